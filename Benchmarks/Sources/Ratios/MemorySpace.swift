@@ -1,0 +1,38 @@
+import CAllocations
+import Cistern
+import Workloads
+
+/// What entries take up, and what a hit allocates.
+struct MemorySpace {
+  let entries: Int
+
+  func rows() throws -> [Row] {
+    let before = cistern_allocated_bytes()
+    let cache = try Cache<Int, Int>(costLimit: .max)
+    for rank in 0..<entries { cache.setValue(rank, forKey: .key(rank)) }
+    let held = cistern_allocated_bytes() - before
+    let overhead = Double(held) / Double(entries) - 16
+
+    cistern_count_allocations(1)
+    let start = cistern_allocation_count()
+    var hits = 0
+    for rank in 0..<entries where cache.value(forKey: .key(rank)) != nil { hits += 1 }
+    let allocations = cistern_allocation_count() - start
+    // What counts nothing proves nothing.
+    let probe = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 1)
+    let counts = cistern_allocation_count() > start + allocations
+    probe.deallocate()
+    cistern_count_allocations(0)
+    precondition(hits == entries)
+    guard counts else { return [Row(title: "memory per entry", subject: "cannot be measured on this platform")] }
+    return [
+      Row(
+        title: "memory per entry above key and value, Int to Int, \(entries / 1000) k entries",
+        subject: "\(decimal(overhead)) bytes", yardstick: "malloc's own count",
+        result: ("\(decimal(overhead))", "≤ 96 bytes", overhead <= 96)),
+      Row(
+        title: "allocations in \(entries / 1000) k hits", subject: "\(allocations)", yardstick: "calls of malloc",
+        result: ("\(allocations)", "0", allocations == 0)),
+    ]
+  }
+}

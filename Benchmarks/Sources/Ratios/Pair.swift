@@ -1,0 +1,39 @@
+/// A measurement beside its yardstick.
+struct Pair {
+  /// What is measured, and by what.
+  let title: String
+  let yardstick: String
+  /// The highest ratio to the yardstick that is asked for; nil where none is.
+  let target: Double?
+  var rounds = 7
+  /// Each runs once and gives its nanoseconds for each operation.
+  let measure: () async throws -> Double
+  let measureYardstick: () async throws -> Double
+
+  /// Runs both in turn, each first every other time. What one round disturbs, it disturbs for both.
+  func run() async throws -> Row {
+    _ = try await (measureYardstick(), measure())
+    var costs: [(subject: Double, yardstick: Double)] = []
+    for round in 0..<rounds {
+      if round.isMultiple(of: 2) {
+        let yardstick = try await measureYardstick()
+        costs.append((try await measure(), yardstick))
+      } else {
+        let subject = try await measure()
+        costs.append((subject, try await measureYardstick()))
+      }
+    }
+    let ratios = costs.map { $0.subject / $0.yardstick }.sorted()
+    return Row(
+      title: title, subject: time(median(costs.map(\.subject))), yardstick: yardstick,
+      yardstickCost: time(median(costs.map(\.yardstick))), ratio: median(ratios),
+      spread: (ratios[0], ratios[rounds - 1]),
+      target: target)
+  }
+
+  private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+  private func time(_ nanoseconds: Double) -> String {
+    nanoseconds < 10_000 ? "\(Int(nanoseconds.rounded())) ns" : "\(Int((nanoseconds / 1000).rounded())) µs"
+  }
+}

@@ -1,0 +1,55 @@
+import Workloads
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Measures what the library promises beside its yardsticks, in one run and in turn, and prints a table in Markdown.
+@main
+enum Ratios {
+  static let groups: [(name: String, about: String, rows: @Sendable () async throws -> [Row])] = [
+    ("hits", "hits in memory", hits),
+    ("space", "memory per entry, allocations per hit", { try MemorySpace(entries: 1_000_000).rows() }),
+    ("sets", "sets that evict", { try await MemorySets(entries: 1_000_000, sets: 500_000).rows() }),
+    ("loading", "joining a flight, loading alone", { try await Loading().rows() }),
+    ("reads", "hits on disk", { try await DiskReads().rows() }),
+    ("writes", "writes to disk", { try await DiskWrites().rows() }),
+    ("opening", "opening a store of a million entries", { try await Opening(entries: 1_000_000).rows() }),
+  ]
+
+  static func main() async throws {
+    var names = Array(CommandLine.arguments.dropFirst())
+    if let flag = names.firstIndex(of: "--processor-time") {
+      names.remove(at: flag)
+      usesProcessorTime.store(true, ordering: .relaxed)
+    }
+    if let unknown = names.first(where: { name in !groups.contains { $0.name == name } }) {
+      print(
+        "usage: Ratios [--processor-time] [GROUP …]    all groups where none is named; for a busy machine: the time")
+      print("                                              that the process had on processors, instead of the clock's")
+      for group in groups { print("  \(group.name)  \(group.about)") }
+      exit(unknown == "--help" || unknown == "-h" ? 0 : 2)
+    }
+    let clock = usesProcessorTime.load(ordering: .relaxed) ? "processor time" : "clock time"
+    print("\(Machine.description); \(clock), medians of interleaved rounds\n")
+    print(Row.header)
+    for group in groups where names.isEmpty || names.contains(group.name) {
+      for row in try await group.rows() {
+        print(row.line)
+        // Seen at once, also through a pipe.
+        fflush(nil)
+      }
+    }
+  }
+
+  @Sendable private static func hits() async throws -> [Row] {
+    var rows: [Row] = []
+    for entries in [16_000, 1_000_000] {
+      rows += try await MemoryHits<Int>(entries: entries, lookUps: 1_000_000).rows()
+      rows += try await MemoryHits<String>(entries: entries, lookUps: 1_000_000).rows()
+    }
+    return rows
+  }
+}

@@ -1,0 +1,39 @@
+/// One line of the table.
+struct Row {
+  let title: String
+  let subject: String
+  var yardstick = ""
+  var yardstickCost = ""
+  var ratio: Double?
+  var spread: (low: Double, high: Double)?
+  var target: Double?
+  /// What stands for the ratio and its target where there is none: a size against a limit.
+  var result: (text: String, target: String, isMet: Bool)?
+
+  static let header = """
+    | measured | cost | yardstick | its cost | ratio (lowest–highest) | target | |
+    | --- | --- | --- | --- | --- | --- | --- |
+    """
+
+  var line: String {
+    let cells: [String]
+    if let result {
+      cells = [title, subject, yardstick, yardstickCost, result.text, result.target, result.isMet ? "met" : "MISSED"]
+    } else {
+      let ratio = ratio ?? .nan
+      cells = [
+        title, subject, yardstick, yardstickCost,
+        decimal(ratio) + (spread.map { " (\(decimal($0.low))–\(decimal($0.high)))" } ?? ""),
+        target.map { "≤ \(decimal($0))" } ?? "–", target.map { ratio <= $0 ? "met" : "MISSED" } ?? "",
+      ]
+    }
+    return "| " + cells.joined(separator: " | ") + " |"
+  }
+}
+
+/// Two places behind the point.
+func decimal(_ value: Double) -> String {
+  let hundredths = Int((value * 100).rounded())
+  let part = hundredths % 100
+  return "\(hundredths / 100).\(part < 10 ? "0" : "")\(part)"
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Counts tasks that have come so far, and lets one thing wait until the last has.
+package final class Arrivals: Sendable {
+  private struct State {
+    var missing: Int
+    var waiting: UnsafeContinuation<Void, Never>?
+  }
+
+  private let state: Mutex<State>
+
+  package init(_ count: Int) {
+    state = Mutex(State(missing: count))
+  }
+
+  /// Whether this one was the last.
+  @discardableResult
+  package func arrive() -> Bool {
+    let (isLast, waiting) = state.withLock { state in
+      state.missing -= 1
+      guard state.missing == 0 else { return (false, UnsafeContinuation<Void, Never>?.none) }
+      defer { state.waiting = nil }
+      return (true, state.waiting)
+    }
+    waiting?.resume()
+    return isLast
+  }
+
+  package func all() async {
+    await withUnsafeContinuation { continuation in
+      let isOver = state.withLock { state in
+        if state.missing > 0 { state.waiting = continuation }
+        return state.missing <= 0
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+}

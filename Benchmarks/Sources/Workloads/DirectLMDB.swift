@@ -1,0 +1,87 @@
+public import CLMDBDirect
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The yardstick of the disk: LMDB called as a C program would call it. For one thread at a time. Public, so that its
+/// calls are inlined where they are made.
+public final class DirectLMDB {
+  /// The sync mode, named as the library's durability is.
+  public enum Mode: Sendable {
+    /// MDB_NOMETASYNC.
+    case powerCut
+    /// MDB_NOSYNC.
+    case processCrash
+  }
+
+  private var environment: OpaquePointer?
+  @usableFromInline var reading: OpaquePointer?
+  @usableFromInline var database: MDB_dbi = 0
+
+  /// Opens, or begins, an environment with one database.
+  public init(directory: String, mapSize: Int, mode: Mode = .powerCut) {
+    check(mkdir(directory, 0o700))
+    check(mdb_env_create(&environment))
+    check(mdb_env_set_mapsize(environment, mapSize))
+    check(mdb_env_set_maxdbs(environment, 4))
+    let sync = mode == .powerCut ? MDB_NOMETASYNC : MDB_NOSYNC
+    check(mdb_env_open(environment, directory, UInt32(MDB_NOTLS | MDB_NORDAHEAD | sync), 0o600))
+    var writing: OpaquePointer?
+    check(mdb_txn_begin(environment, nil, 0, &writing))
+    check(mdb_dbi_open(writing, "records", UInt32(MDB_CREATE), &database))
+    check(mdb_txn_commit(writing))
+    check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &reading))
+    mdb_txn_reset(reading)
+  }
+
+  deinit {
+    mdb_txn_abort(reading)
+    mdb_env_close(environment)
+  }
+
+  /// One renewed read transaction, one get.
+  @inlinable
+  public func withValue<Result>(forKey key: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+    var bytes = key.bigEndian
+    return withUnsafeMutableBytes(of: &bytes) { buffer in
+      var keyValue = MDB_val(mv_size: buffer.count, mv_data: buffer.baseAddress)
+      var found = MDB_val()
+      check(mdb_txn_renew(reading))
+      defer { mdb_txn_reset(reading) }
+      guard mdb_get(reading, database, &keyValue, &found) == 0 else { return nil }
+      return body(UnsafeRawBufferPointer(start: found.mv_data, count: found.mv_size))
+    }
+  }
+
+  /// One write transaction: the value under each of the keys, in the order given.
+  public func putBatch(_ keys: some Sequence<Int>, value: [UInt8]) {
+    var writing: OpaquePointer?
+    check(mdb_txn_begin(environment, nil, 0, &writing))
+    value.withUnsafeBytes { valueBytes in
+      for key in keys {
+        var bytes = key.bigEndian
+        withUnsafeMutableBytes(of: &bytes) { buffer in
+          var keyValue = MDB_val(mv_size: buffer.count, mv_data: buffer.baseAddress)
+          var stored = MDB_val(
+            mv_size: valueBytes.count, mv_data: UnsafeMutableRawPointer(mutating: valueBytes.baseAddress))
+          check(mdb_put(writing, database, &keyValue, &stored, 0))
+        }
+      }
+    }
+    check(mdb_txn_commit(writing))
+  }
+
+}
+
+@inlinable
+func check(_ code: Int32) {
+  guard code == 0 else { fail(code) }
+}
+
+@usableFromInline
+func fail(_ code: Int32) -> Never {
+  fatalError("LMDB: \(String(cString: mdb_strerror(code)))")
+}

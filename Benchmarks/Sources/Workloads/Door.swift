@@ -1,0 +1,21 @@
+import Synchronization
+
+/// Keeps one task until it is opened.
+package final class Door: Sendable {
+  private let arrivals = Arrivals(1)
+
+  package init() {}
+
+  package func wait() async { await arrivals.all() }
+  package func open() { arrivals.arrive() }
+}
+
+/// Counts.
+package final class Counter: Sendable {
+  private let count = Atomic(0)
+
+  package init() {}
+
+  package func increment() { count.add(1, ordering: .relaxed) }
+  package var value: Int { count.load(ordering: .relaxed) }
+}

@@ -1,0 +1,48 @@
+import Cistern
+
+/// A store on disk with so many values, whose memory can hold none of them: each look-up is one on disk.
+package final class StockedDisk: Sendable {
+  package let store: Store
+  package let cache: Cache<Int, [UInt8]>
+  /// All keys, in no order.
+  package let keys: [Int]
+  private let scratch = ScratchDirectory()
+
+  package init(
+    entries: Int, size: Int, limit: ByteCount = .gibibytes(1), durability: Durability = .powerCut
+  ) async throws {
+    var configuration = Store.Configuration()
+    configuration.durability = durability
+    store = try Store(
+      directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: limit, configuration: configuration)
+    cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
+    var randomness = Randomness(seed: 9)
+    keys = (0..<entries).map(Int.key).shuffled(using: &randomness)
+    let value = [UInt8](repeating: 7, count: size)
+    for key in keys { cache.setValue(value, forKey: key) }
+    try await store.flush()
+  }
+
+  package func close() async throws {
+    try await store.close()
+    scratch.remove()
+  }
+}
+
+/// The same values in LMDB itself.
+package final class StockedDirect: @unchecked Sendable {
+  // Sendable holds as long as one thread at a time uses it, which is how benchmarks run.
+  package let direct: DirectLMDB
+  package let keys: [Int]
+  private let scratch = ScratchDirectory()
+
+  package init(entries: Int, size: Int, mapSize: Int = 1 << 30, mode: DirectLMDB.Mode = .powerCut) {
+    direct = DirectLMDB(directory: scratch("lmdb"), mapSize: mapSize, mode: mode)
+    var randomness = Randomness(seed: 9)
+    keys = (0..<entries).map(Int.key).shuffled(using: &randomness)
+    let value = [UInt8](repeating: 7, count: size)
+    for start in stride(from: 0, to: entries, by: 1_000) {
+      direct.putBatch(keys[start..<min(start + 1_000, entries)], value: value)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Nanoseconds since some fixed instant: of the clock, or of the time that this process has had on processors, which
+/// says more on a machine that does other things meanwhile.
+package func nanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(usesProcessorTime.load(ordering: .relaxed) ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// Set once, before anything is measured.
+package let usesProcessorTime = Atomic(false)
+
+/// Runs `body` on so many threads that begin together; the nanoseconds until the last has ended.
+package func time(threads: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
+  guard threads > 1 else {
+    let start = nanoseconds()
+    body(0)
+    return Double(nanoseconds() - start)
+  }
+  return withExtendedLifetime(Starting(threads: threads)) { starting in
+    let handles = (0..<threads).map { number in
+      let work = Unmanaged.passRetained(
+        ThreadWork {
+          starting.wait(); body(number)
+        })
+      #if canImport(Darwin)
+        var handle: pthread_t?
+        pthread_create(
+          &handle, nil,
+          {
+            Unmanaged<ThreadWork>.fromOpaque($0).takeRetainedValue().run(); return nil
+          }, work.toOpaque())
+        return handle!
+      #else
+        var handle = pthread_t()
+        pthread_create(
+          &handle, nil,
+          {
+            Unmanaged<ThreadWork>.fromOpaque($0!).takeRetainedValue().run(); return nil
+          }, work.toOpaque())
+        return handle
+      #endif
+    }
+    starting.waitUntilReady()
+    let start = nanoseconds()
+    starting.start()
+    for handle in handles { pthread_join(handle, nil) }
+    let elapsed = Double(nanoseconds() - start)
+    return usesProcessorTime.load(ordering: .relaxed) ? elapsed / Double(threads) : elapsed
+  }
+}
+
+private final class ThreadWork {
+  let run: () -> Void
+  init(_ run: @escaping () -> Void) { self.run = run }
+}
+
+/// Keeps threads until all are there.
+private final class Starting: Sendable {
+  private let missing: Atomic<Int>
+  private let hasStarted = Atomic(false)
+
+  init(threads: Int) {
+    missing = Atomic(threads)
+  }
+
+  func wait() {
+    missing.subtract(1, ordering: .acquiringAndReleasing)
+    while !hasStarted.load(ordering: .acquiring) { sched_yield() }
+  }
+
+  func waitUntilReady() {
+    while missing.load(ordering: .acquiring) > 0 { sched_yield() }
+  }
+
+  func start() {
+    hasStarted.store(true, ordering: .releasing)
+  }
+}

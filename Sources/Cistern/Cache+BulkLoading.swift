@@ -1,0 +1,152 @@
+extension Cache {
+  /// The values of several keys; those that neither tier has are fetched by one call of `fetch`.
+  ///
+  /// Keys whose flight is on its way are joined, and each key that this call fetches can be joined by others meanwhile.
+  /// A key that was joined, and that the other bulk load's `fetch` did not return, is asked for by another call.
+  /// A key that fails, alone or with the whole of `fetch`, is in ``LoadedValues/failures``; one that `fetch` did not
+  /// return, in ``LoadedValues/missing``. The others are not touched by either.
+  ///
+  /// Throws `CancellationError` when the calling task is cancelled, and nothing else. `fetch` is cancelled when nobody
+  /// waits for any of its keys. O(n) for n keys.
+  ///
+  /// - Parameters:
+  ///   - keys: the keys; one that comes twice counts once.
+  ///   - expiry: the lifetime of fetched values; nil for the cache's.
+  ///   - fetch: gets the values of the keys that it is given, in one request. Values of other keys are ignored.
+  public nonisolated(nonsending) func values(
+    forKeys keys: some Sequence<Key>, expiry: Expiry? = nil,
+    fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
+  ) async throws -> LoadedValues<Key, Value> {
+    var result = LoadedValues<Key, Value>()
+    var wanted = Set(keys)
+    repeat {
+      wanted = try await load(wanted, into: &result, expiry: expiry, fetch: fetch)
+    } while !wanted.isEmpty
+    return result
+  }
+
+  /// Gets what there is of these keys, by one fetch at most.
+  ///
+  /// - Returns: the keys that another bulk load was about to bring, and did not. Whether they are missing for this one,
+  ///   too, its own fetch has to tell.
+  private nonisolated(nonsending) func load(
+    _ keys: Set<Key>, into result: inout LoadedValues<Key, Value>, expiry: Expiry?,
+    fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
+  ) async throws -> Set<Key> {
+    try Task.checkCancellation()
+    let priority = Task.currentPriority
+    // Held while the keys are started: the first of them may be abandoned before the last is counted in.
+    let work = FlightWork(isHeld: true)
+    var awaited: [BulkWaiter] = []
+    var led: [LedFlight] = []
+    for key in keys {
+      let hash = EntryTable<Key, Value>.hash(key)
+      switch start(key, hash: hash, priority: priority, work: work) {
+      case .value(let value):
+        result.values[key] = value
+      case .waiting(let flight, let waiter, let leads):
+        awaited.append(BulkWaiter(key: key, hash: hash, flight: flight, waiter: waiter, leads: leads))
+        if leads { led.append(LedFlight(key: key, hash: hash, flight: flight)) }
+      }
+    }
+    if !led.isEmpty {
+      table.start(work, priority: priority, pilot: pilot) { [self, led] in
+        await fly(led, expiry: expiry, fetch: fetch)
+      }
+    }
+    work.leaveOne()
+    var leftOut: Set<Key> = []
+    for entry in awaited {
+      do {
+        result.values[entry.key] = try await table.wait(
+          for: entry.flight, as: entry.waiter, forKey: entry.key, hash: entry.hash, pilot: pilot)
+      } catch is OmittedFromBulk {
+        if entry.leads { result.missing.insert(entry.key) } else { leftOut.insert(entry.key) }
+      } catch {
+        result.failures[entry.key] = error
+      }
+    }
+    // Each wait of a cancelled task ends at once, having left its flight.
+    try Task.checkCancellation()
+    return leftOut
+  }
+
+  private struct BulkWaiter {
+    let key: Key
+    let hash: UInt64
+    let flight: Flight<Value>
+    let waiter: Int
+    let leads: Bool
+  }
+
+  private struct LedFlight: Sendable {
+    let key: Key
+    let hash: UInt64
+    let flight: Flight<Value>
+  }
+
+  private enum BulkStart {
+    case value(Value)
+    case waiting(Flight<Value>, waiter: Int, leads: Bool)
+  }
+
+  /// Hits, joins, or leads a flight of `work`, for one of the keys.
+  private func start(_ key: Key, hash: UInt64, priority: TaskPriority, work: FlightWork) -> BulkStart {
+    while true {
+      switch table.load(
+        key, hash: hash, at: now(), priority: priority, makeFlight: { Flight(work: work, priority: priority) })
+      {
+      case .hit(let value):
+        return .value(value)
+      case .expired:
+        endExpired(key, hash: hash)
+      case .join(let flight, let waiter, _):
+        return .waiting(flight, waiter: waiter, leads: false)
+      case .lead(let flight, let waiter):
+        if let value = landFromSecondTier(flight, forKey: key, hash: hash) {
+          // It needs no fetch, so it must not keep the fetch for the others alive.
+          work.leaveOne()
+          return .value(value)
+        }
+        table.count(hash) { $0.misses += 1 }
+        return .waiting(flight, waiter: waiter, leads: true)
+      }
+    }
+  }
+
+  /// The task of a bulk load's flights: one fetch, then each key publishes, is missing or fails by itself.
+  private func fly(
+    _ led: [LedFlight], expiry: Expiry?, fetch: @Sendable ([Key]) async throws -> [Key: Value]
+  ) async {
+    do {
+      let values = try await fetch(led.map(\.key))
+      for one in led {
+        guard let value = values[one.key] else {
+          fail(one.flight, forKey: one.key, hash: one.hash, OmittedFromBulk())
+          continue
+        }
+        await publish(value, of: one.flight, forKey: one.key, hash: one.hash, expiry: expiry)
+        one.flight.land(.success(value))
+      }
+    } catch {
+      for one in led { fail(one.flight, forKey: one.key, hash: one.hash, error) }
+    }
+  }
+}
+
+/// Ends the flight of a key that a bulk fetch did not return. Never leaves the cache: who joined asks by itself.
+@usableFromInline
+struct OmittedFromBulk: Error {}
+
+/// What a bulk load found, key by key.
+public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The values, of the keys that have one.
+  public internal(set) var values: [Key: Value] = [:]
+  /// The errors, of the keys whose fetch failed.
+  public internal(set) var failures: [Key: any Error] = [:]
+  /// The keys that the fetch did not return.
+  public internal(set) var missing: Set<Key> = []
+
+  /// The value of a key; nil where it failed or is missing.
+  public subscript(key: Key) -> Value? { values[key] }
+}

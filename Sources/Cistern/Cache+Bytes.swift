@@ -1,0 +1,41 @@
+extension Cache {
+  /// Calls `body` with the encoded value of a key, straight from the disk's map: nothing is copied or decoded, and
+  /// memory is not filled. Nil where there is none, or it has expired, and in a cache without a store, which has no codec.
+  ///
+  /// The view ends with `body`, which the compiler checks. `body` runs inside a read transaction, under no lock: it may
+  /// use the cache, and should be short, because the disk's space cannot be reused meanwhile.
+  ///
+  /// A value that only memory holds is encoded first. O(log n) for n entries on disk.
+  @inlinable
+  public func withBytes<Result, Failure: Error>(
+    forKey key: Key, _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    let hash = EntryTable<Key, Value>.hash(key)
+    if let secondTier {
+      var outcome: Swift.Result<Result, Failure>?
+      secondTier.view(key) { metadata, bytes in
+        guard metadata.expires == nil || !isExpired(metadata) else { return }
+        do throws(Failure) { outcome = .success(try body(bytes)) } catch { outcome = .failure(error) }
+      }
+      if let outcome {
+        table.count(hash) { $0.diskHits += 1 }
+        return try outcome.get()
+      }
+    }
+    guard let bytes = encodedInMemory(key, hash: hash) else {
+      table.count(hash) { $0.misses += 1 }
+      return nil
+    }
+    table.count(hash) { $0.memoryHits += 1 }
+    return try body(bytes.rawSpan)
+  }
+
+  /// The encoding of a value that memory holds; nil where there is none, or it cannot be encoded.
+  @usableFromInline
+  func encodedInMemory(_ key: Key, hash: UInt64) -> [UInt8]? {
+    guard let codec, let held = table.peek(key, hash: hash), !held.isExpired(at: now()) else { return nil }
+    // Why it could not be encoded was reported when it was stored.
+    guard case .success(let bytes) = Result(catching: { try codec.encode(held.value) }) else { return nil }
+    return bytes
+  }
+}

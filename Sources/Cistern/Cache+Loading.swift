@@ -1,0 +1,149 @@
+extension Cache {
+  /// The value of a key; fetched, where neither tier has it, once for all who ask meanwhile.
+  ///
+  /// - A hit returns without suspending, on the caller's actor.
+  /// - Where a flight for the key is on its way, the caller joins it: `fetch` is not called.
+  /// - Else `fetch` runs in a task of its own, at the highest priority among the callers that wait and with this
+  ///   caller's task-local values. What it brings is stored in both tiers before anyone gets it, unless the key was
+  ///   set or removed meanwhile: then it goes to those who waited, and nowhere else.
+  /// - An error of `fetch` goes to all who wait, and is not kept: asking again, also from a `catch` block, fetches again.
+  /// - A cancelled caller gets `CancellationError` at once, and the others are untouched. With the last of them the
+  ///   flight is cancelled, unless ``CacheConfiguration/completesAbandonedFlights`` asks otherwise.
+  ///
+  /// - Parameters:
+  ///   - key: what is asked for.
+  ///   - expiry: the lifetime of a fetched value; nil for the cache's.
+  ///   - fetch: gets the value from where it comes from.
+  @inlinable
+  public nonisolated(nonsending) func value(
+    forKey key: Key, expiry: Expiry? = nil, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) async throws -> Value {
+    let hash = EntryTable<Key, Value>.hash(key)
+    if case .hit(let value) = table.lookUp(key, hash: hash, at: now()) { return value }
+    return try await load(key, hash: hash, expiry: expiry, fetch: fetch).value
+  }
+
+  /// As ``value(forKey:expiry:fetch:)``, and tells where the value came from.
+  public nonisolated(nonsending) func loadedValue(
+    forKey key: Key, expiry: Expiry? = nil, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) async throws -> Loaded<Value> {
+    try await load(key, hash: EntryTable<Key, Value>.hash(key), expiry: expiry, fetch: fetch)
+  }
+}
+
+/// A value, and where it came from.
+public struct Loaded<Value: Sendable>: Sendable {
+  /// Where a value came from.
+  public enum Source: String, Sendable, Hashable, CaseIterable {
+    /// Memory had it.
+    case memory
+    /// The second tier had it.
+    case secondTier
+    /// A flight that someone else had started brought it.
+    case joined
+    /// This call's own fetch brought it.
+    case fetched
+  }
+
+  /// The value.
+  public let value: Value
+  /// Where it came from.
+  public let source: Source
+
+  @inlinable
+  init(value: Value, source: Source) {
+    self.value = value
+    self.source = source
+  }
+}
+
+// MARK: The way of a load
+
+extension Cache {
+  /// Hits, joins or leads.
+  @inlinable
+  nonisolated(nonsending) func load(
+    _ key: Key, hash: UInt64, expiry: Expiry?, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) async throws -> Loaded<Value> {
+    while true {
+      // Cancelled before it began: nothing starts.
+      try Task.checkCancellation()
+      let priority = Task.currentPriority
+      switch table.load(key, hash: hash, at: now(), priority: priority, makeFlight: { makeFlight(priority) }) {
+      case .hit(let value):
+        return Loaded(value: value, source: .memory)
+      case .expired:
+        endExpired(key, hash: hash)
+      case .join(let flight, let waiter, _):
+        do {
+          let value = try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
+          return Loaded(value: value, source: .joined)
+        } catch is OmittedFromBulk {
+          // The flight was part of a bulk fetch that knew nothing of the key. This caller knows how to ask for it.
+        }
+      case .lead(let flight, let waiter):
+        if let value = landFromSecondTier(flight, forKey: key, hash: hash) {
+          return Loaded(value: value, source: .secondTier)
+        }
+        table.count(hash) { $0.misses += 1 }
+        table.start(flight.work, priority: priority, pilot: pilot) { [self] in
+          await fly(flight, forKey: key, hash: hash, expiry: expiry, fetch: fetch)
+        }
+        let value = try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
+        return Loaded(value: value, source: .fetched)
+      }
+    }
+  }
+
+  @inlinable
+  func makeFlight(_ priority: TaskPriority) -> Flight<Value> {
+    Flight(work: FlightWork(), priority: priority)
+  }
+
+  /// The first half of a flight, on its leader's thread: the second tier. A resident page costs less than a task.
+  ///
+  /// - Returns: the value, which every waiter of the flight got too; nil where it has to be fetched.
+  @inlinable
+  func landFromSecondTier(_ flight: Flight<Value>, forKey key: Key, hash: UInt64) -> Value? {
+    guard let secondTier, let record = secondTier.read(key) else { return nil }
+    guard case .usable(let found) = interpret(record, forKey: key) else {
+      discard(record, forKey: key, hash: hash, if: .own(flight))
+      return nil
+    }
+    table.count(hash) { $0.diskHits += 1 }
+    promote(found, forKey: key, hash: hash, if: .own(flight))
+    flight.land(.success(found.value))
+    return found.value
+  }
+
+  /// The second half, in the flight's own task: fetch, publish, land.
+  @inlinable
+  func fly(
+    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?,
+    fetch: @Sendable (Key) async throws -> Value
+  ) async {
+    do {
+      let value = try await fetch(key)
+      await publish(value, of: flight, forKey: key, hash: hash, expiry: expiry)
+      flight.land(.success(value))
+    } catch {
+      fail(flight, forKey: key, hash: hash, error)
+    }
+  }
+
+  /// Stores what a flight brought, if the entry is still its own.
+  @inlinable
+  func publish(_ value: Value, of flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?) async {
+    let writing = prepare(value, forKey: key, expiry: expiry)
+    await secondTier?.partition.waitForRoom()
+    commit(writing, forKey: key, hash: hash, if: .own(flight))
+  }
+
+  /// Ends a flight without a value. The entry goes first: whoever is resumed, and asks again, starts anew.
+  @inlinable
+  func fail(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ error: any Error) {
+    table.end(flight, forKey: key, hash: hash)
+    table.count(hash) { $0.failures += 1 }
+    flight.land(.failure(error))
+  }
+}

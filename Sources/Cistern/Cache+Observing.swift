@@ -1,0 +1,28 @@
+extension Cache {
+  /// Calls `handler` with every change in `scope` from now on, until the token is cancelled or goes out of scope.
+  ///
+  /// Each observer has its changes one at a time, each once, per key in the order in which they were made, in a task of
+  /// its own: a slow handler delays nobody but itself, and may use the cache. What it has not yet handled is kept,
+  /// without bound.
+  ///
+  /// - Returns: the token that keeps the observation alive.
+  public func observe(
+    _ scope: ObservationScope<Key> = .all, _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
+  ) -> ObservationToken {
+    observers.observe(scope, handler)
+  }
+
+  /// The changes in `scope` from now on, as a sequence that ends when its task is cancelled.
+  public func updates(
+    _ scope: ObservationScope<Key> = .all, buffering: UpdateBuffering = .newestPerKey
+  ) -> Updates<Key, Value> {
+    observers.updates(scope, buffering: buffering)
+  }
+
+  /// The changes of one key from now on, as a sequence that ends when its task is cancelled.
+  public func updates(
+    forKey key: Key, buffering: UpdateBuffering = .newestPerKey
+  ) -> Updates<Key, Value> {
+    observers.updates(.key(key), buffering: buffering)
+  }
+}

@@ -1,0 +1,138 @@
+import Synchronization
+
+// How a record of the second tier becomes a value in memory, or is discarded.
+
+/// What a record is worth.
+@usableFromInline
+enum Interpretation<Value: Sendable> {
+  /// A value that may be returned, and put into memory.
+  case usable(Arrival<Value>)
+  /// Past its time.
+  case expired
+  /// Not what the codec wrote, or of an older kind.
+  case undecodable
+}
+
+extension Cache {
+  /// Decodes a record, outside all locks and transactions.
+  @inlinable
+  func interpret(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Interpretation<Value> {
+    guard let codec else { return .undecodable }
+    var deadline = MonotonicTime.distantFuture
+    if record.metadata.expires != nil {
+      guard let converted = self.deadline(of: record.metadata) else { return .expired }
+      deadline = converted
+      hasDeadlines.store(true, ordering: .relaxed)
+    }
+    do {
+      let value = try codec.decode(record.bytes)
+      return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), deadline: deadline))
+    } catch {
+      report(
+        StoreReport(
+          .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",
+          location: location(of: key), cause: error))
+      return .undecodable
+    }
+  }
+
+  /// Puts a value of the second tier into memory, with the cost and the lifetime that it was stored with. As a rule no
+  /// change: the key had this value before.
+  @inlinable
+  func promote(_ arrival: Arrival<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>) {
+    // The key's bytes before the critical section: they are made by the user's code.
+    var keyBytes: [UInt8]?
+    if case .own = condition, observers.isObserved { keyBytes = secondTier?.bytes(key) }
+    table.write(arrival, forKey: key, hash: hash, if: condition) { _, isHeld in
+      guard let keyBytes, !isPersisted(keyBytes) else { return true }
+      // The record has left the tier since it was read, and observers know. In memory it is there again.
+      if isHeld { observers.record(.inserted(key, arrival.value)) }
+      return false
+    }
+    deliverChanges()
+  }
+
+  /// Removes a record that cannot be used, unless the key was written meanwhile.
+  @usableFromInline
+  func discard(
+    _ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>
+  ) {
+    guard let secondTier else { return }
+    let keyBytes = secondTier.bytes(key)
+    let hasExpired = isExpired(record.metadata)
+    func commit() {
+      // It may have left the tier since it was read, and observers know.
+      let isThere = observers.isObserved && isPersisted(keyBytes)
+      _ = secondTier.partition.stage(.removal(key: keyBytes))
+      if isThere { observers.record(.removed(key, hasExpired ? .expired : .lost)) }
+    }
+    let discarded: Bool
+    switch condition {
+    case .own(let flight):
+      discarded = table.whileOwn(flight, forKey: key, hash: hash, commit)
+    case .always, .untouched, .expired:
+      discarded = table.write(nil, forKey: key, hash: hash, if: condition) { _, _ in
+        commit()
+        return false
+      }
+    }
+    if discarded { table.count(hash) { if hasExpired { $0.expirations += 1 } else { $0.notDecodable += 1 } } }
+    deliverChanges()
+  }
+
+  /// Ends an entry of memory whose time is up, in both tiers, unless somebody else already has.
+  @usableFromInline
+  func endExpired(_ key: Key, hash: UInt64) {
+    let keyBytes = secondTier?.bytes(key)
+    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now())) { _, _ in
+      if let secondTier, let keyBytes { _ = secondTier.partition.stage(.removal(key: keyBytes)) }
+      if observers.isObserved { observers.record(.removed(key, .expired)) }
+      return false
+    }
+    if ended { table.count(hash) { $0.expirations += 1 } }
+    deliverChanges()
+  }
+
+  /// Keys left the second tier without being asked to. Called by the tier, outside all locks and transactions.
+  func departed(_ departures: [Departure]) {
+    guard let secondTier else { return }
+    for departure in departures {
+      guard let key = secondTier.key(departure.key) else { continue }
+      let hash = EntryTable<Key, Value>.hash(key)
+      if case .evicted = departure.cause { table.count(hash) { $0.diskEvictions += 1 } }
+      table.departed(key, hash: hash) {
+        secondTier.partition.endDeparture(of: departure.key.rawSpan)
+      } commit: {
+        guard observers.isObserved else { return }
+        switch departure.cause {
+        case .evicted: observers.record(.removed(key, .evicted))
+        case .damaged, .notWritten: observers.record(.removed(key, .lost))
+        }
+      }
+    }
+    deliverChanges()
+  }
+
+  @usableFromInline
+  func isExpired(_ metadata: RecordMetadata) -> Bool {
+    metadata.expires != nil && deadline(of: metadata) == nil
+  }
+
+  /// When a record expires, in memory's time; nil if it has.
+  @usableFromInline
+  func deadline(of metadata: RecordMetadata) -> MonotonicTime? {
+    let now = clock.now()
+    return Expiry.deadline(
+      ofRecordCreated: metadata.created, expires: metadata.expires,
+      wallNow: timeline.time(clock.wallTime(), now: now), now: now)
+  }
+
+  /// Tells observers what was recorded. To be called after every critical section that may have recorded something.
+  @inlinable
+  func deliverChanges() {
+    if observers.isObserved { observers.deliver() }
+  }
+
+  @usableFromInline
+  func location(of key: Key) -> String { "cache \"\(name)\", key \(key)" }
+}

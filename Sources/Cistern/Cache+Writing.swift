@@ -1,0 +1,242 @@
+import Synchronization
+
+extension Cache {
+  /// Stores a value in both tiers, in place of any older one. A fetch of the key that is on its way is not stored.
+  ///
+  /// Returns at once: the value is readable now, and on disk within the store's commit interval. A crash before that
+  /// leaves the older value; ``commitValue(_:forKey:expiry:)`` waits. Blocks the thread only while more writes are
+  /// staged than the disk keeps up with.
+  ///
+  /// A value dearer than memory's limit is kept on disk only; one that no tier can hold is not stored, evicts nobody,
+  /// and leaves no older value behind. One that cannot be encoded stays in memory, and is reported. O(1), and the
+  /// encoding.
+  ///
+  /// - Parameters:
+  ///   - value: what is stored.
+  ///   - key: what it is stored under.
+  ///   - expiry: the value's lifetime; nil for the cache's.
+  @inlinable
+  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil) {
+    let writing = prepare(value, forKey: key, expiry: expiry)
+    secondTier?.partition.waitForRoom()
+    commit(writing, forKey: key, hash: EntryTable<Key, Value>.hash(key))
+  }
+
+  /// Stores a value, as ``setValue(_:forKey:expiry:)`` does, and returns when it is on disk: no crash brings an older
+  /// value back. In a store without a second tier it returns at once.
+  ///
+  /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can.
+  public nonisolated(nonsending) func commitValue(
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil
+  ) async throws(CisternError) {
+    let writing = prepare(value, forKey: key, expiry: expiry)
+    await secondTier?.partition.waitForRoom()
+    let outcome = commit(writing, forKey: key, hash: EntryTable<Key, Value>.hash(key))
+    if let encodingError = writing.encodingError {
+      throw CisternError(
+        .notEncodable, "the value could not be encoded; it is in memory only", location: location(of: key),
+        cause: encodingError)
+    }
+    try await waitForCommit(outcome, forKey: key)
+  }
+
+  /// Removes a key from both tiers. A fetch of it that is on its way is not stored; its callers get its result.
+  ///
+  /// Returns at once: nothing is read from now on. A crash within the store's commit interval may bring the value back;
+  /// ``commitRemoval(forKey:)`` waits. O(1).
+  public func removeValue(forKey key: Key) {
+    remove(key)
+  }
+
+  /// Removes a key, as ``removeValue(forKey:)`` does, and returns when that is on disk: no crash brings the value back.
+  ///
+  /// Throws `CisternError` when the disk fails.
+  public nonisolated(nonsending) func commitRemoval(forKey key: Key) async throws(CisternError) {
+    await secondTier?.partition.waitForRoom()
+    // Staged in any case: an earlier removal of the key may not have been committed yet.
+    try await waitForCommit(remove(key, stagingAlways: true), forKey: key)
+  }
+
+  /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are on their way are not
+  /// stored. Observers are told once, by ``Change/Event/cleared``.
+  ///
+  /// Takes time in proportion to what memory holds; what is on disk is unreachable at once and purged behind.
+  public func removeAll() {
+    table.clear {
+      _ = secondTier?.partition.stageRemovalOfAll()
+      if observers.isObserved { observers.record(.cleared) }
+    }
+    deliverChanges()
+  }
+}
+
+// MARK: The way of a write
+
+/// A value on its way into the tiers: weighed and encoded, outside all locks.
+@usableFromInline
+struct Writing<Value: Sendable>: Sendable {
+  /// What memory is to hold; nil where the value's lifetime is already over.
+  @usableFromInline let arrival: Arrival<Value>?
+  /// What the second tier is to hold: the key's record, or its removal. Nil where there is no second tier.
+  @usableFromInline let staged: StagedWrite?
+  /// Why the value is not to be on disk, if it could not be encoded.
+  @usableFromInline let encodingError: (any Error)?
+
+  @inlinable
+  init(arrival: Arrival<Value>?, staged: StagedWrite?, encodingError: (any Error)?) {
+    self.arrival = arrival
+    self.staged = staged
+    self.encodingError = encodingError
+  }
+}
+
+/// What became of a write in the second tier.
+@usableFromInline
+enum WriteOutcome: Sendable {
+  /// There was nothing to do.
+  case nothing
+  /// It is staged.
+  case staged(CommitTicket)
+  /// The tier would not have it.
+  case refused
+}
+
+extension Cache {
+  /// Weighs and encodes. Runs the weigher and the codec: outside all locks.
+  @inlinable
+  func prepare(_ value: Value, forKey key: Key, expiry: Expiry?) -> Writing<Value> {
+    let keyBytes = secondTier?.bytes(key)
+    let expiry = expiry ?? self.expiry
+    guard !expiry.refusesWrite else {
+      return Writing(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
+    }
+    var deadline = MonotonicTime.distantFuture
+    if !expiry.isNever {
+      deadline = expiry.deadline(from: clock.now())
+      hasDeadlines.store(true, ordering: .relaxed)
+    }
+    let encoded = encode(value, forKey: key)
+    let cost = UInt32(clamping: max(1, weigher?(value) ?? encoded.size))
+    let staged: StagedWrite? = keyBytes.map { keyBytes in
+      guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
+      let created = wallNow()
+      let metadata = RecordMetadata(created: created, expires: expiry.wallExpiry(from: created), cost: cost)
+      return .record(key: keyBytes, metadata, bytes: bytes)
+    }
+    return Writing(
+      arrival: Arrival(value: value, cost: cost, deadline: deadline), staged: staged, encodingError: encoded.error)
+  }
+
+  /// The value's bytes, where there is a tier for them or they are needed to weigh it; and its size.
+  @usableFromInline
+  func encode(_ value: Value, forKey key: Key) -> (bytes: [UInt8]?, size: Int, error: (any Error)?) {
+    guard let codec else { return (nil, 1, nil) }
+    if secondTier == nil {
+      if weigher != nil { return (nil, 1, nil) }
+      if let size = codec.encodedSize(value) { return (nil, size, nil) }
+    }
+    do {
+      let bytes = try codec.encode(value)
+      return (bytes, bytes.count, nil)
+    } catch {
+      table.count(EntryTable<Key, Value>.hash(key)) { $0.notEncodable += 1 }
+      report(
+        StoreReport(
+          .notEncodable, "a value could not be encoded; it is in memory only, at a cost of 1",
+          location: location(of: key), cause: error))
+      return (nil, 1, error)
+    }
+  }
+
+  /// The critical section of every store, and what follows it.
+  ///
+  /// - Parameter condition: `.own` where a flight brings the value; it is left alone if the entry is not its own.
+  @inlinable
+  @discardableResult
+  func commit(
+    _ writing: Writing<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always
+  ) -> WriteOutcome {
+    var outcome = WriteOutcome.nothing
+    var isKept = false
+    let applied = table.write(writing.arrival, forKey: key, hash: hash, if: condition) { had, isHeld in
+      let hadValue = hadValue(had, keyBytes: writing.staged?.key)
+      var isPersisted = false
+      if let staged = writing.staged, let secondTier {
+        switch secondTier.partition.stage(staged) {
+        case .staged(let ticket):
+          outcome = .staged(ticket)
+          if case .record = staged { isPersisted = true }
+        case .refused:
+          outcome = .refused
+        }
+      }
+      isKept = isHeld || isPersisted
+      if observers.isObserved {
+        if isKept {
+          if let value = writing.arrival?.value {
+            observers.record(hadValue ? .updated(key, value) : .inserted(key, value))
+          }
+        } else if hadValue {
+          observers.record(.removed(key, .refused))
+        }
+      }
+      return isPersisted
+    }
+    if applied { table.count(hash) { if isKept { $0.stores += 1 } else { $0.refused += 1 } } }
+    deliverChanges()
+    return outcome
+  }
+
+  @discardableResult
+  private func remove(_ key: Key, stagingAlways: Bool = false) -> WriteOutcome {
+    let keyBytes = secondTier?.bytes(key)
+    let hash = EntryTable<Key, Value>.hash(key)
+    var outcome = WriteOutcome.nothing
+    var hadAny = false
+    table.write(nil, forKey: key, hash: hash) { had, _ in
+      hadAny = had != nil || keyBytes.map { isPersisted($0) } ?? false
+      guard hadAny || stagingAlways else { return false }
+      if let keyBytes, let secondTier {
+        switch secondTier.partition.stage(.removal(key: keyBytes)) {
+        case .staged(let ticket): outcome = .staged(ticket)
+        case .refused: outcome = .refused
+        }
+      }
+      if hadAny, observers.isObserved { observers.record(.removed(key, .explicit)) }
+      return false
+    }
+    if hadAny { table.count(hash) { $0.removals += 1 } }
+    deliverChanges()
+    return outcome
+  }
+
+  /// Whether the key had a value in either tier. Asks the second one only where somebody wants to know.
+  @usableFromInline
+  func hadValue(_ had: Held<Value>?, keyBytes: [UInt8]?) -> Bool {
+    guard had == nil else { return true }
+    guard observers.isObserved, let keyBytes else { return false }
+    return isPersisted(keyBytes)
+  }
+
+  @usableFromInline
+  func isPersisted(_ keyBytes: [UInt8]) -> Bool {
+    guard let secondTier else { return false }
+    return secondTier.partition.contains(keyBytes.rawSpan)
+  }
+
+  private nonisolated(nonsending) func waitForCommit(
+    _ outcome: WriteOutcome, forKey key: Key
+  ) async throws(CisternError) {
+    switch outcome {
+    case .nothing:
+      break
+    case .staged(let ticket):
+      try await secondTier?.partition.waitForCommit(ticket)
+    case .refused:
+      throw CisternError(
+        .diskFailed,
+        "the second tier would not take the write: it is larger than the tier can hold, or the tier is read-only, closed or failing",
+        location: location(of: key))
+    }
+  }
+}

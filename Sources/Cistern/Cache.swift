@@ -1,0 +1,164 @@
+import Locking
+import Synchronization
+
+/// A cache of one kind of value: memory over a second tier, behind a coalescer, with observers.
+///
+/// ```swift
+/// let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
+/// let articles = try store.cache("articles", of: Article.self, keyedBy: String.self, expiry: .after(.seconds(60)))
+///
+/// let article = try await articles.value(forKey: id) { id in try await client.article(id) }
+/// let cached = articles[id]
+/// articles[id] = edited
+/// ```
+///
+/// A load, from top to bottom (`Cache+Loading.swift`):
+///
+///     value(forKey:fetch:)
+///        │ hit ───────────────────────────────▶ returns without suspending
+///        │ in progress ─▶ joins ───────────────────────────┐
+///        ▼ absent: leads                                   │
+///     flight: second tier ─▶ fetch ─▶ encode               │
+///        ▼                                                 │
+///     publish, if the entry is still the flight's: ready,  │
+///     staged for disk, change recorded                     │
+///        ▼ after unlocking                                 ▼
+///     waiters are resumed, observers told ───────────▶ returns
+///
+/// Everything may be called from any thread or task. Nothing that a user supplies is called under a lock, but a key's
+/// `hash(into:)` and `==`.
+public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The name in its store; empty for a cache without one.
+  public let name: String
+
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let secondTier: SecondTierBinding<Key>?
+  @usableFromInline let codec: ValueCodec<Value>?
+  @usableFromInline let clock: any CacheClock
+  /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
+  @usableFromInline let hasDeadlines: Atomic<Bool>
+  /// The time of day, unmoved by a clock that is set back.
+  let timeline: WallTimeline
+  @usableFromInline let observers: ObserverRegistry<Key, Value>
+  @usableFromInline let expiry: Expiry
+  @usableFromInline let weigher: (@Sendable (Value) -> Int)?
+  @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
+  @usableFromInline let report: @Sendable (StoreReport) -> Void
+
+  /// What a cache takes from its store.
+  struct Surroundings {
+    let budget: MemoryBudget
+    let evictionPolicy: EvictionPolicyKind
+    let clock: any CacheClock
+    let taskExecutor: (any TaskExecutor)?
+    let report: @Sendable (StoreReport) -> Void
+    /// Nil for what suits the limits.
+    var shardCount: Int?
+  }
+
+  init(
+    name: String, secondTier: SecondTierBinding<Key>?, codec: ValueCodec<Value>?, expiry: Expiry,
+    configuration: CacheConfiguration<Value>, surroundings: Surroundings
+  ) {
+    self.name = name
+    self.secondTier = secondTier
+    self.codec = codec
+    self.expiry = expiry
+    clock = surroundings.clock
+    timeline = WallTimeline(surroundings.clock)
+    report = surroundings.report
+    weigher = configuration.weigher
+    hasDeadlines = Atomic(!expiry.isNever)
+    pilot = EntryTable.Pilot(
+      taskExecutor: surroundings.taskExecutor,
+      completesAbandonedFlights: configuration.completesAbandonedFlights)
+    let observers = ObserverRegistry<Key, Value>(taskExecutor: surroundings.taskExecutor)
+    self.observers = observers
+    let budget: MemoryBudget
+    if configuration.memoryLimit == nil && configuration.countLimit == nil {
+      budget = surroundings.budget
+    } else {
+      budget = MemoryBudget(
+        costLimit: configuration.memoryLimit?.bytes ?? .max, countLimit: configuration.countLimit ?? .max,
+        parent: surroundings.budget)
+    }
+    table = EntryTable(
+      shardCount: surroundings.shardCount
+        ?? MemorySizing.shardCount(costLimit: budget.overallLimit.cost, countLimit: budget.overallLimit.count),
+      policy: surroundings.evictionPolicy, budget: budget,
+      evicted: { key, held in
+        // The second tier still has it: nothing has ended.
+        if !held.isPersisted, observers.isObserved { observers.record(.removed(key, .evicted)) }
+      },
+      unlocked: { if observers.isObserved { observers.deliver() } })
+    budget.add(table)
+  }
+
+  @inlinable
+  func now() -> MonotonicTime {
+    hasDeadlines.load(ordering: .relaxed) ? clock.now() : MonotonicTime(nanoseconds: 0)
+  }
+
+  @usableFromInline
+  func wallNow() -> WallTime { timeline.time(clock.wallTime(), now: clock.now()) }
+}
+
+// MARK: Looking up
+
+extension Cache {
+  /// The value of a key, from either tier; nil where there is none. Setting stores, as ``setValue(_:forKey:expiry:)``
+  /// does; setting nil removes, as ``removeValue(forKey:)`` does.
+  ///
+  /// Never fetches and never suspends. A hit in memory is O(1), takes one lock and allocates nothing; a hit on disk
+  /// reads, decodes, and brings the value into memory, all on the calling thread.
+  @inlinable
+  public subscript(key: Key) -> Value? {
+    get { value(forKey: key) }
+    set {
+      if let newValue { setValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+    }
+  }
+
+  /// The value of a key, from either tier; nil where there is none, or it has expired. Never fetches, never suspends.
+  @inlinable
+  public func value(forKey key: Key) -> Value? {
+    let hash = EntryTable<Key, Value>.hash(key)
+    switch table.lookUp(key, hash: hash, at: now()) {
+    case .hit(let value):
+      return value
+    case .absent(let stamp):
+      return valueBehindMemory(key, hash: hash, stamp: stamp)
+    case .expired:
+      endExpired(key, hash: hash)
+      table.count(hash) { $0.misses += 1 }
+      return nil
+    }
+  }
+
+  /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory.
+  public func contains(_ key: Key) -> Bool {
+    let hash = EntryTable<Key, Value>.hash(key)
+    if let held = table.peek(key, hash: hash) { return !held.isExpired(at: now()) }
+    guard let secondTier else { return false }
+    var isThere = false
+    secondTier.view(key) { metadata, _ in isThere = !isExpired(metadata) }
+    return isThere
+  }
+
+  /// Looks in the second tier, and brings what is there into memory, unless the key was written meanwhile.
+  @inlinable
+  func valueBehindMemory(_ key: Key, hash: UInt64, stamp: UInt32) -> Value? {
+    guard let secondTier, let record = secondTier.read(key) else {
+      table.count(hash) { $0.misses += 1 }
+      return nil
+    }
+    guard case .usable(let found) = interpret(record, forKey: key) else {
+      discard(record, forKey: key, hash: hash, if: .untouched(stamp: stamp))
+      table.count(hash) { $0.misses += 1 }
+      return nil
+    }
+    table.count(hash) { $0.diskHits += 1 }
+    promote(found, forKey: key, hash: hash, if: .untouched(stamp: stamp))
+    return found.value
+  }
+}

@@ -1,0 +1,54 @@
+/// What went wrong, in which operation, why, and what to do about it.
+///
+/// A miss is not an error, and neither is damage on disk, which is set aside and reported
+/// (``StoreReport``): what is thrown is what the caller, or whoever runs the program, has to mend.
+public struct CisternError: Error, Sendable {
+  /// The kind of failure, for code to switch on.
+  public enum Code: Sendable, Hashable {
+    /// A limit, name or option that cannot be: the message names it and says what is allowed.
+    case invalidArgument
+    /// The directory is a file, cannot be created, or is not ours to read or write.
+    case directoryUnusable
+    /// The disk, or the store's limit on it, has no room for what must be there.
+    case noSpace
+    /// Another process holds the store in a way that cannot be shared.
+    case storeInUse
+    /// The store is open with other settings in this process, or its cache exists with other types.
+    case conflictingOpen
+    /// The store was closed, or belongs to the process that this one was forked from.
+    case storeClosed
+    /// The store is read-only.
+    case readOnly
+    /// The write was refused: it is larger than the tier can ever hold.
+    case tooLarge
+    /// The value could not be encoded; it stays in memory.
+    case notEncodable
+    /// The disk failed; what was staged before it and not yet committed is not on disk.
+    case diskFailed
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// What was wrong, and what to do: a sentence for a person.
+  public let message: String
+  /// The operation, and the path, cache or key that it concerned.
+  public let location: String
+  /// The error beneath, if there was one.
+  public let cause: (any Error)?
+
+  /// Creates an error; a user's own second tier throws these too.
+  public init(_ code: Code, _ message: String, location: String, cause: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.location = location
+    self.cause = cause
+  }
+}
+
+extension CisternError: CustomStringConvertible {
+  /// The message, where it happened, and the cause, on one line.
+  public var description: String {
+    let head = "\(message) (\(location))"
+    return cause.map { "\(head): \($0)" } ?? head
+  }
+}

@@ -1,0 +1,73 @@
+/// Lets any number of callers that want the same thing at the same time share one execution of getting it.
+///
+/// Nothing is kept: once a flight has landed, the next caller starts another. For values that stay, use ``Cache``, which
+/// coalesces in the same way.
+///
+/// ```swift
+/// let profiles = Coalescer<Int, Profile>()
+/// let profile = try await profiles.value(forKey: id) { id in try await client.profile(id) }
+/// ```
+///
+/// - A flight is a task of its own: cancelling one caller leaves the others alone, and the caller returns at once with
+///   `CancellationError`. When the last one leaves, the flight is cancelled.
+/// - An error goes to every waiter of the flight, and is not kept: a retry from a `catch` block starts a new flight.
+/// - The flight runs at the highest priority among its waiters, and sees the task-local values of its first.
+///
+/// Named after what Go's `singleflight` does; identity of flights and reference-counted cancellation come from the
+/// practice of Caffeine and of .NET's HybridCache.
+public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
+
+  /// Creates a coalescer.
+  ///
+  /// - Parameters:
+  ///   - completesAbandonedFlights: whether a flight whose callers have all been cancelled runs to its end; newcomers
+  ///     can still join it. Else it is cancelled.
+  ///   - taskExecutor: where flights run; nil for the global pool.
+  public init(completesAbandonedFlights: Bool = false, taskExecutor: (any TaskExecutor)? = nil) {
+    table = EntryTable(
+      shardCount: MemorySizing.defaultShardCount, policy: .lru, budget: MemoryBudget(costLimit: 0, countLimit: 0))
+    pilot = EntryTable.Pilot(taskExecutor: taskExecutor, completesAbandonedFlights: completesAbandonedFlights)
+  }
+
+  /// The value that `fetch` brings; runs it once for all callers that ask for `key` before it returns.
+  ///
+  /// Runs on the caller's actor; `fetch` runs in a task of its own. Throws what `fetch` throws, and `CancellationError`
+  /// promptly when the calling task is cancelled. O(1) a caller.
+  @inlinable
+  public nonisolated(nonsending) func value(
+    forKey key: Key, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    let hash = EntryTable<Key, Value>.hash(key)
+    let priority = Task.currentPriority
+    let decision = table.load(key, hash: hash, at: MonotonicTime(nanoseconds: 0), priority: priority) {
+      Flight(work: FlightWork(), priority: priority)
+    }
+    switch decision {
+    case .join(let flight, let waiter, _):
+      return try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
+    case .lead(let flight, let waiter):
+      table.start(flight.work, priority: priority, pilot: pilot) { [table] in
+        let outcome: Result<Value, any Error>
+        do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
+        // The entry first: whoever is resumed, and asks again, starts anew.
+        table.end(flight, forKey: key, hash: hash)
+        flight.land(outcome)
+      }
+      return try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
+    case .hit, .expired:
+      preconditionFailure("a coalescer keeps no values")
+    }
+  }
+
+  /// Lets the next caller start a flight of its own, even while one for `key` is on its way. Those who wait for it get
+  /// its result.
+  public func forget(_ key: Key) {
+    table.write(nil, forKey: key, hash: EntryTable<Key, Value>.hash(key)) { _, _ in false }
+  }
+
+  /// The number of keys whose flight is on its way and can be joined. Takes all locks at once: for checks.
+  public var flightCount: Int { table.snapshot().inProgressCount }
+}

@@ -1,0 +1,29 @@
+/// Stores strings as UTF-8, scalar for scalar.
+public struct StringCodec: Codec {
+  /// Creates the codec.
+  @inlinable
+  public init() {}
+
+  /// The string's UTF-8. O(n).
+  @inlinable
+  public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
+
+  /// The string with this UTF-8. O(n).
+  ///
+  /// - Throws: ``CodecError/invalidUTF8``; nothing is repaired.
+  @inlinable
+  public func decode(_ bytes: [UInt8]) throws(CodecError) -> String {
+    guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+    return string
+  }
+
+  /// The number of bytes in UTF-8. O(1) for native strings.
+  @inlinable
+  public func encodedSize(of value: String) -> Int? { value.utf8.count }
+}
+
+extension Codec where Self == StringCodec {
+  /// Stores strings as UTF-8.
+  @inlinable
+  public static var string: StringCodec { StringCodec() }
+}

@@ -1,0 +1,79 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What is known of the data file before it is opened: whether it was closed and written through, and if not, in which
+/// run of the system it was written. A file that nothing was synchronised to is whole while the system runs, and may be
+/// anything after a power cut; opening it then could end the process.
+struct BootMark: Equatable, Sendable {
+  enum State: String, Sendable {
+    /// Everything is on the device, or was written in an order that a power cut does not harm.
+    case sound
+    /// Commits are in the system's hands only.
+    case unsynchronized
+    /// The mark itself cannot be read.
+    case unreadable
+  }
+
+  static let size = 256
+  private static let heading = "cistern mark 1"
+
+  var state: State
+  /// The run of the system in which the mark was written.
+  var boot: String
+  /// The limit that those who have the store open agreed on.
+  var limit: Int
+
+  init(state: State, boot: String, limit: Int) {
+    self.state = state
+    self.boot = boot
+    self.limit = limit
+  }
+
+  /// The mark that these bytes are.
+  init(_ bytes: ArraySlice<UInt8>) {
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 4, lines[0] == BootMark.heading, let state = State(rawValue: String(lines[1])),
+      let limit = Int(lines[3])
+    else {
+      self.init(state: .unreadable, boot: "", limit: 0)
+      return
+    }
+    self.init(state: state, boot: String(lines[2]), limit: limit)
+  }
+
+  /// The mark as bytes, always the same number of them: less than a sector, so that it is written whole or not at all.
+  var bytes: [UInt8] {
+    let text = Array("\(BootMark.heading)\n\(state.rawValue)\n\(boot.prefix(128))\n\(limit)\n".utf8)
+    return text + Array(repeating: UInt8(ascii: "\n"), count: max(0, BootMark.size - text.count))
+  }
+
+  /// Whether the data file that this is the mark of can be opened, in this run of the system.
+  func isTrustworthy(boot present: String) -> Bool {
+    switch state {
+    case .sound: true
+    case .unsynchronized: boot == present && !present.isEmpty
+    case .unreadable: false
+    }
+  }
+}
+
+/// The present run of the system: another one after each start. Empty where it cannot be told.
+func presentBoot() -> String {
+  #if canImport(Darwin)
+    var size = 0
+    guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0 else { return "" }
+    var bytes = [UInt8](repeating: 0, count: size)
+    guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
+    return String(decoding: bytes.prefix(while: { $0 != 0 }), as: UTF8.self)
+  #else
+    let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+    return String(decoding: bytes.prefix(max(0, count)).filter { $0 > 32 && $0 < 127 }, as: UTF8.self)
+  #endif
+}

@@ -1,0 +1,121 @@
+import LMDB
+
+/// How far a round has come, and what is to be told when it is over.
+struct Committing {
+  let round: CommitRound
+  /// The items before it are committed.
+  private(set) var position = 0
+  /// Whether the removals of all are committed.
+  private(set) var removedAll: Bool
+  /// Whether a transaction was committed at all, in this file.
+  private(set) var hasCommitted = false
+  /// Records that had a second turn in this round.
+  private(set) var spared = 0
+  /// Numbers of the writes that were given up.
+  private(set) var unwritten: Set<UInt64> = []
+  private(set) var failures: [CommitProgress.Failure] = []
+  /// What every write of the round failed with, where none was committed.
+  private(set) var failureOfAll: CisternError?
+  /// What ended the round early.
+  private(set) var error: LMDBError?
+  private(set) var departures: [(partition: Partition, departures: [Departure])] = []
+  /// The numbers of the first items, which are committed: gathered when someone asks.
+  private var committed: Set<UInt64> = []
+  private var committedCount = 0
+  /// How often the map was found full without a step between.
+  var reliefs = 0
+
+  init(round: CommitRound) {
+    self.round = round
+    removedAll = !round.batches.contains { $0.removesAll }
+  }
+
+  var isDone: Bool { position == round.count && removedAll }
+
+  mutating func advance(to position: Int, spared: Int) {
+    self.position = position
+    self.spared += spared
+    removedAll = true
+    reliefs = 0
+  }
+
+  /// The file was replaced by an empty one: everything is to be put again.
+  mutating func restart() {
+    position = 0
+    reliefs = 0
+    committed = []
+    committedCount = 0
+    // There is nothing to remove in an empty file.
+    removedAll = true
+  }
+
+  /// Gives up the next item: it does not fit, whatever is evicted.
+  mutating func skip(_ error: CisternError) {
+    giveUp(round[position], error)
+    position += 1
+  }
+
+  /// Gives up all that is not committed.
+  mutating func giveUp(_ error: LMDBError, as failure: CisternError) {
+    self.error = error
+    for index in position..<round.count { giveUp(round[index], failure) }
+    if !removedAll || position == 0 { failureOfAll = failure }
+  }
+
+  private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {
+    unwritten.insert(item.entry.number)
+    failures.append(CommitProgress.Failure(numbers: item.entry.number...item.entry.number, error: error))
+    item.partition.counters.failed.count()
+    if case .record(let key, _, _) = item.entry.write {
+      departures.append((item.partition, [Departure(key: key, cause: .notWritten)]))
+    }
+  }
+
+  /// A step was committed: counts what it did, and notes who left.
+  mutating func note(_ step: WriteStep, among partitions: [Partition], putBefore start: Int) {
+    hasCommitted = true
+    let outcome = step.outcome
+    for partition in partitions {
+      let identity = ObjectIdentifier(partition)
+      if let count = outcome.storesByPartition[identity] { partition.counters.stores.count(count) }
+      if let count = outcome.removalsByPartition[identity] { partition.counters.removals.count(count) }
+    }
+    noteEvictions(outcome.evicted, among: partitions, putBefore: start)
+  }
+
+  mutating func noteEvictions(
+    _ evicted: [(generation: UInt64, key: [UInt8])], among partitions: [Partition], putBefore start: Int
+  ) {
+    var left: [ObjectIdentifier: (partition: Partition, departures: [Departure])] = [:]
+    for (partition, key) in leaving(evicted, among: partitions, putBefore: start) {
+      partition.noteDeparting(key)
+      left[ObjectIdentifier(partition), default: (partition, [])].departures.append(
+        Departure(key: key, cause: .evicted))
+    }
+    departures += left.values
+    for partition in partitions {
+      let generation = partition.generation
+      partition.counters.evictions.count(evicted.count { $0.generation == generation })
+    }
+  }
+
+  /// Those of the evicted keys that nothing newer stands for.
+  mutating func leaving(
+    _ evicted: [(generation: UInt64, key: [UInt8])], among partitions: [Partition], putBefore start: Int
+  ) -> [(partition: Partition, key: [UInt8])] {
+    guard !evicted.isEmpty else { return [] }
+    while committedCount < start {
+      committed.insert(round[committedCount].entry.number)
+      committedCount += 1
+    }
+    let byGeneration = Dictionary(
+      partitions.lazy.filter { $0.generation != 0 }.map { ($0.generation, $0) }, uniquingKeysWith: { first, _ in first }
+    )
+    return evicted.compactMap { generation, key in
+      guard let partition = byGeneration[generation] else { return nil }
+      // A newer record of the key is staged, or put by this very step: the key stays.
+      if let entry = partition.stagedEntry(forKey: key.rawSpan), !committed.contains(entry.number) { return nil }
+      return (partition, key)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The directory of a store, and the names of what is in it.
+enum DiskDirectory {
+  static let data = "data.mdb"
+  static let lock = "lock.mdb"
+  static let mark = "cistern.mark"
+  /// Where a compacted copy is made, before it takes the file's place.
+  static let copy = "compact.tmp"
+  /// What a file that was set aside is called; a number follows.
+  static let asidePrefix = "data.mdb.set-aside-"
+
+  /// Creates the directory where it is missing; throws where it cannot be used.
+  static func prepare(_ path: String, isReadOnly: Bool) throws(CisternError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw CisternError(.directoryUnusable, "the path is empty, or has a zero byte in it", location: path)
+    }
+    if !isReadOnly, unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw unusable(path, SystemError(status: errno, operation: "create the directory (its parent must exist)"))
+    }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      throw unusable(path, SystemError(status: errno, operation: "look at the directory"))
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw CisternError(.directoryUnusable, "the path leads to something that is not a directory", location: path)
+    }
+    let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
+    guard unsafe access(path, wanted) == 0 else {
+      throw unusable(path, SystemError(status: errno, operation: isReadOnly ? "read" : "read and write"))
+    }
+  }
+
+  static func unusable(_ path: String, _ cause: any Error) -> CisternError {
+    CisternError(
+      .directoryUnusable, "the directory cannot be used; it must exist, or its parent must, and be this user's",
+      location: path, cause: cause)
+  }
+
+  /// The size of the file; nil where there is none.
+  static func fileSize(_ path: String) -> Int? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return Int(status.st_size)
+  }
+
+  /// Renames the data file, so that it is nobody's any more, and forgets the readers' table that went with it. Of those
+  /// that were set aside only the newest is kept: they count towards nothing's limit. Answers the new name.
+  static func setAside(in directory: String) throws(SystemError) -> String {
+    let earlier = asideNumbers(in: directory)
+    let number = (earlier.max() ?? 0) + 1
+    let name = "\(directory)/\(asidePrefix)\(number)"
+    guard unsafe rename("\(directory)/\(data)", name) == 0 || errno == ENOENT else {
+      throw SystemError(status: errno, operation: "set \(directory)/\(data) aside")
+    }
+    guard unsafe unlink("\(directory)/\(lock)") == 0 || errno == ENOENT else {
+      throw SystemError(status: errno, operation: "remove \(directory)/\(lock)")
+    }
+    for number in earlier { unsafe unlink("\(directory)/\(asidePrefix)\(number)") }
+    return name
+  }
+
+  private static func asideNumbers(in directory: String) -> [Int] {
+    guard let entries = unsafe opendir(directory) else { return [] }
+    defer { unsafe closedir(entries) }
+    var numbers: [Int] = []
+    while let entry = unsafe readdir(entries) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+        // The system ends each name with a zero byte.
+        unsafe name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+          unsafe String(cString: $0)
+        }
+      }
+      if name.hasPrefix(asidePrefix), let number = Int(name.dropFirst(asidePrefix.count)) { numbers.append(number) }
+    }
+    return numbers
+  }
+
+  /// Removes a copy that was begun and not finished.
+  static func removeCopy(in directory: String) {
+    unsafe unlink("\(directory)/\(copy)/\(data)")
+    unsafe unlink("\(directory)/\(copy)/\(lock)")
+    unsafe rmdir("\(directory)/\(copy)")
+  }
+
+  /// Waits until the names in the directory are on the device.
+  static func synchronize(_ directory: String) throws(SystemError) {
+    let descriptor = unsafe open(directory, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError(status: errno, operation: "open \(directory)") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw SystemError(status: errno, operation: "synchronize \(directory)") }
+  }
+}

@@ -1,0 +1,72 @@
+import LMDB
+
+extension DiskEngine {
+  /// Calls `body` with each committed record of the partition, until it answers false; skips what is staged to be
+  /// replaced or removed, and what is damaged. Holds a snapshot only for a few records at a time, so that a slow `body`
+  /// does not keep the file's space from being used again.
+  func forEachRecord(
+    of partition: Partition, _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
+  ) rethrows {
+    var last: [UInt8]?
+    while true {
+      guard !isInherited, mode != .closed, let file else { return }
+      let records = nextRecords(of: partition, after: last, in: file)
+      guard let final = records.last else { return }
+      last = final.diskKey
+      for record in records {
+        guard let metadata = record.metadata, partition.stagedEntry(forKey: record.key.rawSpan) == nil else { continue }
+        guard try body(record.key.rawSpan, metadata, record.size) else { return }
+      }
+    }
+  }
+
+  private struct Listed {
+    let diskKey: [UInt8]
+    let key: [UInt8]
+    /// Nil for a damaged record.
+    let metadata: RecordMetadata?
+    let size: Int
+
+    /// The record at the cursor; nil where it is none of the generation's.
+    init?(at cursor: borrowing Cursor<Database, CursorReads>, generation: UInt64) {
+      guard let bytes = cursor.key, let record = cursor.value, DiskKey.generation(of: bytes) == generation else {
+        return nil
+      }
+      diskKey = bytes.array
+      guard let present = DiskKey(bytes), let header = RecordHeader(record, under: bytes) else {
+        key = []
+        metadata = nil
+        size = record.byteCount
+        return
+      }
+      key = present.isDigest ? record.extracting(header.key).array : present.directKey
+      metadata = header.metadata(of: record)
+      size = header.value.count
+    }
+  }
+
+  private func nextRecords(of partition: Partition, after last: [UInt8]?, in file: DiskFile) -> [Listed] {
+    let environment = file.environment
+    guard let transaction = beginRead(of: environment) else { return [] }
+    let generation = generation(of: partition, in: transaction, of: file)
+    guard generation != 0 else { return [] }
+    var listed: [Listed] = []
+    do {
+      var cursor = try transaction.cursor(in: file.records)
+      let start = DiskKey(startOf: generation)
+      var isAtRecord: Bool
+      if let last {
+        isAtRecord = try cursor.move(toFirstFrom: last.rawSpan)
+      } else {
+        isAtRecord = try cursor.move(toFirstFrom: start.bytes)
+      }
+      while isAtRecord, listed.count < 64, let record = Listed(at: cursor, generation: generation) {
+        if record.diskKey != last { listed.append(record) }
+        isAtRecord = try cursor.moveToNext()
+      }
+    } catch {
+      noteReadFailure(error)
+    }
+    return listed
+  }
+}

@@ -1,0 +1,164 @@
+import LMDB
+
+extension DiskEngine {
+  /// Looks the key up among the staged writes and then in the file.
+  @inline(__always)
+  func withRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    if isInherited { return nil }
+    if let entry = partition.stagedEntry(forKey: key) {
+      guard case .record(_, let metadata, let bytes) = entry.write else {
+        partition.counters.misses.increment()
+        return nil
+      }
+      partition.counters.hits.increment()
+      return try body(metadata, bytes.rawSpan)
+    }
+    // The snapshot is taken after the look at what is staged: what had left it by then, is in the snapshot.
+    guard mode != .closed, let file else {
+      partition.counters.misses.increment()
+      return nil
+    }
+    let environment = file.environment
+    guard let transaction = beginRead(of: environment) else {
+      partition.counters.misses.increment()
+      return nil
+    }
+    let generation = generation(of: partition, in: transaction, of: file)
+    if generation != 0 {
+      let diskKey = DiskKey(generation: generation, key: key)
+      if let record = value(under: diskKey, in: transaction, of: file) {
+        guard let header = RecordHeader(record, under: diskKey.bytes) else {
+          suspect(key, of: partition)
+          partition.counters.misses.increment()
+          return nil
+        }
+        if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
+          recency.mark(header.sequence)
+          partition.counters.hits.increment()
+          return try body(header.metadata(of: record), record.extracting(header.value))
+        }
+      }
+    }
+    partition.counters.misses.increment()
+    return nil
+  }
+
+  /// Whether the key has a record. Looks at its first bytes only, not at its checksum.
+  func contains(_ key: RawSpan, in partition: Partition) -> Bool {
+    if isInherited { return false }
+    if let entry = partition.stagedEntry(forKey: key) {
+      if case .record = entry.write { return true }
+      return false
+    }
+    guard mode != .closed, let file else { return false }
+    let environment = file.environment
+    guard let transaction = beginRead(of: environment) else { return false }
+    let generation = generation(of: partition, in: transaction, of: file)
+    guard generation != 0 else { return false }
+    let diskKey = DiskKey(generation: generation, key: key)
+    guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
+    guard diskKey.isDigest else { return true }
+    guard let header = RecordHeader(trusting: record) else { return false }
+    return record.extracting(header.key).hasSameBytes(as: key)
+  }
+
+  /// Begins a read; nil where the file cannot be read, which is noted.
+  @inline(__always)
+  @_lifetime(borrow environment)
+  func beginRead(of environment: Environment) -> ReadTransaction? {
+    do {
+      return try environment.beginRead()
+    } catch {
+      noteReadFailure(error)
+      return nil
+    }
+  }
+
+  /// The bytes under the key; nil where there are none, or where the file is damaged, which is noted.
+  @inline(__always)
+  @_lifetime(borrow transaction)
+  private func value(
+    under key: borrowing DiskKey, in transaction: borrowing ReadTransaction, of file: DiskFile
+  ) -> RawSpan? {
+    do {
+      return try transaction.value(forKey: key.bytes, in: file.records)
+    } catch {
+      noteReadFailure(error)
+      return nil
+    }
+  }
+
+  /// The partition's generation, as of the transaction's snapshot or later: another process's removal of all is noticed.
+  @inline(__always)
+  func generation(of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile) -> UInt64 {
+    let number = transaction.number
+    if number > file.knownTransaction.load(ordering: .acquiring),
+      number > partition.knownTransaction.load(ordering: .acquiring)
+    {
+      learnGeneration(of: partition, in: transaction, of: file)
+    }
+    return partition.generation
+  }
+
+  @inline(never)
+  private func learnGeneration(
+    of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile
+  ) {
+    do {
+      let name = MetaTable.partition(partition.name)
+      let generation = try transaction.number(forKey: name, in: file.meta) ?? 0
+      if let counts = try transaction.counts(of: generation, in: file.meta) { partition.counters.set(counts) }
+      partition.learn(generation: generation, transaction: transaction.number)
+    } catch {
+      noteReadFailure(error)
+    }
+  }
+
+  /// Reads the generation of a partition that was just opened.
+  func learnGeneration(of partition: Partition) {
+    guard let file else { return }
+    let environment = file.environment
+    guard let transaction = beginRead(of: environment) else { return }
+    learnGeneration(of: partition, in: transaction, of: file)
+  }
+
+  /// A reader met this error and answered a miss. What only the writer thread can mend is left to it.
+  @inline(never)
+  func noteReadFailure(_ error: LMDBError) {
+    switch error.code {
+    case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch:
+      suspects.withLock { suspects in
+        if suspects.count < DiskEngine.suspectCapacity { suspects.append(.file(error)) }
+      }
+      wakeForChores()
+    default: break
+    }
+  }
+
+  /// The key's record failed its checksum.
+  @inline(never)
+  func suspect(_ key: RawSpan, of partition: Partition) {
+    partition.counters.damaged.count()
+    let key = key.array
+    suspects.withLock { suspects in
+      if suspects.count < DiskEngine.suspectCapacity { suspects.append(.record(partition, key)) }
+    }
+    wakeForChores()
+  }
+
+  private static let suspectCapacity = 1024
+
+  private func wakeForChores() {
+    monitor.change { $0.hasChores = true }
+  }
+}
+
+/// What a reader found wrong, for the writer thread to look at.
+enum Suspect: Sendable {
+  /// A record that failed its checksum.
+  case record(Partition, [UInt8])
+  /// The file itself.
+  case file(LMDBError)
+}

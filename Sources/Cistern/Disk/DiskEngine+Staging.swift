@@ -1,0 +1,168 @@
+import Synchronization
+
+extension DiskEngine {
+  /// Takes the write; see ``SecondTierPartition/stage(_:)``. Neither waits for the disk nor calls anyone back.
+  func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
+    if isInherited { return .refused }
+    switch mode {
+    case .closed:
+      return refuse(partition)
+    case .readOnly, .degraded:
+      // The older record must not be read again: a removal stands in its place, until it can be written, if ever.
+      let ticket = stageRemoval(of: write.key, in: partition)
+      if case .removal = write, mode == .degraded { return .staged(ticket) }
+      return refuse(partition)
+    case .active:
+      if case .record(let key, let metadata, let bytes) = write {
+        let size = RecordDraft(key: key, metadata: metadata, bytes: bytes).size + key.count
+        if size > limits.largestRecord || metadata.tags.count > Int(UInt16.max) {
+          _ = take(.removal(key: key), in: partition)
+          return refuse(partition)
+        }
+      }
+      return .staged(take(write, in: partition))
+    }
+  }
+
+  /// Takes the removal of everything in the partition.
+  func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
+    if isInherited || mode == .closed { return CommitTicket(number: 0) }
+    let (number, isFirst, freed) = partition.removeAll { nextNumber() }
+    stagedBytes.subtract(freed.bytes, ordering: .relaxed)
+    // One more for the removal itself, which the writer thread is to come for.
+    let change = (isFirst ? 1 : 0) - freed.count
+    if change > 0 { stagedCount.add(change, ordering: .sequentiallyConsistent) }
+    if change < 0 { stagedCount.subtract(-change, ordering: .sequentiallyConsistent) }
+    wakeIfIdle()
+    return CommitTicket(number: number)
+  }
+
+  private func refuse(_ partition: Partition) -> StagingResult {
+    partition.counters.refused.count()
+    return .refused
+  }
+
+  private func take(_ write: StagedWrite, in partition: Partition) -> CommitTicket {
+    let change = partition.stage(write) { nextNumber() }
+    let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
+    let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
+    let isFull =
+      (bytes.oldValue < commitBytes && bytes.newValue >= commitBytes)
+      || (count.oldValue < DiskEngine.commitCount && count.newValue >= DiskEngine.commitCount)
+    if isFull {
+      monitor.change { $0.isFull = true }
+    } else {
+      wakeIfIdle()
+    }
+    return CommitTicket(number: change.number)
+  }
+
+  /// Takes a removal that cannot be committed for now. Beyond the bound the whole partition is emptied in its place.
+  private func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
+    if stagedCount.load(ordering: .relaxed) >= DiskLimits.stagedCount { return stageRemovalOfAll(of: partition) }
+    return take(.removal(key: key), in: partition)
+  }
+
+  private func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }
+
+  /// Wakes the writer thread where it sleeps because nothing was staged.
+  private func wakeIfIdle() {
+    if writerIsIdle.load(ordering: .sequentiallyConsistent) {
+      writerIsIdle.store(false, ordering: .relaxed)
+      monitor.change { $0.stagedSince = $0.stagedSince ?? monotonicNanoseconds() }
+    }
+  }
+
+  /// So much staged is committed without waiting for the interval.
+  private var commitBytes: Int { limits.stagedBytes / 4 }
+  private static let commitCount = 8192
+
+  // MARK: Waiting
+
+  /// Whether more is staged than should be. Not where waiting would be for ever.
+  private var isCrowded: Bool {
+    mode == .active
+      && (stagedBytes.load(ordering: .relaxed) > limits.stagedBytes
+        || stagedCount.load(ordering: .relaxed) > DiskLimits.stagedCount)
+  }
+
+  /// Blocks the thread while more is staged than should be.
+  func waitForRoom() {
+    guard !isInherited, isCrowded else { return }
+    monitor.change { $0.isFull = true }
+    monitor.wait { state in isCrowded && !state.hasStopped ? nil : () }
+  }
+
+  /// Suspends the task while more is staged than should be.
+  func waitForRoom() async {
+    guard !isInherited, isCrowded else { return }
+    await withCheckedContinuation { continuation in
+      let isWaiting = monitor.change { state in
+        guard isCrowded, !state.hasStopped else { return false }
+        state.isFull = true
+        state.roomWaiters.append(continuation)
+        return true
+      }
+      if !isWaiting { continuation.resume() }
+    }
+  }
+
+  /// Lets those go on who waited for room, if there is some.
+  func announceRoom() {
+    guard !isCrowded else { return }
+    let waiters = monitor.change { state in
+      let waiters = state.roomWaiters
+      state.roomWaiters = []
+      return waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Returns when the write of this number, or with `countsEarlier` every one up to it, is committed and as durable as the
+  /// store promises.
+  func waitForCommit(number: UInt64, countsEarlier: Bool) async throws(CisternError) {
+    if isInherited { throw inheritedError("wait for a commit") }
+    if number == 0 || mode == .closed { throw closedError("wait for a commit") }
+    if mode == .readOnly { return }
+    let error = await withCheckedContinuation { continuation in
+      let waiter = CommitProgress.Waiter(number: number, countsEarlier: countsEarlier, continuation: continuation)
+      if let known = progress.withLock({ $0.wait(waiter) }) {
+        known.resume()
+      } else if monitor.change({
+        $0.isAsked = true; return $0.hasStopped
+      }) {
+        // The thread ended in between, and nobody else would answer.
+        failWaiters(closedError("wait for a commit"))
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// Returns when everything staged so far is committed and as durable as the store promises.
+  func flush() async throws(CisternError) {
+    if isInherited { throw inheritedError("flush") }
+    switch mode {
+    case .closed: throw closedError("flush")
+    case .readOnly: return
+    // A number of its own, so that the disk is tried again before anyone is told that all is well.
+    case .degraded: try await waitForCommit(number: nextNumber(), countsEarlier: true)
+    case .active:
+      let number = tickets.load(ordering: .sequentiallyConsistent)
+      if number > 0 { try await waitForCommit(number: number, countsEarlier: true) }
+    }
+  }
+
+  func failWaiters(_ error: CisternError) {
+    for waiter in progress.withLock({ $0.fail(error) }) { waiter.resume() }
+  }
+
+  func closedError(_ operation: String) -> CisternError {
+    CisternError(.storeClosed, "the store is closed", location: "\(operation), \(directory)")
+  }
+
+  private func inheritedError(_ operation: String) -> CisternError {
+    CisternError(
+      .storeClosed, "the store belongs to the process that this one was forked from; open it anew in this one",
+      location: "\(operation), \(directory)")
+  }
+}

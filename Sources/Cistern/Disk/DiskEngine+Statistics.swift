@@ -1,0 +1,42 @@
+import LMDB
+
+extension DiskEngine {
+  /// Notes how large the file is, and how many records are in it. Constant time.
+  func noteSizes(of file: DiskFile) {
+    do {
+      counters.fileBytes.store(try file.environment.information().fileSize, ordering: .relaxed)
+      let count = try file.environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.statistics(of: file.order).entryCount
+      }
+      counters.records.store(count, ordering: .relaxed)
+    } catch {
+      noteReadFailure(error)
+    }
+  }
+
+  /// Counts and sizes of these partitions together, and of the file. Takes no transaction.
+  func statistics(of partitions: [Partition]) -> SecondTierStatistics {
+    var statistics = SecondTierStatistics()
+    statistics.mode =
+      switch mode {
+      case .active: .active
+      case .readOnly: .readOnly
+      case .degraded: .degraded
+      case .closed: .closed
+      }
+    statistics.limitBytes = limits.limit
+    statistics.occupiedBytes = counters.fileBytes.load(ordering: .relaxed)
+    statistics.commits = counters.commits.load(ordering: .relaxed)
+    if isInherited {
+      statistics.mode = .closed
+      return statistics
+    }
+    for partition in partitions {
+      partition.counters.add(to: &statistics)
+      statistics.entryCount += partition.counters.records.load(ordering: .relaxed)
+      statistics.liveBytes += partition.counters.bytes.load(ordering: .relaxed)
+      statistics.stagedCount += partition.staging.stagedCount
+    }
+    return statistics
+  }
+}

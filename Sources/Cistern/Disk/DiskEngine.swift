@@ -1,0 +1,125 @@
+import LMDB
+import Locking
+import Synchronization
+
+/// What all disk tiers of one directory in this process share: the file, the partitions, the writer thread.
+///
+/// Readers and stagers run on any thread. Only the writer thread writes to the file and replaces it.
+@safe
+final class DiskEngine: Sendable {
+  enum Mode: UInt8 {
+    case active
+    case readOnly
+    case degraded
+    case closed
+  }
+
+  let directory: String
+  let options: DiskOptions
+  let limits: DiskLimits
+  let claim: DirectoryClaim
+  let recency: RecencyBitmap
+  let counters = EngineCounters()
+  private let forkCount = ForkCount.present
+
+  private let modeByte: Atomic<UInt8>
+  /// The open file; nil while there is none. What it points to is kept by `files`.
+  private let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
+  /// Every file that was opened: a reader may still be looking at an old one.
+  private let files = Guarded<[DiskFile]>([])
+  private let partitionsByName = Guarded<[String: Partition]>([:])
+  private let reporters = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
+
+  /// The number of the newest staged write.
+  let tickets = Atomic<UInt64>(0)
+  /// Writes that are staged, those being committed included, and their bytes.
+  let stagedCount = Atomic<Int>(0)
+  let stagedBytes = Atomic<Int>(0)
+  /// Whether the writer thread sleeps until it is told that something was staged.
+  let writerIsIdle = Atomic<Bool>(false)
+  let progress = Guarded(CommitProgress())
+  let monitor = Monitor(WriterState())
+  /// What readers found wrong, for the writer thread to look at.
+  let suspects = Guarded<[Suspect]>([])
+
+  init(directory: String, options: DiskOptions, limits: DiskLimits, claim: DirectoryClaim, file: DiskFile?) {
+    self.directory = directory
+    self.options = options
+    self.limits = limits
+    self.claim = claim
+    recency = RecencyBitmap(capacity: limits.recencyCapacity)
+    modeByte = Atomic((options.isReadOnly ? Mode.readOnly : .active).rawValue)
+    if let file {
+      setFile(file)
+      noteSizes(of: file)
+    }
+  }
+
+  // MARK: State
+
+  var mode: Mode {
+    get { Mode(rawValue: modeByte.load(ordering: .acquiring)) ?? .closed }
+    set { modeByte.store(newValue.rawValue, ordering: .releasing) }
+  }
+
+  /// Whether the engine belongs to the process that this one was forked from; then its locks may never open again.
+  @inline(__always)
+  var isInherited: Bool { ForkCount.present != forkCount }
+
+  /// The open file; nil while there is none.
+  @inline(__always)
+  var file: DiskFile? {
+    // Kept by `files` for as long as the engine lives.
+    unsafe currentFile.load(ordering: .acquiring)?.takeUnretainedValue()
+  }
+
+  /// Makes the file the one that is read, or none. Readers may still be inside the one before.
+  func setFile(_ file: DiskFile?) {
+    if let file { files.withLock { $0.append(file) } }
+    // Kept by `files`, above.
+    unsafe currentFile.store(file.map { unsafe Unmanaged.passUnretained($0) }, ordering: .releasing)
+  }
+
+  // MARK: Partitions
+
+  var partitions: [Partition] { partitionsByName.withLock { Array($0.values) } }
+
+  func partition(named name: String) -> Partition {
+    let (partition, isNew) = partitionsByName.withLock { partitions in
+      if let partition = partitions[name] { return (partition, false) }
+      let partition = Partition(name: name)
+      partitions[name] = partition
+      return (partition, true)
+    }
+    if isNew { learnGeneration(of: partition) }
+    return partition
+  }
+
+  // MARK: Reports
+
+  func addReporter(_ reporter: @escaping @Sendable (StoreReport) -> Void, for owner: Int) {
+    reporters.withLock { $0[owner] = reporter }
+  }
+
+  func removeReporter(for owner: Int) {
+    // Freed outside the lock: it is the user's.
+    _ = reporters.withLock { $0.removeValue(forKey: owner) }
+  }
+
+  /// Tells those who opened the store; outside all locks and transactions.
+  func report(_ code: StoreReport.Code, _ message: String, cause: (any Error)? = nil) {
+    report(StoreReport(code, message, location: directory, cause: cause))
+  }
+
+  func report(_ report: StoreReport) {
+    for reporter in reporters.withLock({ Array($0.values) }) { reporter(report) }
+  }
+}
+
+/// What the writer thread counts.
+final class EngineCounters: Sendable {
+  let commits = Atomic<Int>(0)
+  /// The file's size as of the last commit, and the records and bytes in it.
+  let fileBytes = Atomic<Int>(0)
+  let records = Atomic<Int>(0)
+}

@@ -1,0 +1,93 @@
+import LMDB
+import Synchronization
+
+/// An open file, and its three tables. Replaced as a whole when what is on disk cannot be trusted.
+final class DiskFile: Sendable {
+  let environment: Environment
+  /// The store's own facts; see ``MetaTable``.
+  let meta: Database
+  /// Key in the file → record. LMDB's table without a name: each transaction would have to look a name up, which costs a
+  /// read a tenth of its time. The other tables' names lie in it too; they are shorter than any record's key.
+  let records: Database
+  /// Sequence number → key in the file, the oldest first.
+  let order: IntegerDatabase
+  /// The last commit up to which the generations of all partitions are known here; another process's come after it.
+  let knownTransaction: Atomic<UInt>
+
+  private init(environment: Environment, meta: Database, records: Database, order: IntegerDatabase) throws(LMDBError) {
+    self.environment = environment
+    self.meta = meta
+    self.records = records
+    self.order = order
+    knownTransaction = Atomic(try environment.information().lastTransaction)
+  }
+
+  /// Opens the file in `directory`, and creates it unless `options` say read-only; costs nothing that grows with it.
+  ///
+  /// Throws `invalid` for a file of LMDB's that is not ours, `versionMismatch` for one of a newer format than this code's.
+  static func open(directory: String, options: EnvironmentOptions) throws(LMDBError) -> DiskFile {
+    let environment = try Environment.open(directory: directory, options: options)
+    do throws(LMDBError) {
+      if !options.isReadOnly { try environment.clearStaleReaders() }
+      try requireOurs(environment)
+      let file = try DiskFile(
+        environment: environment, meta: try environment.openDatabase(named: metaName),
+        records: try environment.openDatabase(named: nil),
+        order: try environment.openIntegerDatabase(named: "order"))
+      try file.requireFormat()
+      return file
+    } catch {
+      try environment.close()
+      throw error
+    }
+  }
+
+  /// Five bytes, as "order" has: a record's key has six and more.
+  private static let metaName = "cstrn"
+
+  /// Throws where the file has tables and none of them is ours: it belongs to another program.
+  private static func requireOurs(_ environment: Environment) throws(LMDBError) {
+    // Opened like any other: before, LMDB has no order for its keys.
+    let main = try environment.openDatabase(named: nil)
+    let isOurs = try environment.withRead { (transaction) throws(LMDBError) in
+      if try transaction.statistics(of: main).entryCount == 0 { return true }
+      let name = [UInt8](metaName.utf8)
+      return try transaction.value(forKey: name.rawSpan, in: main) != nil
+    }
+    if !isOurs {
+      throw LMDBError(
+        .invalid, operation: "open \(environment.directory)", message: "the file belongs to another program")
+    }
+  }
+
+  /// Notes the format in a new file; throws where the file's is newer than this code's.
+  private func requireFormat() throws(LMDBError) {
+    let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
+      try transaction.number(forKey: MetaTable.format, in: meta)
+    }
+    if let version {
+      guard version <= MetaTable.formatVersion else {
+        throw LMDBError(
+          .versionMismatch, operation: "open \(environment.directory)",
+          message: "the file's format is of version \(version), newer than this program's \(MetaTable.formatVersion)")
+      }
+    } else if !environment.options.isReadOnly {
+      try environment.withWrite { (transaction) throws(LMDBError) in
+        try transaction.put(MetaTable.value(MetaTable.formatVersion), forKey: MetaTable.format, in: meta)
+      }
+    }
+    knownTransaction.store(try environment.information().lastTransaction, ordering: .releasing)
+  }
+
+  /// Closes the file; waits for readers that are inside, and throws `busy` where the calling thread itself is.
+  func close() throws(LMDBError) {
+    try environment.close()
+  }
+}
+
+extension DiskFile {
+  /// Whether the file that is open is still the one in the directory, and was not replaced by another process.
+  func isInPlace() throws(LMDBError) -> Bool {
+    try environment.isInPlace()
+  }
+}

@@ -1,0 +1,59 @@
+/// One cache's part of a disk tier, as one of those who opened the directory sees it.
+package final class DiskPartition: SecondTierPartition {
+  private let engine: DiskEngine
+  private let partition: Partition
+  private let owner: DiskOwner
+
+  init(engine: DiskEngine, partition: Partition, owner: DiskOwner) {
+    self.engine = engine
+    self.partition = partition
+    self.owner = owner
+  }
+
+  package func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    if owner.isClosed { return nil }
+    return try engine.withRecord(forKey: key, in: partition, body)
+  }
+
+  package func contains(_ key: RawSpan) -> Bool {
+    !owner.isClosed && (partition.departing.contains(key) || engine.contains(key, in: partition))
+  }
+
+  package func endDeparture(of key: RawSpan) -> Bool {
+    partition.departing.remove(key.array)
+  }
+
+  package func stage(_ write: StagedWrite) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stage(write, in: partition)
+  }
+
+  package func stageRemovalOfAll() -> CommitTicket {
+    if owner.isClosed { return CommitTicket(number: 0) }
+    return engine.stageRemovalOfAll(of: partition)
+  }
+
+  package func waitForRoom() {
+    if !owner.isClosed { engine.waitForRoom() }
+  }
+
+  package func waitForRoom() async {
+    if !owner.isClosed { await engine.waitForRoom() }
+  }
+
+  package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    try await engine.waitForCommit(number: ticket.number, countsEarlier: false)
+  }
+
+  package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    if !owner.isClosed { try engine.forEachRecord(of: partition, body) }
+  }
+
+  package var statistics: SecondTierStatistics {
+    var statistics = engine.statistics(of: [partition])
+    if owner.isClosed { statistics.mode = .closed }
+    return statistics
+  }
+}

@@ -1,0 +1,179 @@
+import LMDB
+import Synchronization
+
+/// Something in a store on disk that should not be so.
+package struct DiskFinding: Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  package enum Kind: Sendable, Hashable {
+    /// A record's checksum is wrong: it is a miss, and is removed when it is read.
+    case damagedRecord
+    /// A record that the order of eviction does not know: it would never be evicted.
+    case unorderedRecord
+    /// An entry of the order that leads to no record of its own: dropped when eviction comes to it.
+    case danglingOrder
+    /// A record of a generation that is neither live nor to be purged: nothing reads it.
+    case strayRecord
+    /// A count that is not what a recount says.
+    case wrongCount
+    /// The file itself could not be read to the end.
+    case unreadable
+  }
+
+  /// What is wrong.
+  package let kind: Kind
+  /// A sentence for a person.
+  package let description: String
+}
+
+extension DiskTier {
+  /// Looks at everything that is committed: each record's checksum, the order of eviction against the records, the counts
+  /// against a recount. Empty where all is well.
+  ///
+  /// Linear in the size of the file, which it reads in one snapshot: for tools and tests, not for a running program.
+  package func verify() -> [DiskFinding] { engine.verify() }
+
+  /// As ``verify()``, after a flush, with what is in memory: nothing staged, nobody waiting. Empty where all is well.
+  package func checkInvariants() -> [String] {
+    var found = verify().map(\.description)
+    func require(_ holds: Bool, _ text: @autoclosure () -> String) { if !holds { found.append(text()) } }
+    let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
+    require(count == 0, "\(count) writes are staged after a flush")
+    let bytes = engine.stagedBytes.load(ordering: .sequentiallyConsistent)
+    require(bytes == 0, "\(bytes) bytes are staged after a flush")
+    for partition in engine.partitions {
+      require(
+        partition.staging.isEmpty, "the cache \(partition.name) has \(partition.staging.stagedCount) staged writes")
+    }
+    require(!engine.progress.withLock { $0.isAwaited }, "someone waits for a commit")
+    let statistics = statistics
+    require(
+      statistics.occupiedBytes <= statistics.limitBytes,
+      "the file has \(statistics.occupiedBytes) bytes, more than the limit of \(statistics.limitBytes)")
+    return found
+  }
+}
+
+extension DiskEngine {
+  func verify() -> [DiskFinding] {
+    guard !isInherited, let file else { return [] }
+    do {
+      return try file.environment.withRead { (transaction) throws(LMDBError) -> [DiskFinding] in
+        var verification = DiskVerification(file: file)
+        try verification.readRecords(in: transaction)
+        try verification.readOrder(in: transaction)
+        try verification.compareCounts(in: transaction)
+        return verification.findings
+      }
+    } catch {
+      return [DiskFinding(kind: .unreadable, description: "the file cannot be read to its end: \(error)")]
+    }
+  }
+}
+
+/// One pass over a file.
+private struct DiskVerification {
+  let file: DiskFile
+  private(set) var findings: [DiskFinding] = []
+  private var recount: [UInt64: GenerationCounts] = [:]
+  private var ordered = 0
+
+  init(file: DiskFile) {
+    self.file = file
+  }
+
+  private mutating func find(_ kind: DiskFinding.Kind, _ description: String) {
+    findings.append(DiskFinding(kind: kind, description: description))
+  }
+
+  mutating func readRecords(in transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var cursor = try transaction.cursor(in: file.records)
+    while try cursor.moveToNext() {
+      if VerifiedRecord.isTableName(at: cursor) { continue }
+      guard let entry = VerifiedRecord(at: cursor) else {
+        find(.strayRecord, "a record lies under a key that is none of ours")
+        continue
+      }
+      recount[entry.key.generation, default: GenerationCounts()].records += 1
+      recount[entry.key.generation, default: GenerationCounts()].bytes += entry.size + entry.key.count
+      guard let sequence = entry.sequence else {
+        find(.damagedRecord, "\(entry.name) fails its checksum")
+        continue
+      }
+      if try !leads(sequence, to: entry.key, in: transaction) {
+        find(.unorderedRecord, "\(entry.name) is not in the order of eviction at its number, \(sequence)")
+      }
+    }
+  }
+
+  private func leads(
+    _ sequence: UInt64, to key: borrowing DiskKey, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Bool {
+    guard let entry = try transaction.value(forKey: UInt(sequence), in: file.order) else { return false }
+    return entry.hasSameBytes(as: key.bytes)
+  }
+
+  mutating func readOrder(in transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var cursor = try transaction.cursor(in: file.order)
+    while try cursor.moveToNext() {
+      guard let sequence = cursor.key, let key = VerifiedRecord.orderKey(at: cursor) else {
+        find(.danglingOrder, "an entry of the order of eviction holds no key")
+        continue
+      }
+      if try !hasNumber(UInt64(sequence), under: key, in: transaction) {
+        find(.danglingOrder, "number \(sequence) in the order of eviction leads to no record of its own")
+      }
+    }
+  }
+
+  private func hasNumber(
+    _ sequence: UInt64, under key: borrowing DiskKey, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Bool {
+    guard let record = try transaction.value(forKey: key.bytes, in: file.records) else { return false }
+    return RecordHeader(trusting: record)?.sequence == sequence
+  }
+
+  mutating func compareCounts(in transaction: borrowing ReadTransaction) throws(LMDBError) {
+    for (generation, actual) in recount.sorted(by: { $0.key < $1.key }) {
+      if let noted = try transaction.counts(of: generation, in: file.meta) {
+        if noted != actual {
+          find(
+            .wrongCount,
+            "generation \(generation) has \(actual.records) records of \(actual.bytes) bytes, and is noted with "
+              + "\(noted.records) of \(noted.bytes)")
+        }
+      } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
+        find(.strayRecord, "\(actual.records) records are of generation \(generation), which is not known")
+      }
+    }
+  }
+}
+
+/// What a verification needs of a record, copied.
+private struct VerifiedRecord {
+  let key: DiskKey
+  let size: Int
+  /// Nil for a damaged record.
+  let sequence: UInt64?
+  let name: String
+
+  init?(at cursor: borrowing Cursor<Database, CursorReads>) {
+    guard let bytes = cursor.key, let record = cursor.value, let key = DiskKey(bytes) else { return nil }
+    self.key = key
+    size = record.byteCount
+    sequence = RecordHeader(record, under: bytes)?.sequence
+    name =
+      key.isDigest
+      ? "a record with a long key"
+      : "the record of \(String(reflecting: String(decoding: key.directKey, as: UTF8.self)))"
+  }
+
+  static func isTableName(at cursor: borrowing Cursor<Database, CursorReads>) -> Bool {
+    guard let key = cursor.key else { return false }
+    return key.byteCount < DiskKey.prefixSize
+  }
+
+  static func orderKey(at cursor: borrowing Cursor<IntegerDatabase, CursorReads>) -> DiskKey? {
+    guard let value = cursor.value else { return nil }
+    return DiskKey(value)
+  }
+}

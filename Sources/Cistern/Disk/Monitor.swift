@@ -1,0 +1,107 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// State under a lock, and a place to wait for it to change: for threads, which a task's continuation cannot wake.
+///
+/// Sendable: the state is only reached with the lock held.
+@safe
+final class Monitor<State>: @unchecked Sendable {
+  // Allocated once, so that neither moves; freed with the monitor, when nobody can wait any more.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  // Guarded by `mutex`.
+  private var state: State
+
+  init(_ state: State) {
+    self.state = state
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe changed = .allocate(capacity: 1)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe changed.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    #if canImport(Darwin)
+      unsafe pthread_cond_init(changed, nil)
+    #else
+      var attributes = pthread_condattr_t()
+      unsafe pthread_condattr_init(&attributes)
+      // Deadlines are on the clock that never goes back.
+      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      unsafe pthread_cond_init(changed, &attributes)
+      unsafe pthread_condattr_destroy(&attributes)
+    #endif
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(changed)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe changed.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Runs `body` with the lock held; wakes nobody.
+  func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return body(&state)
+  }
+
+  /// Runs `body` with the lock held, then wakes all who wait.
+  func change<Result>(_ body: (inout State) -> Result) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    let result = body(&state)
+    unsafe pthread_mutex_unlock(mutex)
+    unsafe pthread_cond_broadcast(changed)
+    return result
+  }
+
+  /// Blocks the thread until `body`, run with the lock held after every change, answers something.
+  func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      unsafe pthread_cond_wait(changed, mutex)
+    }
+  }
+
+  /// As ``wait(_:)``; `body` also says when, in nanoseconds of the monotonic clock, it wants to be asked again.
+  func wait<Result>(orUntil body: (inout State) -> Waiting<Result>) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      switch body(&state) {
+      case .done(let result): return result
+      case .waiting(until: nil): unsafe pthread_cond_wait(changed, mutex)
+      case .waiting(until: let deadline?): wait(until: deadline)
+      }
+    }
+  }
+
+  private func wait(until deadline: UInt64) {
+    #if canImport(Darwin)
+      let now = monotonicNanoseconds()
+      let left = deadline > now ? deadline - now : 0
+      var time = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
+      unsafe pthread_cond_timedwait_relative_np(changed, mutex, &time)
+    #else
+      var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+      unsafe pthread_cond_timedwait(changed, mutex, &time)
+    #endif
+  }
+}
+
+/// What someone who waits on a monitor found.
+enum Waiting<Result> {
+  case done(Result)
+  case waiting(until: UInt64?)
+}
+
+/// Nanoseconds on the clock that never goes back.
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

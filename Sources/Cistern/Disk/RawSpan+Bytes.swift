@@ -1,0 +1,81 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension RawSpan {
+  /// The byte at `offset`; traps out of bounds.
+  @inline(__always)
+  func byte(at offset: Int) -> UInt8 {
+    // Checked against the bounds by the call; every pattern is a byte.
+    unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  /// The little-endian number at `offset`, at whatever alignment; traps out of bounds.
+  @inline(__always)
+  func integer<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
+    // Checked against the bounds by the call; every pattern is a number.
+    Number(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  /// Whether both hold the same bytes.
+  @inline(__always)
+  func hasSameBytes(as other: RawSpan) -> Bool {
+    guard byteCount == other.byteCount else { return false }
+    guard byteCount > 0 else { return true }
+    return unsafe withUnsafeBytes { left in
+      unsafe other.withUnsafeBytes { right in
+        // Both have a start, since they are not empty, and the same length.
+        unsafe memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0
+      }
+    }
+  }
+
+  /// Whether these bytes come before the others in LMDB's order: byte by byte, the shorter first.
+  func precedes(_ other: RawSpan) -> Bool {
+    let common = Swift.min(byteCount, other.byteCount)
+    guard common > 0 else { return byteCount < other.byteCount }
+    let order = unsafe withUnsafeBytes { left in
+      unsafe other.withUnsafeBytes { right in
+        // Both have a start, since neither is empty, and at least `common` bytes.
+        unsafe memcmp(left.baseAddress!, right.baseAddress!, common)
+      }
+    }
+    return order == 0 ? byteCount < other.byteCount : order < 0
+  }
+
+  /// The bytes, copied.
+  var array: [UInt8] {
+    // Copied before the view ends.
+    unsafe withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+}
+
+extension MutableRawSpan {
+  /// Copies `source` to `offset`; traps where it does not fit.
+  @_lifetime(self: copy self)
+  @inline(__always)
+  mutating func copy(_ source: RawSpan, to offset: Int) {
+    precondition(offset >= 0 && source.byteCount <= byteCount - offset)
+    guard source.byteCount > 0 else { return }
+    unsafe withUnsafeMutableBytes { target in
+      unsafe source.withUnsafeBytes { bytes in
+        // In bounds by the precondition; a source view and a mutable one never overlap.
+        unsafe (target.baseAddress! + offset).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+      }
+    }
+  }
+}
+
+extension MutableSpan where Element == UInt64 {
+  /// The words as bytes, to write.
+  var bytesForWriting: MutableRawSpan {
+    @_lifetime(&self)
+    @inline(__always)
+    mutating get {
+      // Any bytes are words.
+      unsafe mutableBytes
+    }
+  }
+}

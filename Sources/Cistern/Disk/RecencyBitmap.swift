@@ -1,0 +1,77 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Which records were read since they were written, or since they were last passed over: one bit each, in memory only,
+/// so that a read never writes to disk. Any thread marks; the writer thread tests and clears.
+///
+/// A ring: the bit of a sequence number is at its remainder. Where more numbers are in use than the ring has bits, two
+/// records share one, and a record may get a second turn that it did not earn; nothing else comes of it.
+@safe
+final class RecencyBitmap: Sendable {
+  private typealias Word = Atomic<UInt64>
+
+  // Allocated once, never reallocated, freed with the object; every access to a word is atomic.
+  private nonisolated(unsafe) let words: UnsafeMutablePointer<Word>
+  private let wordCount: Int
+  private let mask: UInt64
+
+  /// Creates a ring of at least `capacity` bits, and at most 2²⁸: 32 MiB, of which the system only backs what is used.
+  init(capacity: Int) {
+    let bits = min(max(capacity, 4096), 1 << 28).nextPowerOfTwo
+    wordCount = bits / 64
+    mask = UInt64(bits - 1)
+    // Zeroed by the system page by page, when it is first used: opening a large store costs what a small one does. An
+    // atomic number of zero is eight zero bytes, and is never deinitialised.
+    guard let memory = unsafe calloc(wordCount, MemoryLayout<Word>.stride) else {
+      fatalError("out of memory: \(wordCount * 8) bytes for the recency bitmap")
+    }
+    unsafe words = memory.bindMemory(to: Word.self, capacity: wordCount)
+  }
+
+  deinit {
+    unsafe free(words)
+  }
+
+  /// Notes that the record was read.
+  @inline(__always)
+  func mark(_ sequence: UInt64) {
+    let (index, bit) = place(sequence)
+    // In bounds by the mask. Looked at first: a write would take the cache line from the other threads each time.
+    if unsafe words[index].load(ordering: .relaxed) & bit == 0 {
+      _ = unsafe words[index].bitwiseOr(bit, ordering: .relaxed)
+    }
+  }
+
+  /// Whether the record is marked.
+  func isMarked(_ sequence: UInt64) -> Bool {
+    let (index, bit) = place(sequence)
+    // In bounds by the mask.
+    return unsafe words[index].load(ordering: .relaxed) & bit != 0
+  }
+
+  /// Forgets that the record was read, or that an earlier one with its place was; true if there was a mark.
+  @discardableResult
+  func clear(_ sequence: UInt64) -> Bool {
+    let (index, bit) = place(sequence)
+    // In bounds by the mask.
+    guard unsafe words[index].load(ordering: .relaxed) & bit != 0 else { return false }
+    return unsafe words[index].bitwiseAnd(~bit, ordering: .relaxed).oldValue & bit != 0
+  }
+
+  @inline(__always)
+  private func place(_ sequence: UInt64) -> (index: Int, bit: UInt64) {
+    (Int(truncatingIfNeeded: (sequence & mask) >> 6), 1 << (sequence & 63))
+  }
+}
+
+extension Int {
+  /// The least power of two that is not less; for numbers from 1 to 2⁶².
+  fileprivate var nextPowerOfTwo: Int {
+    self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
+  }
+}

@@ -1,0 +1,89 @@
+import LMDB
+
+/// A record that is about to be written.
+struct RecordDraft {
+  let key: [UInt8]
+  let metadata: RecordMetadata
+  let bytes: [UInt8]
+  private let tagsSize: Int
+
+  init(key: [UInt8], metadata: RecordMetadata, bytes: [UInt8]) {
+    self.key = key
+    self.metadata = metadata
+    self.bytes = bytes
+    tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
+  }
+
+  /// The size of the record in bytes.
+  var size: Int {
+    RecordFormat.fixedSize + (metadata.expires == nil ? 0 : 8) + (metadata.schemaVersion == 0 ? 0 : 4)
+      + (tagsSize == 0 ? 0 : 4 + tagsSize) + (key.count > DiskKey.longestDirectKey ? 4 + key.count : 0) + bytes.count
+  }
+
+  /// Writes the record, as it lies under `diskKey`, into `target`, whose size is the record's.
+  @_lifetime(target: copy target)
+  func encode(sequence: UInt64, under diskKey: borrowing DiskKey, into target: inout MutableRawSpan) {
+    precondition(target.byteCount == size)
+    var flags: RecordFormat.Flags = []
+    var offset = RecordFormat.fixedSize
+    if let expires = metadata.expires {
+      flags.insert(.expiry)
+      target.store(expires.nanosecondsSince1970, at: &offset)
+    }
+    if metadata.schemaVersion != 0 {
+      flags.insert(.schemaVersion)
+      target.store(metadata.schemaVersion, at: &offset)
+    }
+    if tagsSize > 0 {
+      flags.insert(.tags)
+      target.store(UInt32(tagsSize), at: &offset)
+    }
+    if diskKey.isDigest {
+      flags.insert(.key)
+      target.store(UInt32(key.count), at: &offset)
+    }
+    if tagsSize > 0 {
+      RecordTags.encode(metadata.tags, into: &target, at: offset)
+      offset += tagsSize
+    }
+    if diskKey.isDigest {
+      target.copy(key.rawSpan, to: offset)
+      offset += key.count
+    }
+    target.copy(bytes.rawSpan, to: offset)
+
+    offset = 8
+    target.store(RecordFormat.version, at: &offset)
+    target.store(flags.rawValue, at: &offset)
+    target.store(UInt16(0), at: &offset)
+    target.store(metadata.cost, at: &offset)
+    target.store(sequence, at: &offset)
+    target.store(metadata.created.nanosecondsSince1970, at: &offset)
+    RecordFormat.seal(&target, under: diskKey.bytes)
+  }
+}
+
+extension RecordFormat {
+  /// Writes the checksum, once all else is written.
+  @_lifetime(record: copy record)
+  static func seal(_ record: inout MutableRawSpan, under key: RawSpan) {
+    let sum = checksum(of: record.bytes, under: key)
+    record.storeBytes(of: sum.littleEndian, toByteOffset: 0, as: UInt64.self)
+  }
+
+  /// Gives a whole record another sequence number, and the checksum that goes with it.
+  @_lifetime(record: copy record)
+  static func renumber(_ record: inout MutableRawSpan, sequence: UInt64, under key: RawSpan) {
+    record.storeBytes(of: sequence.littleEndian, toByteOffset: sequenceOffset, as: UInt64.self)
+    seal(&record, under: key)
+  }
+}
+
+extension MutableRawSpan {
+  /// Stores the number, little-endian, and moves the offset past it; traps out of bounds.
+  @_lifetime(self: copy self)
+  fileprivate mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at offset: inout Int) {
+    storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+    offset += MemoryLayout<Number>.size
+  }
+}

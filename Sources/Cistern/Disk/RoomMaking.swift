@@ -1,0 +1,78 @@
+import LMDB
+
+/// Evicts for what is about to be written, by a debt in bytes: between the low watermark and the high one, more and more of
+/// each new byte is repaid.
+///
+/// Bytes and not pages, because a page that loses a record keeps its place: records leave in the order of their age, and
+/// lie in the order of their keys, so that pages only thin out. What is written next fills them.
+struct RoomMaking {
+  private let writer: Writer
+  private let low: Int
+  private let high: Int
+  private let mostSpared: Int
+  private var debt = 0
+  /// Records that had a second turn.
+  private(set) var spared = 0
+
+  init(writer: Writer, commit: Committing) {
+    self.writer = writer
+    let limits = writer.engine.limits
+    // On a full device the file's present size is as good as the map's.
+    let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
+    low = max(8, limits.lowWatermark - writer.extraMargin - missing)
+    high = low + limits.pagesPerTransaction
+    mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
+  }
+
+  /// Evicts until the debt for the record is repaid; false where the transaction has touched its share before that.
+  mutating func make(
+    for draft: RecordDraft, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    let size = draft.size
+    let pages = 1 + StepOutcome.overflowPages(size)
+    let live = try step.livePages(in: transaction) + pages
+    if live > low {
+      let share = min(Double(live - low) / Double(high - low), 2)
+      debt += Int(Double(StepOutcome.footprint(size: size, key: draft.key.count)) * share)
+    }
+    while debt > 0 {
+      if step.outcome.touchedPages >= budget { return false }
+      guard try evict(&step, in: &transaction) else {
+        debt = 0
+        break
+      }
+    }
+    return true
+  }
+
+  /// Evicts one record, or purges some of a generation that is dead; false where there are none.
+  private mutating func evict(_ step: inout WriteStep, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool
+  {
+    if let dead = writer.deadGenerations.last {
+      let (bytes, isDone) = try step.purge(dead, upTo: 4, in: &transaction)
+      debt -= bytes
+      if isDone {
+        // Should the transaction be aborted, the generation is found again in the file.
+        writer.deadGenerations.removeLast()
+        step.outcome.hasDeadGenerations = true
+      }
+      return true
+    }
+    switch try step.evictOldest(sparing: spared < mostSpared, in: &transaction) {
+    case .dropped(let bytes)?: debt -= bytes
+    case .spared?: spared += 1
+    case nil: return false
+    }
+    return true
+  }
+}
+
+extension WriteStep {
+  /// Pages in use: of the tables, of LMDB's own, and the two meta pages. Constant time.
+  func livePages(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
+    let environment = file.environment
+    return try 2 + transaction.statistics(of: file.records).pageCount
+      + transaction.statistics(of: file.order).pageCount + transaction.statistics(of: file.meta).pageCount
+      + transaction.statistics(of: environment.freeList).pageCount
+  }
+}

@@ -1,0 +1,209 @@
+/// What lies behind memory: bytes in, bytes out. LMDB's is the one that ships (a store's own, on disk); a test gives one
+/// that fails on purpose, and a server shared by several machines could be another.
+///
+/// One tier serves all caches of a store; each has a partition of its own.
+public protocol SecondTier: AnyObject, Sendable {
+  /// Opens the partition of the cache `name`, or begins it; the same partition for the same name.
+  ///
+  /// `departure` is told of keys that left the tier without being asked to: evicted for room, failed their checksum,
+  /// or staged and then not written. It is called outside all locks and transactions, on a thread of the tier's.
+  func partition(
+    named name: String, departure: @escaping @Sendable ([Departure]) -> Void
+  ) throws(CisternError) -> any SecondTierPartition
+
+  /// Returns when everything staged before the call is committed, and durable as far as the store promises.
+  func flush() async throws(CisternError)
+
+  /// Flushes, then lets go of every resource. Partitions answer misses and refuse writes from then on.
+  func close() async throws(CisternError)
+
+  /// Counts and sizes, as of now. Cheap; takes no transaction.
+  var statistics: SecondTierStatistics { get }
+}
+
+/// One cache's part of a second tier. Keys are bytes, at any length.
+public protocol SecondTierPartition: AnyObject, Sendable {
+  /// Calls `body` with the newest record of the key, staged ones first, and marks it as used; nil where there is none.
+  ///
+  /// The view ends with `body`, which may run inside a read transaction: keep it short.
+  func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result?
+
+  /// Whether the key has a record, staged or committed; or had one that departed, until ``endDeparture(of:)`` or a newer
+  /// write of the key. Does not mark it as used.
+  func contains(_ key: RawSpan) -> Bool
+
+  /// Called by who is told of a key's departure, in the key's critical section: whether the key has had no write since it
+  /// departed. It is absent from now on. A write in between means that the departure concerns nobody any more: who made
+  /// it found the key there (``contains(_:)``), and has told of its end.
+  ///
+  /// A tier that does not implement it answers whether the key is absent.
+  func endDeparture(of key: RawSpan) -> Bool
+
+  /// Takes a write, to be committed with others soon, and read from now on. Neither blocks nor fails: it is called
+  /// inside the entry's critical section, so that the order of a key's writes here is their order in memory.
+  ///
+  /// A write that the tier can never hold is refused, and stands for the removal of the key's older record.
+  func stage(_ write: StagedWrite) -> StagingResult
+
+  /// Takes the removal of every record of the partition: none is read from now on, and they are purged behind.
+  func stageRemovalOfAll() -> CommitTicket
+
+  /// Waits, blocking the thread, while more is staged than the tier wants to hold. Call it before the write, outside
+  /// all locks.
+  func waitForRoom()
+
+  /// As ``waitForRoom()``, suspending the task instead.
+  func waitForRoom() async
+
+  /// Returns when what the ticket was given for is committed. Throws when it could not be.
+  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError)
+
+  /// Calls `body` with the key and metadata of every record, in no particular order, until it returns false. Sees what
+  /// was committed when it began, and skips what is staged to be replaced or removed.
+  func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows
+
+  /// Counts and sizes of this partition, as of now.
+  var statistics: SecondTierStatistics { get }
+}
+
+extension SecondTierPartition {
+  /// Whether the key is absent.
+  public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }
+}
+
+/// What is written of one key.
+public enum StagedWrite: Sendable {
+  /// The key's new record.
+  case record(key: [UInt8], RecordMetadata, bytes: [UInt8])
+  /// The key's removal.
+  case removal(key: [UInt8])
+
+  /// The key that is written.
+  public var key: [UInt8] {
+    switch self {
+    case .record(let key, _, _), .removal(let key): key
+    }
+  }
+}
+
+/// What became of a staged write.
+public enum StagingResult: Sendable {
+  /// It is readable now, and will be committed.
+  case staged(CommitTicket)
+  /// The tier cannot hold it, now or ever (too large, read-only, closed, failing): the key reads as absent from now on.
+  case refused
+}
+
+/// A place in the order of staged writes: whoever holds it can wait for its commit.
+public struct CommitTicket: Sendable, Hashable, Comparable {
+  /// The place, from 1; greater is later.
+  public let number: UInt64
+
+  /// Creates a ticket; a user's own second tier counts its own.
+  public init(number: UInt64) {
+    self.number = number
+  }
+
+  /// Orders by place.
+  public static func < (left: CommitTicket, right: CommitTicket) -> Bool { left.number < right.number }
+}
+
+/// A key that left a tier without being asked to.
+public struct Departure: Sendable {
+  /// Why it left.
+  public enum Cause: Sendable {
+    /// It made room for others.
+    case evicted
+    /// It was damaged, and removed.
+    case damaged
+    /// It was staged, and could not be written.
+    case notWritten
+  }
+
+  /// The key's bytes.
+  public let key: [UInt8]
+  /// Why it left.
+  public let cause: Cause
+
+  /// Creates a departure; a user's own second tier makes these too.
+  public init(key: [UInt8], cause: Cause) {
+    self.key = key
+    self.cause = cause
+  }
+}
+
+/// What a record carries beside its key and its bytes.
+public struct RecordMetadata: Sendable, Equatable {
+  /// When it was written.
+  public var created: WallTime
+  /// When it stops being fresh; nil for never.
+  public var expires: WallTime?
+  /// Its cost in memory, as weighed when it was written.
+  public var cost: UInt32
+  /// The version of the user's schema that its bytes follow.
+  public var schemaVersion: UInt32
+  /// The tags that it was given.
+  public var tags: [String]
+
+  /// Creates metadata.
+  public init(
+    created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = []
+  ) {
+    self.created = created
+    self.expires = expires
+    self.cost = cost
+    self.schemaVersion = schemaVersion
+    self.tags = tags
+  }
+}
+
+/// What a second tier has counted since it was opened, and what it holds now.
+public struct SecondTierStatistics: Sendable, Equatable {
+  /// Whether the tier works.
+  public enum Mode: Sendable, Equatable {
+    /// Reads and writes.
+    case active
+    /// Reads only, as it was opened.
+    case readOnly
+    /// The disk fails: misses and refusals, until it comes back.
+    case degraded
+    /// Closed.
+    case closed
+  }
+
+  /// Whether the tier works.
+  public var mode: Mode = .active
+  /// Records committed and live, as far as known without a scan.
+  public var entryCount: Int = 0
+  /// Bytes of the records committed and live: keys, values and their headers.
+  public var liveBytes: Int = 0
+  /// Bytes that the tier takes up where it is kept (the file's size, for one on disk).
+  public var occupiedBytes: Int = 0
+  /// The limit on ``occupiedBytes``.
+  public var limitBytes: Int = 0
+  /// Writes staged and not yet committed.
+  public var stagedCount: Int = 0
+  /// Reads that found a record.
+  public var hits: Int = 0
+  /// Reads that did not.
+  public var misses: Int = 0
+  /// Records committed.
+  public var stores: Int = 0
+  /// Removals committed.
+  public var removals: Int = 0
+  /// Commits: groups of writes.
+  public var commits: Int = 0
+  /// Records evicted for room.
+  public var evictions: Int = 0
+  /// Writes refused.
+  public var refused: Int = 0
+  /// Writes that failed after they were staged.
+  public var failed: Int = 0
+  /// Records found damaged.
+  public var damaged: Int = 0
+
+  /// Creates statistics with every count at zero.
+  public init() {}
+}

@@ -1,0 +1,125 @@
+import LMDB
+
+/// What lies under a key.
+enum PresentRecord {
+  /// A sound record; its whole key where the file's is a digest.
+  case record(sequence: UInt64, size: Int, digestedKey: [UInt8]?)
+  /// One whose checksum is wrong.
+  case damaged(size: Int)
+}
+
+extension WriteStep {
+  func present(
+    under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> PresentRecord? {
+    guard let record = try transaction.value(forKey: key.bytes, in: file.records) else { return nil }
+    guard let header = RecordHeader(record, under: key.bytes) else { return .damaged(size: record.byteCount) }
+    return .record(
+      sequence: header.sequence, size: record.byteCount,
+      digestedKey: key.isDigest ? record.extracting(header.key).array : nil)
+  }
+
+  /// The first entry of the order; its key is nil where it is none.
+  func oldest(in transaction: inout WriteTransaction) throws(LMDBError) -> (sequence: UInt64, key: DiskKey?)? {
+    var cursor = try transaction.cursor(in: file.order)
+    guard try cursor.moveToFirst(), let sequence = cursor.key, let value = cursor.value else { return nil }
+    return (UInt64(sequence), DiskKey(value))
+  }
+
+  /// The first record from `start` on.
+  func first(from start: borrowing DiskKey, in transaction: inout WriteTransaction) throws(LMDBError) -> DiskKey? {
+    var cursor = try transaction.cursor(in: file.records)
+    guard try cursor.move(toFirstFrom: start.bytes), let key = cursor.key else { return nil }
+    // A table's name: they come after all records.
+    if key.byteCount < DiskKey.prefixSize { return nil }
+    guard let key = DiskKey(key) else {
+      throw LMDBError(.corrupted, operation: "read a key", message: "a key of the file is none of ours")
+    }
+    return key
+  }
+
+  /// Appends the key to the order, unmarked.
+  mutating func appendOrder(
+    _ key: borrowing DiskKey, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> UInt64 {
+    lastSequence += 1
+    recency.clear(lastSequence)
+    _ = try transaction.put(key.bytes, forKey: UInt(lastSequence), in: file.order, mode: .append)
+    return lastSequence
+  }
+
+  /// Removes the order's entry of a damaged record, where its sequence number still leads to it.
+  mutating func removeOrder(
+    under key: borrowing DiskKey, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let sequence = try trustedSequence(under: key, in: transaction)
+    if let sequence { _ = try transaction.removeValue(forKey: sequence, in: file.order) }
+  }
+
+  private func trustedSequence(
+    under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> UInt? {
+    guard let record = try transaction.value(forKey: key.bytes, in: file.records),
+      let header = RecordHeader(trusting: record)
+    else { return nil }
+    let sequence = UInt(header.sequence)
+    guard let entry = try transaction.value(forKey: sequence, in: file.order), entry.hasSameBytes(as: key.bytes) else {
+      return nil
+    }
+    return sequence
+  }
+
+  /// Removes the record and its entry in the order, and counts.
+  mutating func drop(
+    _ key: borrowing DiskKey, sequence: UInt64?, size: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    if let sequence { _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order) }
+    _ = try transaction.removeValue(forKey: key.bytes, in: file.records)
+    if try liveCounts(key.generation, in: transaction) != nil {
+      change(key.generation, records: -1, bytes: -(size + key.count))
+    }
+    outcome.hasChanges = true
+    outcome.touchedPages += 1
+  }
+
+  /// Removes an entry of the order that leads to no sound record of its own, and with it a damaged record.
+  mutating func dropDangling(
+    _ sequence: UInt64, _ key: DiskKey?, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order)
+    outcome.hasChanges = true
+    if let key, case .damaged(let size) = try present(under: key, in: transaction) {
+      try drop(key, sequence: nil, size: size, in: &transaction)
+    }
+  }
+
+  /// Gives the record a new sequence number, at the tail.
+  mutating func moveToTail(
+    _ key: borrowing DiskKey, from sequence: UInt64, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    guard let copy = try transaction.value(forKey: key.bytes, in: file.records)?.array else { return }
+    _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order)
+    let number = try appendOrder(key, in: &transaction)
+    var target = try transaction.reserve(byteCount: copy.count, forKey: key.bytes, in: file.records)
+    target.copy(copy.rawSpan, to: 0)
+    RecordFormat.renumber(&target, sequence: number, under: key.bytes)
+    outcome.hasChanges = true
+  }
+
+  /// The counts of the generation; nil where it is dead.
+  mutating func liveCounts(
+    _ generation: UInt64, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> GenerationCounts? {
+    if let known = counts[generation] { return known }
+    let read = try transaction.counts(of: generation, in: file.meta)
+    counts[generation] = .some(read)
+    return read
+  }
+
+  mutating func change(_ generation: UInt64, records: Int, bytes: Int) {
+    guard var present = counts[generation] ?? nil else { return }
+    present.records += records
+    present.bytes += bytes
+    counts[generation] = present
+  }
+}

@@ -1,0 +1,116 @@
+import LMDB
+
+extension Writer {
+  /// What is done when there is nothing to commit, a little at a time: purging dead generations, removing what readers
+  /// found damaged.
+  func doChores() {
+    guard engine.mode == .active else { return }
+    do throws(LMDBError) {
+      try examineSuspects()
+      try purgeSome()
+    } catch {
+      recover(from: error)
+    }
+    if !deadGenerations.isEmpty { engine.monitor.withLock { $0.hasChores = true } }
+  }
+
+  private func purgeSome() throws(LMDBError) {
+    guard let generation = deadGenerations.last, let file = engine.file else { return }
+    let count = max(1, engine.limits.pagesPerTransaction / 4)
+    let isDone = try chore(in: file) { (step, transaction) throws(LMDBError) in
+      try step.purge(generation, upTo: count, in: &transaction).isDone
+    }
+    if isDone { deadGenerations.removeAll { $0 == generation } }
+  }
+
+  private func examineSuspects() throws(LMDBError) {
+    let suspects = engine.suspects.withLock { suspects in
+      let all = suspects
+      suspects = []
+      return all
+    }
+    var records: [(partition: Partition, key: [UInt8])] = []
+    for suspect in suspects {
+      switch suspect {
+      case .file(let error): throw error
+      case .record(let partition, let key): records.append((partition, key))
+      }
+    }
+    guard !records.isEmpty, let file = engine.file else { return }
+    let damaged = try chore(in: file) { (step, transaction) throws(LMDBError) in
+      for (partition, key) in records {
+        try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
+      }
+      return step.outcome.damaged
+    }
+    for (partition, key) in damaged {
+      engine.report(.damagedRecord, "a record of the cache \(partition.name) failed its checksum, and was removed")
+      partition.noteDeparting(key)
+      partition.report([Departure(key: key, cause: .damaged)])
+    }
+  }
+
+  /// Runs `body` in a write transaction of its own.
+  func chore<Result>(
+    in file: DiskFile,
+    _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    let (result, step, number) = try file.environment.withWrite {
+      (transaction) throws(LMDBError) -> (Result, WriteStep, UInt) in
+      var step = try WriteStep(file: file, recency: engine.recency, in: &transaction)
+      let last = transaction.number - 1
+      if last > file.knownTransaction.load(ordering: .relaxed) {
+        for partition in engine.partitions {
+          let generation = try step.generation(of: partition, creating: false, in: &transaction)
+          partition.learn(generation: generation, transaction: last)
+        }
+      }
+      let result = try body(&step, &transaction)
+      try step.finish(in: &transaction)
+      try engine.injectFault()
+      return (result, step, transaction.number)
+    }
+    file.knownTransaction.store(step.outcome.hasChanges ? number : number - 1, ordering: .releasing)
+    for partition in engine.partitions {
+      if let counts = step.counts(of: partition.generation) { partition.counters.set(counts) }
+    }
+    evictedByChores += step.outcome.evicted
+    engine.noteSizes(of: file)
+    return result
+  }
+
+  /// Looks which generations are to be purged.
+  func loadDeadGenerations() {
+    guard let file = engine.file, !engine.options.isReadOnly else { return }
+    do {
+      deadGenerations = try file.environment.withRead { (transaction) throws(LMDBError) -> [UInt64] in
+        var found: [UInt64] = []
+        var cursor = try transaction.cursor(in: file.meta)
+        var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
+        while isAtDead, found.count < 64, let generation = MetaTable.deadGeneration(at: cursor) {
+          found.append(generation)
+          isAtDead = try cursor.moveToNext()
+        }
+        return found
+      }
+    } catch {
+      engine.noteReadFailure(error)
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Fails as a test wants it to.
+  func injectFault() throws(LMDBError) {
+    let code: LMDBError.Code =
+      switch options.faults.atCommit() {
+      case nil: .other(0)
+      case .noSpace: .noSpace
+      case .inputOutput: .ioError
+      case .corrupted: .corrupted
+      case .panic: .panic
+      case .mapFull: .mapFull
+      }
+    if code != .other(0) { throw LMDBError(code, operation: "commit", message: "a fault that a test put in") }
+  }
+}

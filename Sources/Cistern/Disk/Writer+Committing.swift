@@ -1,0 +1,188 @@
+import LMDB
+import Synchronization
+
+extension Writer {
+  /// Takes everything that is staged, and commits it in as few transactions as its size allows.
+  func commitStaged() {
+    checkReadersNowAndThen()
+    let round = takeRound()
+    if !round.isEmpty {
+      var commit = Committing(round: round)
+      do throws(LMDBError) {
+        try perform(&commit)
+      } catch {
+        fail(&commit, error)
+      }
+      finish(commit)
+    } else {
+      settle(round.through, failed: [])
+    }
+    engine.announceRoom()
+    if !deadGenerations.isEmpty { engine.monitor.withLock { $0.hasChores = true } }
+  }
+
+  private func takeRound() -> CommitRound {
+    // Numbers are given out with the lock held under which the write becomes visible to the taking: all up to this one
+    // are taken below, or were before.
+    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+    let batches = engine.partitions.compactMap { partition in
+      partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
+    }
+    return CommitRound(batches: batches, through: through, partBytes: engine.limits.roundPart)
+  }
+
+  /// Commits step by step; throws what it cannot get over, with `commit` telling how far it came.
+  private func perform(_ commit: inout Committing) throws(LMDBError) {
+    var budget = engine.limits.pagesPerTransaction
+    if let file = engine.file, try !file.isInPlace() { try reopenFile() }
+    while !commit.isDone {
+      guard let file = engine.file else {
+        throw LMDBError(.ioError, operation: "commit", message: "there is no file")
+      }
+      do {
+        try performStep(&commit, in: file, budget: budget)
+      } catch {
+        switch error.code {
+        case .mapFull, .noSpace, .transactionFull:
+          try relieve(&commit, in: file, budget: &budget, error)
+        case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
+          // What is staged is still whole: it goes into the new file.
+          try replaceFile(because: error)
+          commit.restart()
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// One transaction: evicts what it must, and puts as many of the items as it may touch pages for.
+  private func performStep(_ commit: inout Committing, in file: DiskFile, budget: Int) throws(LMDBError) {
+    let start = commit.position
+    var room = RoomMaking(writer: self, commit: commit)
+    var leaving: [(partition: Partition, key: [UInt8])] = []
+    var isCommitted = false
+    defer {
+      if !isCommitted { for (partition, key) in leaving { partition.departing.remove(key) } }
+    }
+    let (step, number, position) = try file.environment.withWrite {
+      (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
+      var step = try WriteStep(file: file, recency: engine.recency, in: &transaction)
+      try noticeForeignCommits(of: file, &step, in: &transaction)
+      if !commit.removedAll {
+        for batch in commit.round.batches where batch.removesAll {
+          try step.removeAll(of: batch.partition, in: &transaction)
+        }
+      }
+      var position = start
+      putting: while position < commit.round.count, step.outcome.touchedPages < budget {
+        let item = commit.round[position]
+        switch item.entry.write {
+        case .record(let key, let metadata, let bytes):
+          let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
+          guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { break putting }
+          try step.put(draft, for: item.partition, in: &transaction)
+        case .removal(let key):
+          try step.remove(key, of: item.partition, in: &transaction)
+        }
+        position += 1
+      }
+      try step.finish(in: &transaction)
+      try engine.injectFault()
+      // Before the commit can be seen: nobody may find such a key gone before its end is told.
+      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, putBefore: start)
+      for (partition, key) in leaving { partition.noteDeparting(key) }
+      return (step, transaction.number, position)
+    }
+    isCommitted = true
+    commit.advance(to: position, spared: room.spared)
+    published(step, number: number, of: file, &commit, putBefore: start)
+  }
+
+  /// Where another process committed since, its removals of all are taken note of.
+  private func noticeForeignCommits(
+    of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let last = transaction.number - 1
+    guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
+    for partition in engine.partitions {
+      let generation = try step.generation(of: partition, creating: false, in: &transaction)
+      partition.learn(generation: generation, transaction: last)
+    }
+    step.outcome.hasDeadGenerations = true
+  }
+
+  /// The step is committed: makes its generations visible, and counts.
+  func published(
+    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, putBefore start: Int
+  ) {
+    let transaction = step.outcome.hasChanges ? number : number - 1
+    for batch in commit.round.batches {
+      let identity = ObjectIdentifier(batch.partition)
+      guard let generation = step.generations[identity] else { continue }
+      batch.partition.publish(generation: generation, epoch: batch.epoch, transaction: transaction)
+      if generation == 0 { batch.partition.counters.set(GenerationCounts()) }
+      // Nil where nothing of the generation was counted in this step: then the counts are what they were.
+      if let counts = step.counts(of: generation) { batch.partition.counters.set(counts) }
+    }
+    file.knownTransaction.store(transaction, ordering: .releasing)
+    engine.counters.commits.count()
+    commit.note(step, among: engine.partitions, putBefore: start)
+    if step.outcome.hasDeadGenerations { loadDeadGenerations() }
+    engine.noteSizes(of: file)
+  }
+
+  /// The round is over, well or not: what was committed leaves staging, what was not is removed instead.
+  private func finish(_ commit: Committing) {
+    var keptBytes = 0
+    var keptCount = 0
+    for batch in commit.round.batches {
+      let unwritten = commit.unwritten
+      batch.partition.staging.finishCommitting { entry in
+        guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
+        if case .record(let key, _, _) = entry.write { batch.partition.departing.insert(key) }
+        let removal = StagedEntry(
+          write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
+          size: StagedWrite.removal(key: entry.write.key).stagedSize)
+        keptBytes += removal.size
+        keptCount += 1
+        return removal
+      }
+      if !commit.unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
+      if batch.removesAll, !commit.removedAll {
+        if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
+      }
+    }
+    engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
+    engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
+    // Before anyone who waits goes on: after a flush, all that left has been told.
+    for (partition, departures) in commit.departures { partition.report(departures) }
+    if let error = commit.error { degrade(error) }
+    settle(commit.round.through, failed: commit.failures, error: commit.failureOfAll)
+  }
+
+  /// Tells those who wait how far it came; where they want it on the device, sees to that first.
+  func settle(_ number: UInt64, failed: [CommitProgress.Failure], error: CisternError? = nil) {
+    let isAwaited = engine.progress.withLock { progress in
+      progress.settle(through: number, failed: failed, error: error)
+      return progress.isAwaited
+    }
+    if engine.options.durability == .powerCut {
+      guard isAwaited else { return }
+      synchronize()
+    }
+    for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
+  }
+
+  private func synchronize() {
+    guard engine.mode == .active, let file = engine.file else { return }
+    do {
+      try file.environment.synchronize(force: true)
+    } catch {
+      // The commits are in the file, and the newest of them may not outlive a power cut.
+      let failure = CisternError(
+        .diskFailed, "what was committed could not be written through", location: engine.directory, cause: error)
+      engine.failWaiters(failure)
+      degrade(error)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import LMDB
+import Synchronization
+
+extension Writer {
+  /// The round cannot go on: what is not committed is given up.
+  func fail(_ commit: inout Committing, _ error: LMDBError) {
+    let isSpace = error.code == .noSpace || error.code == .mapFull
+    commit.giveUp(
+      error,
+      as: CisternError(
+        isSpace ? .noSpace : .diskFailed, "what was staged could not be committed", location: engine.directory,
+        cause: error))
+  }
+
+  /// The disk fails: goes on in memory only, and tries again later.
+  func degrade(_ error: LMDBError) {
+    let wasActive = engine.mode == .active
+    if wasActive { engine.mode = .degraded }
+    if engine.mode == .degraded {
+      let delay = retryDelay
+      retryDelay = min(retryDelay.multipliedReportingOverflow(by: 2).partialValue, initialRetryDelay * 64)
+      engine.monitor.withLock { $0.retryAt = monotonicNanoseconds() &+ delay }
+    }
+    if wasActive {
+      engine.report(
+        .degraded, "the disk failed; the store goes on in memory only, and tries again from time to time",
+        cause: error)
+    }
+    engine.announceRoom()
+  }
+
+  /// Tries whether the disk works again, with what is staged: the removals of what could not be written.
+  func retry() {
+    do throws(LMDBError) {
+      if engine.file == nil { try openFreshFile() }
+      if let reader = longReader, let file = engine.file, try file.environment.readers().contains(reader) {
+        throw LMDBError(
+          .mapFull, operation: "commit", message: "the reader of process \(reader.process) is still there")
+      }
+      longReader = nil
+      guard let file = engine.file else { return }
+      try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+    } catch {
+      giveUpStaged(error)
+      return
+    }
+    engine.monitor.withLock { $0.retryAt = nil }
+    // Active before the round: what is staged from now on is for the disk again.
+    engine.mode = .active
+    commitStaged()
+    guard engine.mode == .active else { return }
+    retryDelay = initialRetryDelay
+    ceiling = nil
+    engine.report(.recovered, "the disk works again")
+  }
+
+  private func giveUpStaged(_ error: LMDBError) {
+    let failure = CisternError(
+      .diskFailed, "the disk still fails; what was staged is not on it", location: engine.directory, cause: error)
+    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+    let waiters = engine.progress.withLock { progress in
+      progress.settle(through: through, error: failure)
+      return progress.makeDurable()
+    }
+    for waiter in waiters { waiter.resume() }
+    degrade(error)
+  }
+
+  private var initialRetryDelay: UInt64 { max(1, engine.options.retryInterval.clampedNanoseconds) }
+
+  /// Gets over an error outside of a round.
+  func recover(from error: LMDBError) {
+    switch error.code {
+    case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated:
+      do {
+        try replaceFile(because: error)
+      } catch {
+        degrade(error)
+      }
+    case .mapFull: break
+    case .closed, .forked: break
+    default: degrade(error)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import LMDB
+
+extension Writer {
+  /// The map is full, or the device is: evicts more, in small transactions, so that the step can be tried again. Gives up
+  /// an item that does not fit though all else is gone; throws where nothing can be done.
+  func relieve(
+    _ commit: inout Committing, in file: DiskFile, budget: inout Int, _ error: LMDBError
+  ) throws(LMDBError) {
+    commit.reliefs += 1
+    if error.code == .noSpace {
+      ceiling = try file.environment.information().pageCount
+      if commit.reliefs > 3 { throw error }
+    }
+    if commit.reliefs > 64 { throw error }
+    try waitForReaders(of: file)
+    budget = max(1, budget / 2)
+    // At first only lets two commits pass: what the last ones freed can be used then, and readers have moved on.
+    if commit.reliefs == 1, error.code == .mapFull, try pass(in: file) { return }
+    extraMargin = min(extraMargin + engine.limits.pagesPerTransaction / 2, engine.limits.pageCount / 4)
+    let pages = engine.limits.pagesPerTransaction * min(commit.reliefs, 8)
+    defer {
+      commit.noteEvictions(evictedByChores, among: engine.partitions, putBefore: commit.position)
+      evictedByChores = []
+    }
+    let hasRecords = try evict(bytes: pages * DiskLimits.pageSize, sparing: commit.reliefs <= 3, in: file)
+    if !hasRecords, commit.reliefs > 4 {
+      guard commit.position < commit.round.count else { throw error }
+      commit.skip(
+        CisternError(.tooLarge, "the record does not fit, although all others were evicted", location: engine.directory)
+      )
+      commit.reliefs = 0
+    }
+  }
+
+  /// Evicts about so many bytes, in at least three transactions: LMDB uses again what was freed two commits ago. False
+  /// where nothing is left.
+  private func evict(bytes: Int, sparing: Bool, in file: DiskFile) throws(LMDBError) -> Bool {
+    var sparing = sparing
+    var freed = 0
+    var rounds = 0
+    var atOnce = 16
+    var hasRecords = true
+    while rounds < 3 || (freed < bytes && hasRecords) {
+      rounds += 1
+      do {
+        let (dropped, isEmpty) = try chore(in: file) { (step, transaction) throws(LMDBError) -> (Int, Bool) in
+          var dropped = 0
+          for _ in 0..<atOnce {
+            switch try step.evictOldest(sparing: sparing, in: &transaction) {
+            case .dropped(let bytes)?: dropped += bytes
+            case .spared?: continue
+            case nil:
+              // A change all the same, so that what was freed before comes closer to being used.
+              try step.tick(in: &transaction)
+              return (dropped, true)
+            }
+          }
+          return (dropped, false)
+        }
+        freed += dropped
+        hasRecords = !isEmpty
+      } catch {
+        guard error.code == .mapFull || error.code == .noSpace, atOnce > 1 else { throw error }
+        atOnce = 1
+        sparing = false
+      }
+      // Where all are marked, the first turn around unmarks them; the second drops.
+      if rounds > 10_000 { break }
+    }
+    return hasRecords
+  }
+
+  /// Commits twice, changing nothing that matters; false where there is no room even for that.
+  private func pass(in file: DiskFile) throws(LMDBError) -> Bool {
+    do {
+      for _ in 0..<2 {
+        try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+      }
+      return true
+    } catch {
+      if error.code == .mapFull { return false }
+      throw error
+    }
+  }
+}
+
+extension WriteStep {
+  /// A change that changes nothing, so that the commit counts as one.
+  mutating func tick(in transaction: inout WriteTransaction) throws(LMDBError) {
+    try transaction.put(MetaTable.value(MetaTable.formatVersion), forKey: MetaTable.format, in: file.meta)
+    outcome.hasChanges = true
+  }
+}

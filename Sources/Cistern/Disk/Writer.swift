@@ -1,0 +1,79 @@
+import LMDB
+import Synchronization
+
+/// The writer thread's own: what it alone knows between one round and the next.
+final class Writer {
+  let engine: DiskEngine
+  /// Generations whose records are to be purged.
+  var deadGenerations: [UInt64] = []
+  /// How many pages more than usual are kept free, since the map was found full.
+  var extraMargin = 0
+  /// The file's pages when the device had no room for more; nil where it has not come to that.
+  var ceiling: Int?
+  /// How long to wait before a failing disk is tried again.
+  var retryDelay: UInt64
+  /// Records that a transaction beside the rounds evicted.
+  var evictedByChores: [(generation: UInt64, key: [UInt8])] = []
+  /// The reader that was reported to keep the file's space from being used, and may still be there.
+  var longReader: ReaderSlot?
+  /// Rounds since stale readers were last cleared.
+  var roundsSinceReaderCheck = 0
+
+  static let roundsBetweenReaderChecks = 256
+
+  init(engine: DiskEngine) {
+    self.engine = engine
+    retryDelay = engine.options.retryInterval.clampedNanoseconds
+  }
+
+  /// Starts the thread of the engine.
+  static func start(for engine: DiskEngine) throws(SystemError) {
+    try DiskThread.start { Writer(engine: engine).run() }
+  }
+
+  /// Does what there is to do until the store is closed.
+  private func run() {
+    loadDeadGenerations()
+    loop: while true {
+      switch nextDuty() {
+      case .commit: commitStaged()
+      case .chores: doChores()
+      case .retry: retry()
+      case .stop: break loop
+      }
+    }
+    stop()
+  }
+
+  private func nextDuty() -> WriterState.Duty {
+    let interval = engine.options.commitInterval.clampedNanoseconds
+    return engine.monitor.wait(orUntil: { state in
+      // Announced before looking: whoever stages after the look finds it, and wakes the thread.
+      engine.writerIsIdle.store(true, ordering: .sequentiallyConsistent)
+      let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
+      let answer = state.duty(now: monotonicNanoseconds(), stagedCount: count, interval: interval)
+      if case .waiting(until: nil) = answer { return answer }
+      engine.writerIsIdle.store(false, ordering: .relaxed)
+      return answer
+    })
+  }
+
+  /// The last round, and the closing of the file.
+  private func stop() {
+    commitStaged()
+    engine.mode = .closed
+    engine.failWaiters(engine.closedError("wait for a commit"))
+    engine.closeFile()
+    let (room, stop) = engine.monitor.change { state in
+      state.hasStopped = true
+      defer {
+        state.roomWaiters = []
+        state.stopWaiters = []
+      }
+      return (state.roomWaiters, state.stopWaiters)
+    }
+    DiskRegistry.shared.forget(engine)
+    for waiter in room { waiter.resume() }
+    for waiter in stop { waiter.resume() }
+  }
+}

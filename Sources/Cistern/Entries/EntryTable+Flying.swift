@@ -1,0 +1,48 @@
+import Synchronization
+
+extension EntryTable {
+  /// How a load without a hit goes on.
+  @usableFromInline
+  struct Pilot: Sendable {
+    /// Where flights' tasks run; nil for the global pool.
+    @usableFromInline let taskExecutor: (any TaskExecutor)?
+    /// Whether a flight whose waiters have all left completes and is published.
+    @usableFromInline let completesAbandonedFlights: Bool
+
+    @inlinable
+    init(taskExecutor: (any TaskExecutor)?, completesAbandonedFlights: Bool) {
+      self.taskExecutor = taskExecutor
+      self.completesAbandonedFlights = completesAbandonedFlights
+    }
+  }
+
+  /// Waits for a flight as one of its waiters. When the last one leaves, the entry goes and the flight is cancelled,
+  /// unless it is to complete all the same.
+  @inlinable
+  nonisolated(nonsending) func wait(
+    for flight: Flight<Value>, as waiter: Int, forKey key: Key, hash: UInt64, pilot: Pilot
+  ) async throws -> Value {
+    waiterCount.add(1, ordering: .relaxed)
+    defer { waiterCount.subtract(1, ordering: .relaxed) }
+    let abandon: @Sendable () -> Void = { self.end(flight, forKey: key, hash: hash) }
+    do {
+      return try await flight.wait(as: waiter, abandon: pilot.completesAbandonedFlights ? nil : abandon)
+    } catch let error as CancellationError {
+      if Task.isCancelled { count(hash) { $0.cancellations += 1 } }
+      throw error
+    }
+  }
+
+  /// Starts the task of one or several flights. It inherits the caller's task-local values.
+  ///
+  /// - Parameter body: fetches, publishes and lands; skipped where all waiters left before it began.
+  @inlinable
+  func start(
+    _ work: FlightWork, priority: TaskPriority, pilot: Pilot, _ body: @escaping @Sendable () async -> Void
+  ) {
+    work.run(
+      Task(executorPreference: pilot.taskExecutor, priority: priority) {
+        if !work.isCancelled { await body() }
+      })
+  }
+}

@@ -1,0 +1,204 @@
+import Locking
+import Synchronization
+
+/// The entries of one cache: the only place where an entry is. What is in progress and what memory holds are the same
+/// slots, so that a look-up, a join and a registration are one critical section.
+///
+/// Storage around ``Entry``: it locks a shard, asks the state machine, puts the answer into effect, unlocks, and lets
+/// go of what went. Knows neither disk nor observers: whoever calls passes a closure that is run inside the critical
+/// section, so that what it stages and records is in the order of the entries' changes.
+@usableFromInline
+final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let shards: ShardArray<Key, Value>
+  @usableFromInline let budget: MemoryBudget
+  /// Callers that wait for flights now.
+  @usableFromInline let waiterCount = Atomic<Int>(0)
+  /// Called inside the critical section for each entry that makes room for others.
+  @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
+  /// Called after entries made room for those of another cache: what was recorded can be delivered.
+  let unlocked: @Sendable () -> Void
+
+  init(
+    shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget,
+    evicted: @escaping @Sendable (Key, Held<Value>) -> Void = { _, _ in },
+    unlocked: @escaping @Sendable () -> Void = {}
+  ) {
+    shards = ShardArray(count: shardCount, policy: policy)
+    self.budget = budget
+    self.evicted = evicted
+    self.unlocked = unlocked
+  }
+
+  deinit {
+    // Who shares the budget may outlive this.
+    for index in 0..<shards.count {
+      let total = shards.withShard(at: index) { $0.policy.total }
+      budget.release(cost: total.cost, count: total.count)
+    }
+  }
+
+  /// A key's hash, computed once for shard, slot and ghost. Seeded anew in each process, as all of Swift's are.
+  @inlinable
+  static func hash(_ key: Key) -> UInt64 { UInt64(truncatingIfNeeded: key.hashValue) }
+
+  @inlinable
+  static func fingerprint(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }
+
+  /// What memory has for a key. Takes one lock, moves and allocates nothing.
+  @inlinable
+  func lookUp(_ key: Key, hash: UInt64, at now: MonotonicTime) -> Shard<Key, Value>.LookUp {
+    shards.withShard(of: hash) { $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now) }
+  }
+}
+
+extension EntryTable {
+  /// What memory holds for a key, expired or not, without counting it as a use.
+  @inlinable
+  func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
+    shards.withShard(of: hash) { shard in
+      guard let number = shard.slots.find(key, fingerprint: Self.fingerprint(hash)),
+        case .ready(let held) = shard.slots[number].entry
+      else { return nil }
+      return held
+    }
+  }
+}
+
+// MARK: Loading
+
+extension EntryTable {
+  /// Hits, joins or leads: one critical section.
+  @inlinable
+  func load(
+    _ key: Key, hash: UInt64, at now: MonotonicTime, priority: TaskPriority, makeFlight: () -> Flight<Value>
+  ) -> Entry<Value>.LoadDecision {
+    let fingerprint = Self.fingerprint(hash)
+    let decision = shards.withShard(of: hash) { shard -> Entry<Value>.LoadDecision in
+      let number = shard.slots.find(key, fingerprint: fingerprint)
+      if let number, case .ready(let held) = shard.slots[number].entry {
+        // Nothing changes yet: a transition would weigh it anew.
+        guard !held.isExpired(at: now) else { return .expired }
+        shard.recordHit(number)
+        return .hit(held.value)
+      }
+      let decision = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+        Entry.load(&entry, at: now, priority: priority, makeFlight: makeFlight)
+      }.decision
+      switch decision {
+      case .join: shard.counters.joins += 1
+      case .lead: shard.counters.flights += 1
+      case .hit, .expired: break
+      }
+      return decision
+    }
+    if case .join(let flight, _, let raised?) = decision { flight.work.raise(to: raised) }
+    return decision
+  }
+
+  /// Runs `body`, which removes what the second tier has for the key, inside the critical section while the entry is
+  /// the flight's own; whether it was. Counts as a write: what was read there before is not put into memory.
+  @inlinable
+  @discardableResult
+  func whileOwn(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ body: () -> Void) -> Bool {
+    shards.withShard(of: hash) { shard in
+      let number = shard.slots.find(key, fingerprint: Self.fingerprint(hash))
+      guard Entry.isOwn(flight, number.map { shard.slots[$0].entry }) else { return false }
+      shard.stamp(Self.fingerprint(hash))
+      body()
+      return true
+    }
+  }
+
+  /// A flight ends with nothing to publish. Whether the entry was its own, and is absent now.
+  @inlinable
+  @discardableResult
+  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64) -> Bool {
+    let fingerprint = Self.fingerprint(hash)
+    return shards.withShard(of: hash) { shard in
+      let number = shard.slots.find(key, fingerprint: fingerprint)
+      return shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+        Entry.end(flight, &entry)
+      }
+    }.decision
+  }
+}
+
+// MARK: Writing
+
+extension EntryTable {
+  /// Counts something of a key's.
+  @inlinable
+  func count(_ hash: UInt64, _ body: (inout ShardCounters) -> Void) {
+    shards.withShard(of: hash) { body(&$0.counters) }
+  }
+}
+
+/// What a write puts in the place of an entry.
+@usableFromInline
+struct Arrival<Value: Sendable>: Sendable {
+  @usableFromInline let value: Value
+  @usableFromInline let cost: UInt32
+  @usableFromInline let deadline: MonotonicTime
+
+  @inlinable
+  init(value: Value, cost: UInt32, deadline: MonotonicTime) {
+    self.value = value
+    self.cost = cost
+    self.deadline = deadline
+  }
+}
+
+extension EntryTable {
+  /// Replaces what a key has by a value, or by nothing; whether the condition held.
+  ///
+  /// - Parameters:
+  ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
+  ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
+  ///     entry changes. Given what memory had and whether it will hold the new value; answers whether the second tier
+  ///     holds the new value.
+  @inlinable
+  @discardableResult
+  func write(
+    _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
+    commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
+  ) -> Bool {
+    let fingerprint = Self.fingerprint(hash)
+    // Let go of at the end, outside the lock.
+    var leaving: [Entry<Value>?] = []
+    let holds = arrival.map { Int($0.cost) <= budget.largestCost } ?? false
+    while true {
+      var short: MemoryBudget?
+      let result = shards.withShard(of: hash) { shard -> Bool? in
+        let number = shard.slots.find(key, fingerprint: fingerprint)
+        let entry = number.map { shard.slots[$0].entry }
+        guard Entry.permits(condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)]) else {
+          return false
+        }
+        if holds, let arrival {
+          short = shard.makeRoom(
+            for: arrival.cost, replacing: number, budget: budget, shardCount: shards.count
+          ) { slot in
+            if case .ready(let held) = slot.entry { evicted(slot.key, held) }
+            leaving.append(slot.entry)
+          }
+          guard short == nil else { return nil }
+        }
+        var had: Held<Value>?
+        if case .ready(let held) = entry { had = held }
+        let isPersisted = commit(had, holds)
+        shard.stamp(fingerprint)
+        let (_, left) = shard.transition(
+          key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
+        ) { entry in
+          let held = arrival.map { Held(value: $0.value, deadline: $0.deadline, isPersisted: isPersisted) }
+          Entry.arrive(&entry, holds ? held : nil)
+        }
+        leaving.append(left)
+        return true
+      }
+      if let result { return result }
+      // The room that is needed is held by other shards or caches, whose locks must not be taken inside this one's.
+      short?.evictSomewhere()
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/// The life of a flight, as its waiters see it: a pure state machine, generic over what a waiter waits with so that
+/// tests need no continuations.
+@usableFromInline
+struct FlightState<Value: Sendable, Continuation> {
+  @usableFromInline typealias Outcome = Result<Value, any Error>
+
+  @usableFromInline
+  enum Phase {
+    /// Once it was led, until it lands or its last waiter leaves.
+    case flying
+    /// Once its result is there. Who joined before, and comes to wait only now, takes it from here.
+    case landed(Outcome)
+    /// Once its last waiter left and it was cancelled. It takes no waiters, and what it brings interests nobody.
+    case abandoned
+  }
+
+  @usableFromInline
+  enum Waiter {
+    /// Once it joined, until it comes to wait.
+    case expected
+    /// Once it waits, until the flight lands or it leaves.
+    case waiting(Continuation)
+    /// Once it left before it came to wait.
+    case cancelled
+    /// Once it has been resumed, or left.
+    case gone
+  }
+
+  @usableFromInline var phase = Phase.flying
+  @usableFromInline var waiters: [Waiter] = []
+  /// Waiters that have neither left nor been resumed.
+  @usableFromInline var remaining = 0
+  /// The highest priority among the waiters so far: it only rises.
+  @usableFromInline var priority: TaskPriority
+
+  @inlinable
+  init(priority: TaskPriority) {
+    self.priority = priority
+  }
+
+  @usableFromInline
+  enum JoinDecision {
+    /// Joined with this number; the flight must be raised where a priority is given.
+    case joined(waiter: Int, raiseTo: TaskPriority?)
+    /// The flight takes no waiters.
+    case refused
+  }
+
+  /// Someone joins.
+  @inlinable
+  mutating func join(priority: TaskPriority) -> JoinDecision {
+    if case .abandoned = phase { return .refused }
+    waiters.append(.expected)
+    remaining += 1
+    return .joined(waiter: waiters.count - 1, raiseTo: raise(to: priority))
+  }
+
+  /// A waiter, joining or waiting, is of this priority now.
+  ///
+  /// - Returns: the priority to raise the flight to; nil where it is high enough.
+  @inlinable
+  mutating func raise(to priority: TaskPriority) -> TaskPriority? {
+    guard priority > self.priority, case .flying = phase else { return nil }
+    self.priority = priority
+    return priority
+  }
+
+  @usableFromInline
+  enum WaitDecision {
+    /// It is resumed later.
+    case suspended
+    /// It is to be resumed now, with this.
+    case resume(Outcome)
+  }
+
+  /// A waiter comes to wait.
+  @inlinable
+  mutating func wait(_ waiter: Int, _ continuation: Continuation) -> WaitDecision {
+    switch (waiters[waiter], phase) {
+    case (.cancelled, _):
+      waiters[waiter] = .gone
+      return .resume(.failure(CancellationError()))
+    case (.expected, .landed(let outcome)):
+      waiters[waiter] = .gone
+      remaining -= 1
+      return .resume(outcome)
+    case (.expected, .flying):
+      waiters[waiter] = .waiting(continuation)
+      return .suspended
+    case (.expected, .abandoned), (.waiting, _), (.gone, _):
+      preconditionFailure("a waiter waited twice, or a flight was abandoned before its last waiter left")
+    }
+  }
+
+  @usableFromInline
+  struct LeaveDecision {
+    /// To be resumed with a cancellation.
+    @usableFromInline var resume: Continuation?
+    /// It was the last: the flight's entry goes, and the flight is cancelled.
+    @usableFromInline var abandons: Bool
+
+    @inlinable
+    init(resume: Continuation?, abandons: Bool) {
+      self.resume = resume
+      self.abandons = abandons
+    }
+  }
+
+  /// A waiter leaves: its task was cancelled. Leaving twice, or after the landing, does nothing.
+  @inlinable
+  mutating func leave(_ waiter: Int, abandoningIfLast: Bool) -> LeaveDecision {
+    var continuation: Continuation?
+    switch waiters[waiter] {
+    case .expected:
+      // Landed already: the result is there for it, and it may as well have it.
+      guard case .flying = phase else { return LeaveDecision(resume: nil, abandons: false) }
+      waiters[waiter] = .cancelled
+    case .waiting(let waiting):
+      waiters[waiter] = .gone
+      continuation = waiting
+    case .cancelled, .gone:
+      return LeaveDecision(resume: nil, abandons: false)
+    }
+    remaining -= 1
+    let abandons = remaining == 0 && abandoningIfLast
+    if abandons { phase = .abandoned }
+    return LeaveDecision(resume: continuation, abandons: abandons)
+  }
+
+  /// The result is there.
+  ///
+  /// - Returns: who waits for it, in the order of joining. Empty where the flight was abandoned.
+  @inlinable
+  mutating func land(_ outcome: Outcome) -> [Continuation] {
+    guard case .flying = phase else { return [] }
+    phase = .landed(outcome)
+    var waiting: [Continuation] = []
+    waiting.reserveCapacity(remaining)
+    for index in waiters.indices {
+      if case .waiting(let continuation) = waiters[index] {
+        waiting.append(continuation)
+        waiters[index] = .gone
+        remaining -= 1
+      }
+    }
+    return waiting
+  }
+}

@@ -1,0 +1,92 @@
+import Locking
+
+/// The task that a flight's result comes from; the flights of a bulk load share one. Cancelled when the last of its
+/// flights was abandoned, and raised to the highest priority that any of them asks for.
+@usableFromInline
+final class FlightWork: Sendable {
+  private enum State {
+    /// Once flights were made for it, until the task is there.
+    case preparing(flights: Int, raiseTo: TaskPriority?)
+    /// Once the task is there, until it is cancelled or forgotten.
+    case running(Task<Void, Never>, flights: Int)
+    /// Once the last flight was abandoned.
+    case cancelled
+  }
+
+  private let state: Guarded<State>
+
+  /// Creates the work of one flight or, held, of several: then it is not given up before ``leaveOne()`` was called once
+  /// more than flights were abandoned.
+  @usableFromInline
+  init(isHeld: Bool = false) {
+    state = Guarded(.preparing(flights: isHeld ? 1 : 0, raiseTo: nil))
+  }
+
+  /// Counts a flight in. All flights are counted before the task is given.
+  @usableFromInline
+  func addFlight() {
+    state.withLock { state in
+      guard case .preparing(let flights, let raised) = state else { preconditionFailure("the task is there already") }
+      state = .preparing(flights: flights + 1, raiseTo: raised)
+    }
+  }
+
+  /// Gives the task, which has just started.
+  @usableFromInline
+  func run(_ task: Task<Void, Never>) {
+    let raised: TaskPriority? = state.withLock { state in
+      switch state {
+      case .preparing(let flights, let raised):
+        state = .running(task, flights: flights)
+        return raised
+      case .cancelled:
+        return nil
+      case .running:
+        preconditionFailure("a flight has one task")
+      }
+    }
+    if let raised { task.escalatePriority(to: raised) }
+    if isCancelled { task.cancel() }
+  }
+
+  /// One of the flights was abandoned.
+  @usableFromInline
+  func leaveOne() {
+    let task: Task<Void, Never>? = state.withLock { state in
+      switch state {
+      case .preparing(let flights, let raised):
+        state = flights > 1 ? .preparing(flights: flights - 1, raiseTo: raised) : .cancelled
+        return nil
+      case .running(let task, let flights):
+        state = flights > 1 ? .running(task, flights: flights - 1) : .cancelled
+        return flights > 1 ? nil : task
+      case .cancelled:
+        return nil
+      }
+    }
+    task?.cancel()
+  }
+
+  /// A waiter has this priority, which is higher than that of all others so far.
+  @usableFromInline
+  func raise(to priority: TaskPriority) {
+    let task: Task<Void, Never>? = state.withLock { state in
+      switch state {
+      case .preparing(let flights, let raised):
+        state = .preparing(flights: flights, raiseTo: max(raised ?? priority, priority))
+        return nil
+      case .running(let task, _):
+        return task
+      case .cancelled:
+        return nil
+      }
+    }
+    task?.escalatePriority(to: priority)
+  }
+
+  /// Whether the last flight was abandoned: nothing that is not under way yet should start.
+  @usableFromInline
+  var isCancelled: Bool {
+    state.withLock { if case .cancelled = $0 { true } else { false } }
+  }
+}

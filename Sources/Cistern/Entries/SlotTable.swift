@@ -1,0 +1,159 @@
+/// A hash table of entries: groups of eight slots, each with a byte that says what is in it.
+///
+/// A look-up hashes once, for shard, group and byte. It reads eight control bytes (a million entries have a megabyte
+/// of them, so that they stay near the processor), and then the one slot whose byte matches: one line of memory, found
+/// without following a pointer. What only eviction needs is kept apart: with 64-bit keys and values a slot has 32 bytes
+/// and never crosses a line.
+///
+/// After Google's Swiss tables, with their word-at-a-time matching. The number of groups need not be a power of two, so
+/// that growth by a quarter keeps the table at least two thirds as full as it may be.
+///
+/// Guarded by its shard's lock. O(1) each, amortised over growth.
+@safe
+@usableFromInline
+struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
+  /// A key, its entry, and the entry's use. In this order there is no gap between the last two.
+  @usableFromInline
+  struct Slot {
+    @usableFromInline let key: Key
+    @usableFromInline var entry: Entry<Value>
+    @usableFromInline var use = EvictionUse()
+
+    @inlinable
+    init(key: Key, entry: Entry<Value>) {
+      self.key = key
+      self.entry = entry
+    }
+  }
+
+  // The control bytes, a word for each group; the slots, of which those are initialised whose control byte says so; and
+  // their nodes. All three owned, for `groupCount` groups. An empty table has one group of control bytes and no slots.
+  @usableFromInline var controls: UnsafeMutablePointer<UInt64>
+  @usableFromInline var slots: UnsafeMutablePointer<Slot>
+  @usableFromInline var nodes: UnsafeMutablePointer<EvictionNode>
+  @usableFromInline var groupCount: Int
+  /// Empty slots that may still be taken before the table has to be rebuilt.
+  @usableFromInline var emptyLeft: Int
+  /// The number of entries.
+  @usableFromInline var count = 0
+
+  @usableFromInline
+  init() {
+    self.init(groupCount: 1, slotCount: 0)
+  }
+
+  init(groupCount: Int, slotCount: Int) {
+    unsafe controls = .allocate(capacity: groupCount)
+    unsafe controls.initialize(repeating: ControlWord.allEmpty, count: groupCount)
+    // Aligned to lines of memory, so that a slot of 32 bytes lies in one.
+    let raw = UnsafeMutableRawPointer.allocate(byteCount: slotCount * MemoryLayout<Slot>.stride, alignment: 64)
+    unsafe slots = raw.bindMemory(to: Slot.self, capacity: slotCount)
+    unsafe nodes = .allocate(capacity: slotCount)
+    self.groupCount = groupCount
+    emptyLeft = slotCount * 13 / 16
+  }
+
+  @usableFromInline
+  deinit {
+    for group in 0..<groupCount {
+      for offset in ControlWord.full(unsafe controls[group]) {
+        unsafe (slots + group &* 8 + offset).deinitialize(count: 1)
+      }
+    }
+    unsafe UnsafeMutableRawPointer(slots).deallocate()
+    unsafe nodes.deallocate()
+    unsafe controls.deallocate()
+  }
+
+  /// The nodes of all slots, for the eviction policy.
+  @inlinable
+  var evictionNodes: EvictionNodes {
+    @_lifetime(borrow self)
+    borrowing get {
+      unsafe EvictionNodes(
+        nodes: nodes, slots: UnsafeMutableRawPointer(slots), slotStride: MemoryLayout<Slot>.stride,
+        useOffset: Self.useOffset, owner: self)
+    }
+  }
+
+  /// The bytes from a slot's start to its use.
+  @inlinable
+  static var useOffset: Int {
+    guard let offset = MemoryLayout<Slot>.offset(of: \.use) else { preconditionFailure("a stored field has an offset") }
+    return offset
+  }
+
+  /// The slot of a key; nil where it has none. Only the key's `==` runs.
+  @inlinable
+  func find(_ key: Key, fingerprint: UInt32) -> SlotNumber? {
+    let pattern = ControlWord.pattern(fingerprint)
+    var group = homeGroup(fingerprint)
+    while true {
+      let word = unsafe controls[group]
+      var matches = ControlWord.matches(word, pattern)
+      while matches != 0 {
+        let index = group &* 8 &+ matches.trailingZeroBitCount &>> 3
+        if unsafe slots[index].key == key { return SlotNumber(UInt32(truncatingIfNeeded: index)) }
+        matches &= matches &- 1
+      }
+      // A key goes past a group only while that has no empty slot.
+      if ControlWord.empty(word) != 0 { return nil }
+      group = group &+ 1 == groupCount ? 0 : group &+ 1
+    }
+  }
+
+  /// Where the search for a key begins.
+  @inlinable
+  func homeGroup(_ fingerprint: UInt32) -> Int {
+    Int(truncatingIfNeeded: (UInt64(fingerprint) &* UInt64(truncatingIfNeeded: groupCount)) &>> 32)
+  }
+
+  /// The slot of an entry that is in the table.
+  @inlinable
+  subscript(number: SlotNumber) -> Slot {
+    // The number comes from `find`, `insert` or the policy, so the slot is initialised.
+    _read { yield unsafe slots[number.index] }
+    _modify { yield unsafe &slots[number.index] }
+  }
+
+  /// The node of an entry that is in the table.
+  @inlinable
+  subscript(node number: SlotNumber) -> EvictionNode {
+    get { unsafe nodes[number.index] }
+    _modify { yield unsafe &nodes[number.index] }
+  }
+
+  /// Whether the table has to be rebuilt before the next insertion: ``rebuild()``.
+  @inlinable
+  var isFull: Bool { emptyLeft == 0 }
+
+  /// Adds an entry for a key that has none, to a table that is not full.
+  @inlinable
+  mutating func insert(_ key: Key, fingerprint: UInt32, entry: consuming Entry<Value>) -> SlotNumber {
+    let number = takeSlot(fingerprint)
+    unsafe (slots + number.index).initialize(to: Slot(key: key, entry: entry))
+    unsafe (nodes + number.index).initialize(to: EvictionNode(fingerprint: fingerprint))
+    count += 1
+    return number
+  }
+
+  /// Takes an entry out; its parts are the caller's, to let go of outside the lock.
+  @inlinable
+  mutating func remove(_ number: SlotNumber) -> Slot {
+    let removed = unsafe (slots + number.index).move()
+    freeSlot(number)
+    count -= 1
+    return removed
+  }
+
+  /// Calls `body` with each entry's slot and node.
+  @inlinable
+  func forEach(_ body: (SlotNumber, borrowing Slot, EvictionNode) -> Void) {
+    for group in 0..<groupCount {
+      for offset in ControlWord.full(unsafe controls[group]) {
+        let index = group &* 8 + offset
+        unsafe body(SlotNumber(UInt32(index)), slots[index], nodes[index])
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// The time that a store goes by; a test gives it one of its own.
+///
+/// Called on whatever thread needs the time, often: it must be cheap and must not block.
+public protocol CacheClock: Sendable {
+  /// The time on a clock that never goes back. Every lifetime in memory is measured on it.
+  func now() -> MonotonicTime
+  /// The time of day, which is all that a restart leaves. Lifetimes on disk are written in it.
+  func wallTime() -> WallTime
+}
+
+/// A point on a clock that never goes back; its zero means nothing.
+public struct MonotonicTime: Sendable, Hashable, Comparable {
+  /// Nanoseconds since the clock's own zero.
+  public let nanoseconds: UInt64
+
+  /// Creates a point in time.
+  @inlinable
+  public init(nanoseconds: UInt64) {
+    self.nanoseconds = nanoseconds
+  }
+
+  /// Later than every other time: what never expires, expires then.
+  public static let distantFuture = MonotonicTime(nanoseconds: .max)
+
+  /// Orders by time.
+  @inlinable
+  public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
+}
+
+/// A time of day, in nanoseconds since the start of 1970 (UTC, leap seconds not counted).
+public struct WallTime: Sendable, Hashable, Comparable {
+  /// Nanoseconds since the start of 1970; negative before it.
+  public let nanosecondsSince1970: Int64
+
+  /// Creates a time of day.
+  @inlinable
+  public init(nanosecondsSince1970: Int64) {
+    self.nanosecondsSince1970 = nanosecondsSince1970
+  }
+
+  /// Orders by time.
+  @inlinable
+  public static func < (left: WallTime, right: WallTime) -> Bool {
+    left.nanosecondsSince1970 < right.nanosecondsSince1970
+  }
+}

@@ -1,0 +1,45 @@
+/// Where the nodes are, for a policy: by slot number. Valid inside the critical section that it was made in.
+///
+/// Not generic over the slots' types, so that a policy is compiled once.
+@safe
+@usableFromInline
+package struct EvictionNodes: ~Escapable {
+  // The slot table, which owns both, outlives this view, as the lifetime states. Numbers come from the table and from
+  // links between its nodes only, so that they are of entries in the table.
+  @usableFromInline let nodes: UnsafeMutablePointer<EvictionNode>
+  @usableFromInline let slots: UnsafeMutableRawPointer
+  @usableFromInline let slotStride: Int
+  @usableFromInline let useOffset: Int
+
+  @_lifetime(borrow owner)
+  @inlinable
+  init<Owner: ~Copyable & ~Escapable>(
+    nodes: UnsafeMutablePointer<EvictionNode>, slots: UnsafeMutableRawPointer, slotStride: Int, useOffset: Int,
+    owner: borrowing Owner
+  ) {
+    unsafe self.nodes = nodes
+    unsafe self.slots = slots
+    self.slotStride = slotStride
+    self.useOffset = useOffset
+  }
+
+  /// The place and cost of an entry.
+  @inlinable
+  package subscript(number: SlotNumber) -> EvictionNode {
+    get { unsafe nodes[number.index] }
+    nonmutating _modify { yield unsafe &nodes[number.index] }
+  }
+
+  /// The use of an entry.
+  @inlinable
+  package subscript(use number: SlotNumber) -> EvictionUse {
+    get { unsafe useAddress(number).pointee }
+    nonmutating _modify { yield unsafe &useAddress(number).pointee }
+  }
+
+  @inlinable
+  func useAddress(_ number: SlotNumber) -> UnsafeMutablePointer<EvictionUse> {
+    let slot = unsafe slots + number.index &* slotStride
+    return unsafe (slot + useOffset).assumingMemoryBound(to: EvictionUse.self)
+  }
+}

@@ -1,0 +1,57 @@
+/// Which entries make room for others. One instance a shard, called inside the shard's critical section only.
+///
+/// A policy orders entries; it neither knows limits nor holds values. To be told of a hit it must ask for it:
+/// ``hitRule`` lets the common case, counting, run without a call.
+@usableFromInline
+package protocol EvictionPolicy: AnyObject {
+  /// What a hit does to the entry's node.
+  var hitRule: HitRule { get }
+
+  /// A new entry is in memory; its node carries its cost.
+  func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
+
+  /// An entry was hit. Called only where ``hitRule`` asks for it.
+  func hit(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
+
+  /// An entry was given a new value of this cost.
+  func update(_ number: SlotNumber, cost: UInt32, in nodes: borrowing EvictionNodes)
+
+  /// An entry goes for another reason than room.
+  func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
+
+  /// Chooses the entry to evict next and unlinks it; nil where there is none but `kept`.
+  func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber?
+
+  /// The entries have other numbers now.
+  func renumber(_ numbers: borrowing Renumbering)
+
+  /// A policy of the same kind that holds nothing. What it learned about entries that are gone may stay.
+  func emptied() -> any EvictionPolicy
+
+  /// The sums of cost and count over all linked nodes, for checks.
+  var total: (cost: Int, count: Int) { get }
+}
+
+/// What a hit does to a node.
+@usableFromInline
+package enum HitRule: Sendable {
+  /// Adds one to its frequency, up to a maximum; at the maximum nothing is written.
+  case count(upTo: UInt8)
+  /// Calls ``EvictionPolicy/hit(_:in:)``.
+  case tellPolicy
+}
+
+/// The eviction policies that a store can be given.
+public enum EvictionPolicyKind: String, Sendable, Hashable, CaseIterable {
+  /// S3-FIFO, with queues and ghost measured in cost: resists scans, and a hit only counts. The default.
+  case s3FIFO = "s3fifo"
+  /// Least recently used: for those who need to predict what goes next.
+  case lru
+
+  package func makePolicy() -> any EvictionPolicy {
+    switch self {
+    case .s3FIFO: S3FIFO()
+    case .lru: LRU()
+    }
+  }
+}

@@ -1,0 +1,28 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Into how many shards a cache is divided.
+package enum MemorySizing {
+  /// Enough that threads on all processors seldom meet: eight for each, a power of two.
+  package static var defaultShardCount: Int {
+    let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    return min(256, powerOfTwo(atLeast: processors * 8))
+  }
+
+  /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a
+  /// handful of entries means nothing.
+  package static func shardCount(costLimit: Int, countLimit: Int) -> Int {
+    let byCost = costLimit / (256 << 10)
+    let byCount = countLimit / 1024
+    return min(defaultShardCount, powerOfTwo(atLeast: max(1, min(byCost, byCount))))
+  }
+
+  private static func powerOfTwo(atLeast number: Int) -> Int {
+    number <= 1 ? 1 : 1 << (Int.bitWidth - (number - 1).leadingZeroBitCount)
+  }
+}

@@ -1,0 +1,57 @@
+/// A queue of nodes, linked through the nodes themselves: entering, leaving and removal from the middle are O(1), and
+/// nothing is allocated. Counts its own cost.
+package struct NodeList {
+  /// The queue that this list is, as its nodes say.
+  let queue: EvictionUse.Queue
+  private(set) var oldest = SlotNumber.none
+  private(set) var newest = SlotNumber.none
+  /// The sum of the nodes' costs.
+  private(set) var cost = 0
+  /// The number of nodes.
+  private(set) var count = 0
+
+  package init(_ queue: EvictionUse.Queue) {
+    self.queue = queue
+  }
+
+  package var isEmpty: Bool { count == 0 }
+
+  /// Links a node at the new end.
+  package mutating func append(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    nodes[number].older = newest
+    nodes[number].newer = .none
+    nodes[use: number].queue = queue
+    if newest == .none { oldest = number } else { nodes[newest].newer = number }
+    newest = number
+    cost += Int(nodes[number].cost)
+    count += 1
+  }
+
+  /// Unlinks a node.
+  package mutating func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    let node = nodes[number]
+    if node.older == .none { oldest = node.newer } else { nodes[node.older].newer = node.newer }
+    if node.newer == .none { newest = node.older } else { nodes[node.newer].older = node.older }
+    nodes[use: number].queue = .none
+    cost -= Int(node.cost)
+    count -= 1
+  }
+
+  /// Moves a node to the new end.
+  package mutating func moveToNewest(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    guard newest != number else { return }
+    remove(number, in: nodes)
+    append(number, in: nodes)
+  }
+
+  /// The nodes have other numbers now, which the links between them follow already.
+  package mutating func renumber(_ numbers: borrowing Renumbering) {
+    oldest = numbers[oldest]
+    newest = numbers[newest]
+  }
+
+  /// Accounts for a linked node's new cost, which the caller writes into the node.
+  package mutating func changeCost(by difference: Int) {
+    cost += difference
+  }
+}

@@ -1,0 +1,56 @@
+/// One change of one cache: an entry that came, was replaced or went, or everything that went at once.
+public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// What changed.
+  public enum Event: Sendable {
+    /// The key had no value, and now has this one.
+    case inserted(Key, Value)
+    /// The key had a value, and now has this one.
+    case updated(Key, Value)
+    /// The key has no value any more, in either tier.
+    case removed(Key, RemovalCause)
+    /// Every key lost its value at once: ``Cache/removeAll()``.
+    case cleared
+  }
+
+  /// The change's number: greater than that of every earlier change of the same key. Numbers of other keys may lie
+  /// between.
+  public let number: UInt64
+  /// What changed.
+  public let event: Event
+
+  @usableFromInline
+  package init(number: UInt64, event: Event) {
+    self.number = number
+    self.event = event
+  }
+
+  /// The key that changed; nil where all did.
+  public var key: Key? {
+    switch event {
+    case .inserted(let key, _), .updated(let key, _), .removed(let key, _): key
+    case .cleared: nil
+    }
+  }
+
+  /// The newest value; nil where there is none now.
+  public var value: Value? {
+    switch event {
+    case .inserted(_, let value), .updated(_, let value): value
+    case .removed, .cleared: nil
+    }
+  }
+}
+
+/// Why an entry went.
+public enum RemovalCause: Sendable, Hashable {
+  /// Someone asked: it was removed.
+  case explicit
+  /// Its time was up.
+  case expired
+  /// It made room for others, in the last tier that held it.
+  case evicted
+  /// The disk damaged or failed to write the last copy.
+  case lost
+  /// Its key was given a value that no tier can hold, so that the older one had to go.
+  case refused
+}

@@ -1,0 +1,14 @@
+/// An ``ObservationScope`` whose key type is forgotten.
+enum ErasedScope: Sendable {
+  case everything
+  case keys([ErasedKey])
+  case matching(@Sendable (ErasedKey) -> Bool)
+
+  init<Key>(_ scope: ObservationScope<Key>) {
+    switch scope.selection {
+    case .everything: self = .everything
+    case .keys(let keys): self = .keys(keys.map(ErasedKey.init))
+    case .matching(let matches): self = .matching { matches($0.key()) }
+    }
+  }
+}

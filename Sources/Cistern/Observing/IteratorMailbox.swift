@@ -1,0 +1,58 @@
+import Locking
+
+/// The mailbox of a sequence's iterator: changes wait in it until they are asked for.
+final class IteratorMailbox: Mailbox {
+  private typealias Waiter = CheckedContinuation<ErasedChange?, Never>
+  private typealias State = IteratorState<Waiter>
+
+  private let state: Guarded<State>
+
+  init(buffering: ChangeBuffer.Policy) {
+    state = Guarded(.open(ChangeBuffer(buffering)))
+  }
+
+  func append(_ change: ErasedChange) -> Bool {
+    state.withLock { $0.append(change) }
+  }
+
+  func attend() {
+    handOver(state.withLock { $0.handOver() })
+  }
+
+  func finish() {
+    handOver(state.withLock { $0.finish() })
+  }
+
+  func end() {
+    // Freed on return, outside the lock.
+    let former = state.withLock { $0.end() }
+    if case .waited(let waiters, _) = former {
+      for waiter in waiters { waiter.resume(returning: nil) }
+    }
+  }
+
+  /// The next change; nil at the end, or when the task is cancelled, which ends it.
+  func next(isolation: isolated (any Actor)?) async -> ErasedChange? {
+    if Task.isCancelled {
+      end()
+      return nil
+    }
+    switch state.withLock({ $0.next() }) {
+    case .change(let change): return change
+    case .end: return nil
+    case .nothing: break
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation(isolation: isolation) { waiter in
+        handOver(state.withLock { $0.wait(waiter) })
+      }
+    } onCancel: {
+      end()
+    }
+  }
+
+  private func handOver(_ handover: State.Handover) {
+    for (waiter, change) in handover.changes { waiter.resume(returning: change) }
+    for waiter in handover.ends { waiter.resume(returning: nil) }
+  }
+}

@@ -1,0 +1,48 @@
+/// Which changes of a cache an observer hears of.
+///
+/// Everyone hears of ``Change/Event/cleared``, whatever the scope: every key is among the cleared ones.
+public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
+  /// How a change finds the observers of a scope.
+  enum Selection: Sendable {
+    /// Every change is theirs.
+    case everything
+    /// Found by the changed key, however many keys others observe.
+    case keys(Set<Key>)
+    /// Asked one after the other. Called under locks: it must be of this module.
+    case matching(@Sendable (Key) -> Bool)
+  }
+
+  let selection: Selection
+
+  /// Every change of the cache.
+  public static var all: ObservationScope { ObservationScope(selection: .everything) }
+
+  /// The changes of one key. Found by a dictionary: a change costs the same, however many other keys are observed.
+  public static func key(_ key: Key) -> ObservationScope { ObservationScope(selection: .keys([key])) }
+
+  /// The changes of these keys, found as one key's are.
+  public static func keys(_ keys: Set<Key>) -> ObservationScope { ObservationScope(selection: .keys(keys)) }
+}
+
+extension ObservationScope where Key == String {
+  /// The changes of keys that begin with this prefix, by their UTF-8 bytes. A change asks each prefix observer in turn.
+  public static func prefix(_ prefix: String) -> ObservationScope { ObservationScope(bytesPrefix: prefix) }
+}
+
+extension ObservationScope where Key == [UInt8] {
+  /// The changes of keys that begin with this prefix. A change asks each prefix observer in turn.
+  public static func prefix(_ prefix: [UInt8]) -> ObservationScope { ObservationScope(bytesPrefix: prefix) }
+}
+
+extension ObservationScope where Key: CacheKey {
+  /// By the bytes that a key has on disk, so that a prefix means the same in every part of the cache.
+  fileprivate init(bytesPrefix prefix: Key) {
+    let prefix = prefix.withKeyBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    self.init(
+      selection: .matching { key in
+        key.withKeyBytes { bytes in
+          unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: prefix) }
+        }
+      })
+  }
+}

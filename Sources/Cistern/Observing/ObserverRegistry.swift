@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A cache's observers: numbers its changes, and puts them into the mailboxes of those who are to hear of them.
+///
+/// Two steps for whoever changes an entry: ``record(_:)`` inside the entry's critical section, which settles the order;
+/// ``deliver()`` after it, which wakes those concerned.
+@usableFromInline
+package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline
+  let center = ObserverCenter()
+  private let taskExecutor: (any TaskExecutor)?
+  private let lastNumber = Atomic<UInt64>(0)
+
+  /// Creates a registry without observers. Handlers run on `taskExecutor`; nil for the global pool.
+  package init(taskExecutor: (any TaskExecutor)?) {
+    self.taskExecutor = taskExecutor
+  }
+
+  /// The cache is gone: sequences end, once what is in them has been taken.
+  deinit {
+    center.finish()
+  }
+
+  /// Whether anyone listens. One relaxed load: who registers while a change is made may miss that change.
+  @inlinable
+  package var isObserved: Bool { center.observerCount.load(ordering: .relaxed) > 0 }
+
+  /// Numbers a change and hands it to the observers of its key.
+  ///
+  /// Call it inside the entry's critical section, so that the calls for a key have the order of its changes. It runs
+  /// nothing and frees nothing of a user's, save a key's hash and `==`, and blocks for its own short lock only. Call
+  /// ``deliver()`` after unlocking.
+  @usableFromInline
+  package func record(_ event: Change<Key, Value>.Event) {
+    guard isObserved else { return }
+    let number = lastNumber.add(1, ordering: .relaxed).newValue
+    center.record(ErasedChange(Change<Key, Value>(number: number, event: event)))
+  }
+
+  /// Wakes the observers whom a recorded change concerns, and frees what it displaced. Call it outside all locks.
+  @usableFromInline
+  package func deliver() {
+    guard isObserved else { return }
+    center.deliver()
+  }
+
+  /// Calls `handler` with every change of the scope from now on, until the token ends.
+  package func observe(
+    _ scope: ObservationScope<Key>, _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
+  ) -> ObservationToken {
+    let mailbox = HandlerMailbox(taskExecutor: taskExecutor) { handler($0.change()) }
+    return ObservationToken(Subscription(ErasedScope(scope), mailbox, in: center))
+  }
+
+  /// The changes of the scope from now on, as a sequence.
+  package func updates(_ scope: ObservationScope<Key>, buffering: UpdateBuffering) -> Updates<Key, Value> {
+    Updates(UpdatesSource(ErasedScope(scope), buffering: buffering, of: center))
+  }
+}

@@ -1,0 +1,63 @@
+/// Who hears of what: pure, its owner has the lock.
+struct Registrations: Sendable {
+  /// Which registration it is, among all that the registry ever had.
+  struct Identifier: Hashable, Comparable, Sendable {
+    fileprivate let number: UInt64
+
+    static func < (left: Identifier, right: Identifier) -> Bool { left.number < right.number }
+  }
+
+  private struct Matching {
+    let matches: @Sendable (ErasedKey) -> Bool
+    let mailbox: any Mailbox
+  }
+
+  private var lastIdentifier: UInt64 = 0
+  private(set) var mailboxes: [Identifier: any Mailbox] = [:]
+  private var everything: [Identifier: any Mailbox] = [:]
+  private var byKey: [ErasedKey: [Identifier: any Mailbox]] = [:]
+  private var matching: [Identifier: Matching] = [:]
+
+  var count: Int { mailboxes.count }
+
+  /// Adds a mailbox to those of its scope. O(keys of the scope).
+  mutating func add(_ mailbox: any Mailbox, to scope: ErasedScope) -> Identifier {
+    lastIdentifier += 1
+    let identifier = Identifier(number: lastIdentifier)
+    mailboxes[identifier] = mailbox
+    switch scope {
+    case .everything: everything[identifier] = mailbox
+    case .keys(let keys): for key in keys { byKey[key, default: [:]][identifier] = mailbox }
+    case .matching(let matches): matching[identifier] = Matching(matches: matches, mailbox: mailbox)
+    }
+    return identifier
+  }
+
+  /// Takes a mailbox out again. The caller still holds it and the scope, so that nothing is freed here.
+  mutating func remove(_ identifier: Identifier, from scope: ErasedScope) {
+    mailboxes[identifier] = nil
+    switch scope {
+    case .everything: everything[identifier] = nil
+    case .keys(let keys):
+      for key in keys {
+        byKey[key]?[identifier] = nil
+        if byKey[key]?.isEmpty == true { byKey[key] = nil }
+      }
+    case .matching: matching[identifier] = nil
+    }
+  }
+
+  /// Calls `body` with each mailbox that has to hear of a change of `key`, or of all keys where it is nil; in no
+  /// particular order. O(mailboxes called + prefix observers).
+  func forEach(interestedIn key: ErasedKey?, _ body: (Identifier, any Mailbox) -> Void) {
+    guard let key else {
+      for (identifier, mailbox) in mailboxes { body(identifier, mailbox) }
+      return
+    }
+    for (identifier, mailbox) in everything { body(identifier, mailbox) }
+    if !byKey.isEmpty, let observers = byKey[key] {
+      for (identifier, mailbox) in observers { body(identifier, mailbox) }
+    }
+    for (identifier, observer) in matching where observer.matches(key) { body(identifier, observer.mailbox) }
+  }
+}

@@ -1,0 +1,39 @@
+/// Something that went wrong and was dealt with: nothing was thrown, and whoever runs the program should know.
+public struct StoreReport: Sendable {
+  /// The kind of event, for code to switch on.
+  public enum Code: Sendable, Hashable {
+    /// What was on disk could not be trusted; it was renamed, and an empty store begun.
+    case setAside
+    /// The disk failed; the store goes on in memory only.
+    case degraded
+    /// The disk works again.
+    case recovered
+    /// A record failed its checksum; it was removed.
+    case damagedRecord
+    /// A value could not be encoded; it is in memory only.
+    case notEncodable
+    /// A record could not be decoded; it was removed.
+    case notDecodable
+    /// A write was refused, because the tier can never hold it.
+    case refused
+    /// A reader held its snapshot so long that the disk's space could not be reused.
+    case longReader
+  }
+
+  /// The kind of event.
+  public let code: Code
+  /// What happened, and what to do: a sentence for a person.
+  public let message: String
+  /// The path, cache or key that it concerns.
+  public let location: String
+  /// The error beneath, if there was one.
+  public let cause: (any Error)?
+
+  /// Creates a report; a user's own second tier makes these too.
+  public init(_ code: Code, _ message: String, location: String, cause: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.location = location
+    self.cause = cause
+  }
+}

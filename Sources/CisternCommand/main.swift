@@ -1,0 +1,4 @@
+import Foundation
+import StressKit
+
+exit(await CisternProgram.run(Array(CommandLine.arguments.dropFirst())))

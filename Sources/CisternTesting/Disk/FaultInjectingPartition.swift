@@ -1,0 +1,162 @@
+import Cistern
+
+/// One cache's part of a ``FaultInjectingTier``. Holds nothing: everything is the tier's.
+final class FaultInjectingPartition: SecondTierPartition {
+  private let tier: FaultInjectingTier
+  private let name: String
+
+  init(tier: FaultInjectingTier, name: String) {
+    self.tier = tier
+    self.name = name
+  }
+
+  func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    let key = key.copiedBytes
+    let (record, afterLoad) = tier.state.withLock { state in
+      (state.load(key, from: name), state.afterLoad)
+    }
+    tier.tellOfDepartures()
+    afterLoad?(key)
+    guard let record else { return nil }
+    return try body(record.metadata, record.bytes.borrowedBytes)
+  }
+
+  func contains(_ key: RawSpan) -> Bool {
+    let key = key.copiedBytes
+    return tier.state.withLock { state in
+      guard state.contents.isReadable, let partition = state.contents.partitions[name] else { return false }
+      return partition.record(forKey: key) != nil || partition.departing.contains(key)
+    }
+  }
+
+  func endDeparture(of key: RawSpan) -> Bool {
+    let key = key.copiedBytes
+    return tier.state.withLock { $0.contents.partitions[name]!.departing.remove(key) != nil }
+  }
+
+  func stage(_ write: StagedWrite) -> StagingResult {
+    // The test's own predicate runs outside the tier's lock.
+    let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
+    let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
+      guard state.contents.takesWrites else {
+        state.contents.partitions[name]!.refuse(write.key)
+        return (.refused, [])
+      }
+      let result: StagingResult
+      switch write {
+      case .record(let key, _, let bytes) where isRefused || bytes.count > state.sizeLimit ?? .max:
+        state.contents.partitions[name]!.statistics.refused += 1
+        _ = state.contents.stage(.removal(key: key), in: name)
+        result = .refused
+      case .record(let key, let metadata, let bytes):
+        let record = TierContents.Record(metadata: metadata, bytes: bytes)
+        result = .staged(CommitTicket(number: state.contents.stage(.record(key: key, record), in: name)))
+      case .removal(let key):
+        result = .staged(CommitTicket(number: state.contents.stage(.removal(key: key), in: name)))
+      }
+      return (result, tier.commitMode == .immediate ? state.commit(.max) : [])
+    }
+    for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
+    tier.tellOfDepartures()
+    return result
+  }
+
+  func stageRemovalOfAll() -> CommitTicket {
+    let (ticket, woken) = tier.state.withLock { state in
+      let ticket = CommitTicket(number: state.contents.stage(.removalOfAll, in: name))
+      return (ticket, tier.commitMode == .immediate ? state.commit(.max) : [])
+    }
+    for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
+    tier.tellOfDepartures()
+    return ticket
+  }
+
+  func waitForRoom() {}
+
+  func waitForRoom() async {
+    await tier.room.passUncancelled()
+  }
+
+  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    try await tier.waitForCommit(ticket)
+  }
+
+  func forEachRecord(
+    _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
+  ) rethrows {
+    let records = tier.state.withLock { state -> [([UInt8], TierContents.Record)] in
+      let partition = state.contents.partitions[name]!
+      guard state.contents.isReadable, partition.cleared == nil else { return [] }
+      return partition.committed.filter { partition.staged[$0.key] == nil }.map { ($0.key, $0.value) }
+    }
+    for (key, record) in records {
+      guard try body(key.borrowedBytes, record.metadata, record.bytes.count) else { return }
+    }
+  }
+
+  var statistics: SecondTierStatistics {
+    tier.state.withLock { state in
+      var statistics = SecondTierStatistics()
+      statistics.mode = state.contents.mode
+      statistics.add(state.contents.partitions[name]!)
+      statistics.stagedCount = state.contents.partitions[name]!.staged.count
+      return statistics
+    }
+  }
+}
+
+extension TierContents {
+  var isReadable: Bool {
+    switch mode {
+    case .active, .readOnly: true
+    case .degraded, .closed: false
+    }
+  }
+}
+
+extension FaultInjectingTier.State {
+  /// What a read finds, and counts. What is damaged is removed, and departs.
+  fileprivate mutating func load(_ key: [UInt8], from name: String) -> TierContents.Record? {
+    guard contents.isReadable, let record = contents.partitions[name]!.record(forKey: key) else {
+      contents.partitions[name]!.statistics.misses += 1
+      return nil
+    }
+    guard !record.isDamaged else {
+      contents.partitions[name]!.statistics.misses += 1
+      contents.partitions[name]!.statistics.damaged += 1
+      contents.partitions[name]!.committed[key] = nil
+      depart([.init(partition: name, list: [Departure(key: key, cause: .damaged)])])
+      return nil
+    }
+    contents.partitions[name]!.statistics.hits += 1
+    return record
+  }
+}
+
+extension TierContents.Partition {
+  /// Forgets a key whose write cannot be taken at all.
+  fileprivate mutating func refuse(_ key: [UInt8]) {
+    statistics.refused += 1
+    committed[key] = nil
+    staged[key] = nil
+    departing.remove(key)
+  }
+}
+
+extension SecondTierStatistics {
+  mutating func add(_ partition: TierContents.Partition) {
+    entryCount += partition.committed.count
+    liveBytes += partition.committed.reduce(0) { $0 + $1.key.count + $1.value.bytes.count }
+    hits += partition.statistics.hits
+    misses += partition.statistics.misses
+    stores += partition.statistics.stores
+    removals += partition.statistics.removals
+    commits += partition.statistics.commits
+    evictions += partition.statistics.evictions
+    refused += partition.statistics.refused
+    failed += partition.statistics.failed
+    damaged += partition.statistics.damaged
+  }
+}

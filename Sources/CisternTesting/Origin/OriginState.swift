@@ -1,0 +1,34 @@
+/// What a ``ScriptedOrigin`` has still to answer, and what it remembers.
+struct OriginState<Key: Hashable & Sendable, Value: Sendable> {
+  var scripts: [Key: [OriginAnswer<Key, Value>]] = [:]
+  var bulkCalls: [[Key]] = []
+  private(set) var calls: [OriginCall<Key>] = []
+  private(set) var counts: [Key: Int] = [:]
+  private(set) var running: [Key: Int] = [:]
+  private(set) var greatestConcurrency: [Key: Int] = [:]
+
+  /// Begins a call: its place in the list, its record, and its answer where the script has one left.
+  mutating func begin(_ key: Key) -> (index: Int, OriginCall<Key>, OriginAnswer<Key, Value>?) {
+    counts[key, default: 0] += 1
+    running[key, default: 0] += 1
+    greatestConcurrency[key] = max(greatestConcurrency[key] ?? 0, running[key]!)
+    let priority = Task.currentPriority
+    let call = OriginCall(key: key, number: counts[key]!, priority: priority, finalPriority: priority)
+    calls.append(call)
+    var script = scripts[key] ?? []
+    let answer = script.isEmpty ? nil : script.removeFirst()
+    scripts[key] = script
+    return (calls.count - 1, call, answer)
+  }
+
+  mutating func end(_ index: Int, _ outcome: OriginCall<Key>.Outcome) {
+    running[calls[index].key]! -= 1
+    calls[index].outcome = outcome
+    calls[index].finalPriority = Task.currentPriority
+  }
+
+  /// A task that is cancelled after its fetch has ended no longer concerns the fetch.
+  mutating func noteCancellation(_ index: Int) {
+    if calls[index].outcome == .running { calls[index].wasCancelled = true }
+  }
+}

@@ -1,0 +1,134 @@
+import CLMDB
+
+/// A cursor that reads.
+@usableFromInline
+package enum CursorReads {}
+/// A cursor that reads and deletes.
+@usableFromInline
+package enum CursorWrites {}
+
+/// A place in a table, moved from entry to entry in the order of keys. It cannot outlive its transaction, and the views
+/// that it gives end when it moves.
+@safe
+@usableFromInline
+package struct Cursor<Handle: DatabaseHandle, Access>: ~Copyable, ~Escapable {
+  // Valid for the cursor's life, which its transaction's exceeds.
+  @usableFromInline
+  let handle: OpaquePointer
+  // Both are LMDB's, valid until the cursor moves or the transaction changes, neither of which a view outlives.
+  @usableFromInline
+  var currentKey = unsafe MDB_val()
+  @usableFromInline
+  var currentValue = unsafe MDB_val()
+  /// Whether the cursor stands on an entry.
+  package private(set) var isAtEntry = false
+
+  @usableFromInline
+  @_lifetime(immortal)
+  init(handle: OpaquePointer) {
+    unsafe self.handle = handle
+  }
+
+  deinit {
+    unsafe mdb_cursor_close(handle)
+  }
+
+  /// Moves to the first entry; false where the table is empty.
+  package mutating func moveToFirst() throws(LMDBError) -> Bool { try move(MDB_FIRST) }
+
+  /// Moves to the last entry; false where the table is empty.
+  package mutating func moveToLast() throws(LMDBError) -> Bool { try move(MDB_LAST) }
+
+  /// Moves to the next entry, the first at the start; false after the last. After a deletion, to the one that followed.
+  package mutating func moveToNext() throws(LMDBError) -> Bool { try move(MDB_NEXT) }
+
+  /// Moves to the entry before, the last at the start; false before the first.
+  package mutating func moveToPrevious() throws(LMDBError) -> Bool { try move(MDB_PREV) }
+
+  /// The value at the cursor; nil where it stands on no entry. Aligned to two bytes only.
+  package var value: RawSpan? {
+    @_lifetime(borrow self)
+    get {
+      guard isAtEntry else { return nil }
+      let span = unsafe RawSpan(_unsafeStart: currentValue.mv_data, byteCount: currentValue.mv_size)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
+    var key = unsafe currentKey
+    var value = unsafe MDB_val()
+    let status = unsafe mdb_cursor_get(handle, &key, &value, operation)
+    unsafe currentKey = unsafe key
+    unsafe currentValue = unsafe value
+    isAtEntry = status == MDB_SUCCESS
+    if isAtEntry || status == MDB_NOTFOUND { return isAtEntry }
+    throw LMDBError(status: status, operation: "move a cursor")
+  }
+
+  fileprivate mutating func seek(_ bytes: UnsafeRawBufferPointer, _ operation: MDB_cursor_op) throws(LMDBError) -> Bool
+  {
+    // LMDB reads the key, and then puts the found one's place there.
+    unsafe currentKey = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    return try move(operation)
+  }
+}
+
+@available(*, unavailable, message: "a cursor stays with its transaction")
+extension Cursor: Sendable {}
+
+extension Cursor where Handle == Database {
+  /// The key at the cursor; nil where it stands on no entry.
+  package var key: RawSpan? {
+    @_lifetime(borrow self)
+    get {
+      guard isAtEntry else { return nil }
+      let span = unsafe RawSpan(_unsafeStart: currentKey.mv_data, byteCount: currentKey.mv_size)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Moves to the first entry at or after the key; false where there is none. Logarithmic.
+  package mutating func move(toFirstFrom key: RawSpan) throws(LMDBError) -> Bool {
+    if key.isEmpty { return try moveToFirst() }
+    return unsafe try key.withUnsafeBytes { (bytes) throws(LMDBError) in unsafe try seek(bytes, MDB_SET_RANGE) }
+  }
+
+  /// Moves to the entry of the key; false where there is none. Logarithmic.
+  package mutating func move(to key: RawSpan) throws(LMDBError) -> Bool {
+    if key.isEmpty {
+      isAtEntry = false
+      return false
+    }
+    return unsafe try key.withUnsafeBytes { (bytes) throws(LMDBError) in unsafe try seek(bytes, MDB_SET_KEY) }
+  }
+}
+
+extension Cursor where Handle == IntegerDatabase {
+  /// The key at the cursor; nil where it stands on no entry.
+  package var key: UInt? {
+    guard isAtEntry, unsafe currentKey.mv_size == MemoryLayout<UInt>.size else { return nil }
+    return unsafe currentKey.mv_data.loadUnaligned(as: UInt.self)
+  }
+
+  /// Moves to the first entry at or after the key; false where there is none. Logarithmic.
+  package mutating func move(toFirstFrom key: UInt) throws(LMDBError) -> Bool {
+    unsafe try withUnsafeBytes(of: key) { (bytes) throws(LMDBError) in unsafe try seek(bytes, MDB_SET_RANGE) }
+  }
+
+  /// Moves to the entry of the key; false where there is none. Logarithmic.
+  package mutating func move(to key: UInt) throws(LMDBError) -> Bool {
+    unsafe try withUnsafeBytes(of: key) { (bytes) throws(LMDBError) in unsafe try seek(bytes, MDB_SET_KEY) }
+  }
+}
+
+extension Cursor where Access == CursorWrites {
+  /// Deletes the entry at the cursor, which then stands between entries; false where it stands on none.
+  @discardableResult
+  package mutating func removeCurrent() throws(LMDBError) -> Bool {
+    guard isAtEntry else { return false }
+    isAtEntry = false
+    try check(unsafe mdb_cursor_del(handle, 0), "remove at a cursor")
+    return true
+  }
+}

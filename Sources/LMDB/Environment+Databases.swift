@@ -1,0 +1,63 @@
+import CLMDB
+
+extension Environment {
+  /// Opens the table `name`, or the unnamed one that holds the others' names (nil); creates it unless the environment is
+  /// read-only. The same table for the same name.
+  ///
+  /// For the start, before other threads use the environment: transactions that are open already don't see the table.
+  /// Throws `busy` inside a write transaction, `databaseNotFound` where it is missing and cannot be created,
+  /// `incompatible` where it was created with other keys.
+  package func openDatabase(named name: String?) throws(LMDBError) -> Database {
+    Database(index: try openIndex(named: name, flags: 0))
+  }
+
+  /// As ``openDatabase(named:)``, for a table whose keys are numbers.
+  package func openIntegerDatabase(named name: String) throws(LMDBError) -> IntegerDatabase {
+    IntegerDatabase(index: try openIndex(named: name, flags: UInt32(MDB_INTEGERKEY)))
+  }
+
+  private func openIndex(named name: String?, flags: UInt32) throws(LMDBError) -> MDB_dbi {
+    let operation = "open the database \(name ?? "without a name")"
+    if options.isReadOnly {
+      return try whileOpen(operation) { () throws(LMDBError) in
+        try databaseOpening.withLock { (_) throws(LMDBError) in
+          var transaction: OpaquePointer?
+          try check(unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction), operation)
+          let index: MDB_dbi
+          do throws(LMDBError) {
+            index = unsafe try openIndex(transaction!, name, flags, operation)
+          } catch {
+            unsafe mdb_txn_abort(transaction!)
+            throw error
+          }
+          // Committing leaves the table open for later transactions; aborting would close it.
+          try check(unsafe mdb_txn_commit(transaction!), operation)
+          return index
+        }
+      }
+    }
+    return try withWrite { (transaction) throws(LMDBError) in
+      unsafe try openIndex(transaction.handle, name, flags | UInt32(MDB_CREATE), operation)
+    }
+  }
+
+  private func openIndex(
+    _ transaction: OpaquePointer, _ name: String?, _ flags: UInt32, _ operation: String
+  ) throws(LMDBError) -> MDB_dbi {
+    var index: MDB_dbi = 0
+    let status =
+      if let name { unsafe mdb_dbi_open(transaction, name, flags, &index) } else {
+        unsafe mdb_dbi_open(transaction, nil, flags, &index)
+      }
+    if status == MDB_NOTFOUND {
+      throw LMDBError(.databaseNotFound, operation: operation, message: "there is no database of that name")
+    }
+    try check(status, operation)
+    var actual: UInt32 = 0
+    try check(unsafe mdb_dbi_flags(transaction, index, &actual), operation)
+    if (actual ^ flags) & UInt32(MDB_INTEGERKEY) != 0 {
+      throw LMDBError(status: MDB_INCOMPATIBLE, operation: operation)
+    }
+    return index
+  }
+}

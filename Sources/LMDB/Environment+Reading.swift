@@ -1,0 +1,111 @@
+import CLMDB
+import Synchronization
+
+extension Environment {
+  /// Runs `body` in a read transaction: one consistent snapshot, which neither waits for writers nor holds them up.
+  ///
+  /// The main way to read. Costs little more than LMDB's own renewing and resetting. May be nested, and called inside a
+  /// write transaction, whose changes it does not see.
+  @inlinable
+  package func withRead<Result: ~Copyable>(
+    _ body: (borrowing ReadTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    let transaction = try beginRead()
+    return try body(transaction)
+  }
+
+  /// Begins a read transaction that ends with its scope: for callers whose own errors pass through, as `rethrows`.
+  @inlinable
+  @_lifetime(borrow self)
+  package func beginRead() throws(LMDBError) -> ReadTransaction {
+    let thread = currentThread()
+    let place = unsafe pool.places + ReaderPool.home(of: thread)
+    let state = unsafe place.pointee.state.load(ordering: .relaxed)
+    // An idle transaction's address is even, and greater than the states of an empty and a closed place.
+    if state & 1 == 0, state > ReaderPool.Place.closed,
+      forkWatch.count.load(ordering: .relaxed) == forkCount,
+      unsafe place.pointee.state.compareExchange(
+        expected: state, desired: ReaderPool.Place.lent(to: thread), ordering: .acquiring
+      ).exchanged
+    {
+      // The exchange made the transaction this thread's own.
+      let handle = unsafe OpaquePointer(bitPattern: state)!
+      let status = unsafe mdb_txn_renew(handle)
+      if status == MDB_SUCCESS {
+        return unsafe ReadTransaction(handle: handle, place: place, environment: self)
+      }
+      unsafe discard(handle, at: place)
+      throw LMDBError(status: status, operation: "begin a read")
+    }
+    return try beginReadSlowly(thread)
+  }
+
+  /// As `beginRead`, where the thread's own place is empty, lent or closed.
+  @usableFromInline
+  @inline(never)
+  @_lifetime(borrow self)
+  func beginReadSlowly(_ thread: UInt) throws(LMDBError) -> ReadTransaction {
+    if isInherited { throw .forked("begin a read") }
+    let home = ReaderPool.home(of: thread)
+    // Once LMDB has no reader slot left, only idle transactions will do.
+    var isFull = false
+    for step in 0..<ReaderPool.capacity {
+      let place = unsafe pool.places + (home + step) % ReaderPool.capacity
+      let state = unsafe place.pointee.state.load(ordering: .relaxed)
+      if state == ReaderPool.Place.closed { throw .closed("begin a read") }
+      guard state & 1 == 0, !isFull || state != ReaderPool.Place.empty,
+        unsafe place.pointee.state.compareExchange(
+          expected: state, desired: ReaderPool.Place.lent(to: thread), ordering: .acquiring
+        ).exchanged
+      else { continue }
+      var handle = unsafe OpaquePointer(bitPattern: state)
+      let status =
+        if let handle = unsafe handle { unsafe mdb_txn_renew(handle) } else { unsafe beginReader(&handle) }
+      if status == MDB_SUCCESS, let handle = unsafe handle {
+        return unsafe ReadTransaction(handle: handle, place: place, environment: self)
+      }
+      unsafe discard(state == ReaderPool.Place.empty ? nil : handle, at: place)
+      isFull = status == MDB_READERS_FULL
+      if !isFull { throw LMDBError(status: status, operation: "begin a read") }
+    }
+    return try beginSurplusRead(thread)
+  }
+
+  /// Begins a reader; where there is no slot left, once more after the slots of dead processes are free.
+  private func beginReader(_ transaction: inout OpaquePointer?) -> Int32 {
+    let status = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    var cleared: Int32 = 0
+    guard status == MDB_READERS_FULL, unsafe mdb_reader_check(handle, &cleared) == MDB_SUCCESS, cleared > 0 else {
+      return status
+    }
+    return unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+  }
+
+  /// A read beyond the pool's places: begun and ended each time.
+  @_lifetime(borrow self)
+  private func beginSurplusRead(_ thread: UInt) throws(LMDBError) -> ReadTransaction {
+    try enter(thread, "begin a read")
+    var begun: OpaquePointer?
+    let status = unsafe beginReader(&begun)
+    guard status == MDB_SUCCESS, let handle = unsafe begun else {
+      leave(thread)
+      throw LMDBError(status: status, operation: "begin a read")
+    }
+    return unsafe ReadTransaction(handle: handle, place: nil, environment: self)
+  }
+
+  @usableFromInline
+  @inline(never)
+  func endSurplusRead(_ transaction: OpaquePointer) {
+    unsafe mdb_txn_abort(transaction)
+    leave(currentThread())
+  }
+
+  /// Ends a transaction that cannot be renewed, and empties its place, which the caller holds.
+  @usableFromInline
+  @inline(never)
+  func discard(_ transaction: OpaquePointer?, at place: UnsafeMutablePointer<ReaderPool.Place>) {
+    if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
+    unsafe place.pointee.state.store(ReaderPool.Place.empty, ordering: .releasing)
+  }
+}

@@ -1,0 +1,38 @@
+import CLMDB
+
+extension Environment {
+  /// Runs `body` in the write transaction, and commits it; where `body` throws, aborts it.
+  ///
+  /// Blocks the thread while another thread or process writes. Throws `busy` inside a write transaction of the same
+  /// thread, where LMDB would wait for ever, and what the commit throws: then nothing was changed.
+  @discardableResult
+  package func withWrite<Result>(
+    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    let thread = currentThread()
+    try enter(thread, "begin a write")
+    defer { leave(thread) }
+    try startWriting(thread)
+    defer { activity.withLock { $0.stopWriting(thread) } }
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun), "begin a write")
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: self)
+    let result = try body(&transaction)
+    try transaction.commit()
+    return result
+  }
+
+  private func startWriting(_ thread: UInt) throws(LMDBError) {
+    if options.isReadOnly {
+      throw LMDBError(.readOnly, operation: "begin a write", message: "the environment is read-only")
+    }
+    let isNested = activity.withLock { state in
+      let isNested = state.writers.contains(thread)
+      if !isNested { state.writers.append(thread) }
+      return isNested
+    }
+    if isNested {
+      throw LMDBError(.busy, operation: "begin a write", message: "the calling thread is inside a write transaction")
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Locking
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The environments that are open in this process, one for each lock file.
+///
+/// Nothing else opens or closes LMDB's files: closing any descriptor of the lock file, even one of its own, would drop
+/// the locks that every other one holds.
+final class EnvironmentRegistry: Sendable {
+  static let shared = EnvironmentRegistry()
+
+  private struct Entry: Sendable {
+    let environment: Environment
+    let files: EnvironmentFiles
+    /// Openings that were not closed; zero while the last of them closes.
+    var owners = 1
+  }
+
+  private enum Attempt: Sendable {
+    case opened(Environment)
+    /// The environment of this directory is closing: wait for it, outside the lock.
+    case closing
+  }
+
+  // Guarded by its own lock.
+  private let entries = Guarded<[Entry]>([])
+
+  func open(directory: String, options: EnvironmentOptions) throws(LMDBError) -> Environment {
+    try options.validate()
+    try prepareDirectory(directory, isReadOnly: options.isReadOnly)
+    var turn = 0
+    while true {
+      let attempt = try entries.withLock { (entries) throws(LMDBError) -> Attempt in
+        // Inherited ones are left as they are: closing them would damage the parent's.
+        entries.removeAll { $0.environment.isInherited }
+        let files = EnvironmentFiles(in: directory)
+        if let index = entries.firstIndex(where: { $0.files.overlap(files) }) {
+          let entry = entries[index]
+          if entry.owners == 0 { return .closing }
+          try requireSame(entry, options, files, directory)
+          entries[index].owners += 1
+          return .opened(entry.environment)
+        }
+        let environment = try openEnvironment(directory: directory, options: options)
+        entries.append(Entry(environment: environment, files: EnvironmentFiles(in: directory)))
+        return .opened(environment)
+      }
+      switch attempt {
+      case .opened(let environment): return environment
+      case .closing: backOff(turn: &turn)
+      }
+    }
+  }
+
+  func close(_ environment: Environment) throws(LMDBError) {
+    if environment.isInherited { throw .forked("close \(environment.directory)") }
+    let isLast = try entries.withLock { (entries) throws(LMDBError) -> Bool in
+      guard let index = entries.firstIndex(where: { $0.environment === environment }), entries[index].owners > 0
+      else { return false }
+      if entries[index].owners == 1, environment.isUsedByCurrentThread {
+        throw LMDBError(
+          .busy, operation: "close \(environment.directory)", message: "the calling thread is inside a transaction")
+      }
+      entries[index].owners -= 1
+      return entries[index].owners == 0
+    }
+    guard isLast else { return }
+    environment.drainAndClose()
+    entries.withLock { $0.removeAll { $0.environment === environment } }
+  }
+
+  /// Throws where a second opening asks for anything else than the first, or would mean another file.
+  private func requireSame(
+    _ entry: Entry, _ options: EnvironmentOptions, _ files: EnvironmentFiles, _ directory: String
+  ) throws(LMDBError) {
+    let reason: String
+    if entry.files != files {
+      reason = "this process has it open, and one of its files was removed or replaced since"
+    } else if entry.environment.options != options {
+      reason = "this process has it open with \(entry.environment.options), and now asks for \(options)"
+    } else {
+      return
+    }
+    throw LMDBError(.conflictingOpen, operation: "open \(directory)", message: reason)
+  }
+}

@@ -1,0 +1,75 @@
+import CLMDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension LMDBError.Code {
+  /// The kind of failure that a status of LMDB's, or of the system's, stands for.
+  init(status: Int32) {
+    self =
+      switch status {
+      case MDB_MAP_FULL: .mapFull
+      case MDB_MAP_RESIZED: .mapResized
+      case MDB_DBS_FULL: .databasesFull
+      case MDB_READERS_FULL: .readersFull
+      case MDB_CORRUPTED: .corrupted
+      case MDB_PAGE_NOTFOUND: .pageNotFound
+      case MDB_PANIC: .panic
+      case MDB_VERSION_MISMATCH: .versionMismatch
+      case MDB_INVALID: .invalid
+      case MDB_TXN_FULL, MDB_CURSOR_FULL, MDB_PAGE_FULL: .transactionFull
+      case MDB_INCOMPATIBLE: .incompatible
+      case MDB_BAD_RSLOT: .badReaderSlot
+      case MDB_BAD_TXN: .badTransaction
+      case MDB_BAD_VALSIZE: .badValueSize
+      case MDB_BAD_DBI: .badDatabase
+      case MDB_KEYEXIST: .keyExists
+      case ENOSPC, EDQUOT: .noSpace
+      case EIO: .ioError
+      case EACCES, EPERM, EROFS: .permission
+      case ENOENT: .notFoundDirectory
+      case ENOTDIR: .notADirectory
+      case ENOMEM, EMFILE, ENFILE: .outOfResources
+      case EINVAL: .invalidArgument
+      default: .other(status)
+      }
+  }
+}
+
+extension LMDBError {
+  /// What to do about it; nil where the message says all.
+  package var hint: String? {
+    switch code {
+    case .mapFull: "remove entries in smaller transactions, or open with a larger map"
+    case .mapResized: "close and open again with a map at least as large as the other process's"
+    case .databasesFull: "open with a larger maximumDatabases"
+    case .readersFull: "clear stale readers, or keep fewer read transactions open at once"
+    case .corrupted, .pageNotFound: "the file is damaged: set it aside and begin a new one"
+    case .panic: "close the environment and open it again"
+    case .versionMismatch, .invalid: "set the file aside and begin a new one"
+    case .transactionFull: "split the transaction"
+    case .incompatible: "open the database with the kind of keys that it was created with"
+    case .badReaderSlot, .badTransaction: "end the transaction and begin another"
+    case .badValueSize: "keys have 1 to 511 bytes"
+    case .badDatabase: "open the database before the transaction begins"
+    case .noSpace: "make room on the disk; what was committed before is readable"
+    case .ioError: "what was committed before may be readable; try again, or set the file aside"
+    case .permission: "the directory needs mode 0700 and its files 0600, owned by this user"
+    case .notFoundDirectory: "create it, or open without readOnly"
+    case .notADirectory: "name a directory"
+    case .outOfResources: "raise the limits on memory, address space or open files"
+    case .closed: "open the environment again"
+    case .forked: "open the environment in this process"
+    case .truncated: "set the file aside and begin a new one"
+    case .conflictingOpen: "open with the same options, or close the other first"
+    case .busy: "end the thread's own transaction first"
+    case .other(EAGAIN): "another process of the same pid, as in another container, may have the directory open"
+    case .keyExists, .databaseNotFound, .readOnly, .invalidArgument, .other: nil
+    }
+  }
+}

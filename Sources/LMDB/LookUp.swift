@@ -1,0 +1,36 @@
+import CLMDB
+
+/// What a read transaction and a write transaction do alike. Callers hold the transaction for as long as the result is
+/// used.
+@inlinable
+func lookUp(_ key: RawSpan, in index: MDB_dbi, of transaction: OpaquePointer) throws(LMDBError) -> MDB_val? {
+  var data = unsafe MDB_val()
+  let status = unsafe key.withUnsafeBytes { bytes in
+    // LMDB only reads the key.
+    var name = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    return unsafe mdb_get(transaction, index, &name, &data)
+  }
+  if status == MDB_SUCCESS { return unsafe data }
+  if status == MDB_NOTFOUND || (status == MDB_BAD_VALSIZE && key.isEmpty) { return nil }
+  throw LMDBError(status: status, operation: "read")
+}
+
+@inlinable
+func lookUp(_ key: UInt, in index: MDB_dbi, of transaction: OpaquePointer) throws(LMDBError) -> MDB_val? {
+  var data = unsafe MDB_val()
+  var key = key
+  let status = unsafe withUnsafeMutableBytes(of: &key) { bytes in
+    var name = unsafe MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+    return unsafe mdb_get(transaction, index, &name, &data)
+  }
+  if status == MDB_SUCCESS { return unsafe data }
+  if status == MDB_NOTFOUND { return nil }
+  throw LMDBError(status: status, operation: "read")
+}
+
+@inlinable
+func openCursor(in index: MDB_dbi, of transaction: OpaquePointer) throws(LMDBError) -> OpaquePointer {
+  var cursor: OpaquePointer?
+  try check(unsafe mdb_cursor_open(transaction, index, &cursor), "open a cursor")
+  return unsafe cursor!
+}

@@ -1,0 +1,137 @@
+import CLMDB
+
+/// What a put does about the keys that are there.
+@usableFromInline
+package enum PutMode: Sendable {
+  /// Replaces the value of the same key.
+  case overwrite
+  /// Leaves the value of the same key as it is, and answers false.
+  case insert
+  /// The key follows every other, or `keyExists` is thrown. Fills pages to the brim.
+  case append
+
+  @inlinable
+  var flags: UInt32 {
+    switch self {
+    case .overwrite: 0
+    case .insert: UInt32(MDB_NOOVERWRITE)
+    case .append: UInt32(MDB_APPEND)
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Stores the value under the key; false where `mode` is `insert` and the key has one. Logarithmic.
+  ///
+  /// Throws `badValueSize` for a key without bytes or with more than 511, `mapFull` where the map has no room.
+  @inlinable
+  @discardableResult
+  package mutating func put(
+    _ value: RawSpan, forKey key: RawSpan, in database: Database, mode: PutMode = .overwrite
+  ) throws(LMDBError) -> Bool {
+    let status = unsafe key.withUnsafeBytes { name in
+      unsafe value.withUnsafeBytes { unsafe putBytes(name, $0, database.index, mode.flags) }
+    }
+    return try stored(status, mode)
+  }
+
+  /// Stores the value under the key; false where `mode` is `insert` and the key has one. Logarithmic.
+  @inlinable
+  @discardableResult
+  package mutating func put(
+    _ value: RawSpan, forKey key: UInt, in database: IntegerDatabase, mode: PutMode = .overwrite
+  ) throws(LMDBError) -> Bool {
+    let status = unsafe withUnsafeBytes(of: key) { name in
+      unsafe value.withUnsafeBytes { unsafe putBytes(name, $0, database.index, mode.flags) }
+    }
+    return try stored(status, mode)
+  }
+
+  /// Makes room for a value of `byteCount` bytes under the key, to be filled in place before the next change. What is not
+  /// filled holds whatever was there. `insert` is not possible here: look first.
+  @inlinable
+  @_lifetime(&self)
+  package mutating func reserve(
+    byteCount: Int, forKey key: RawSpan, in database: Database, appending: Bool = false
+  ) throws(LMDBError) -> MutableRawSpan {
+    var data = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
+    let status = unsafe key.withUnsafeBytes { unsafe reserveBytes($0, &data, database.index, appending) }
+    try check(status, "reserve \(byteCount) bytes")
+    let span = unsafe MutableRawSpan(_unsafeStart: data.mv_data, byteCount: byteCount)
+    return unsafe _overrideLifetime(span, mutating: &self)
+  }
+
+  /// Makes room for a value of `byteCount` bytes under the key, to be filled in place before the next change. What is not
+  /// filled holds whatever was there.
+  @inlinable
+  @_lifetime(&self)
+  package mutating func reserve(
+    byteCount: Int, forKey key: UInt, in database: IntegerDatabase, appending: Bool = false
+  ) throws(LMDBError) -> MutableRawSpan {
+    var data = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
+    let status = unsafe withUnsafeBytes(of: key) { unsafe reserveBytes($0, &data, database.index, appending) }
+    try check(status, "reserve \(byteCount) bytes")
+    let span = unsafe MutableRawSpan(_unsafeStart: data.mv_data, byteCount: byteCount)
+    return unsafe _overrideLifetime(span, mutating: &self)
+  }
+
+  /// Removes the key and its value; false where it had none. Logarithmic.
+  @inlinable
+  @discardableResult
+  package mutating func removeValue(forKey key: RawSpan, in database: Database) throws(LMDBError) -> Bool {
+    if key.isEmpty { return false }
+    return try removed(unsafe key.withUnsafeBytes { unsafe removeBytes($0, database.index) })
+  }
+
+  /// Removes the key and its value; false where it had none. Logarithmic.
+  @inlinable
+  @discardableResult
+  package mutating func removeValue(forKey key: UInt, in database: IntegerDatabase) throws(LMDBError) -> Bool {
+    try removed(unsafe withUnsafeBytes(of: key) { unsafe removeBytes($0, database.index) })
+  }
+
+  /// Removes every entry. Linear in the database's pages, and needs room in the map: not for making room.
+  package mutating func removeAll(in database: some DatabaseHandle) throws(LMDBError) {
+    try check(unsafe mdb_drop(handle, database.index, 0), "empty a database")
+  }
+}
+
+// LMDB only reads the bytes that it is given here, although its type says otherwise.
+extension WriteTransaction {
+  @inlinable
+  borrowing func putBytes(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ index: MDB_dbi, _ flags: UInt32
+  ) -> Int32 {
+    var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    var data = unsafe MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
+    return unsafe mdb_put(handle, index, &name, &data, flags)
+  }
+
+  @inlinable
+  borrowing func reserveBytes(
+    _ key: UnsafeRawBufferPointer, _ data: inout MDB_val, _ index: MDB_dbi, _ appending: Bool
+  ) -> Int32 {
+    var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    return unsafe mdb_put(handle, index, &name, &data, UInt32(appending ? MDB_RESERVE | MDB_APPEND : MDB_RESERVE))
+  }
+
+  @inlinable
+  borrowing func removeBytes(_ key: UnsafeRawBufferPointer, _ index: MDB_dbi) -> Int32 {
+    var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    return unsafe mdb_del(handle, index, &name, nil)
+  }
+
+  @inlinable
+  borrowing func stored(_ status: Int32, _ mode: PutMode) throws(LMDBError) -> Bool {
+    if status == MDB_SUCCESS { return true }
+    if status == MDB_KEYEXIST, case .insert = mode { return false }
+    throw LMDBError(status: status, operation: "put")
+  }
+
+  @inlinable
+  borrowing func removed(_ status: Int32) throws(LMDBError) -> Bool {
+    if status == MDB_SUCCESS { return true }
+    if status == MDB_NOTFOUND { return false }
+    throw LMDBError(status: status, operation: "remove")
+  }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// Parses a whole number in `range`, and says what is allowed where it is not.
+func integerArgument(_ text: String, in range: ClosedRange<Int>) throws -> Int {
+  guard let number = Int(text.filter { $0 != "_" && $0 != "," }), range.contains(number) else {
+    throw ValidationError("'\(text)' must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+  }
+  return number
+}
+
+/// Parses a share: a number from 0 to 1, or a percentage.
+func shareArgument(_ text: String) throws -> Double {
+  let isPercentage = text.hasSuffix("%")
+  guard let number = Double(isPercentage ? text.dropLast() : text[...]) else {
+    throw ValidationError("'\(text)' is no share: expected a number from 0 to 1, or a percentage such as 2%.")
+  }
+  let share = isPercentage ? number / 100 : number
+  guard (0...1).contains(share) else { throw ValidationError("'\(text)' must lie between 0 and 1, or 0% and 100%.") }
+  return share
+}

@@ -1,0 +1,31 @@
+import Cistern
+import Locking
+
+extension Client {
+  /// Several loads of one key, some of which are cancelled. Those return at once; the others must not notice.
+  mutating func cancelSome(_ key: Int) async {
+    let callerCount = 2 + generator.index(below: 3)
+    let doomed = (0..<callerCount).map { _ in generator.index(below: 2) == 0 }
+    let patience = generator.index(below: 12)
+    let callers = doomed.map { isDoomed in
+      var loading = Loading(workshop: workshop, origin: origin, cache: cache, key: key, isThorough: false)
+      loading.mayBeCancelled = isDoomed
+      return Task { [loading] in
+        let start = Ticks.now()
+        let outcome = await loading.run()
+        return (outcome: outcome, start: start, end: Ticks.now())
+      }
+    }
+    for _ in 0..<patience { await Task.yield() }
+    var cancelledAt = [UInt64](repeating: 0, count: callerCount)
+    for index in callers.indices where doomed[index] {
+      cancelledAt[index] = Ticks.now()
+      callers[index].cancel()
+    }
+    for (index, caller) in callers.enumerated() {
+      let call = await caller.value
+      tally.record(
+        call.outcome, from: call.outcome == .cancelled ? max(call.start, cancelledAt[index]) : call.start, to: call.end)
+    }
+  }
+}

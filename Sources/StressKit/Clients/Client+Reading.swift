@@ -1,0 +1,140 @@
+import Cistern
+import Foundation
+
+extension Client {
+  /// One read in this many has every byte of its value checked; of the others, the stamp.
+  private static let thoroughness = 16
+
+  mutating func isThorough() -> Bool { generator.index(below: Client.thoroughness) == 0 }
+
+  /// A synchronous look-up in both tiers.
+  mutating func lookUp(_ key: Int) {
+    let name = workshop.keys.names[key]
+    let isResident = cache.isInMemory(name)
+    let start = Ticks.now()
+    let value = cache.value(forKey: name)
+    let end = Ticks.now()
+    guard let value else {
+      tally.record(.missed, from: start, to: end)
+      return
+    }
+    tally.record(isResident ? .memory : .disk, from: start, to: end)
+    workshop.check(value.rawSpan, of: key, from: start, to: end, isThorough: isThorough())
+  }
+
+  /// A borrowed view of the bytes.
+  mutating func view(_ key: Int) {
+    let start = Ticks.now()
+    let isThorough = isThorough()
+    let workshop = workshop
+    // The value is judged inside: by then it was read, and the call has not returned, which is the stricter.
+    let found: Void? = cache.withBytes(forKey: workshop.keys.names[key]) { bytes in
+      workshop.check(bytes, of: key, from: start, to: Ticks.now(), isThorough: isThorough)
+    }
+    tally.record(found == nil ? .missed : .disk, from: start, to: Ticks.now())
+  }
+
+  /// A look-up that fetches what is not there.
+  mutating func load(_ key: Int) async {
+    let loading = Loading(workshop: workshop, origin: origin, cache: cache, key: key, isThorough: isThorough())
+    let start = Ticks.now()
+    let outcome = await loading.run()
+    tally.record(outcome, from: start, to: Ticks.now())
+  }
+
+  /// Several keys at once.
+  mutating func bulkLoad() async {
+    var keys: Set<Int> = []
+    for _ in 0..<2 + generator.index(below: 15) { keys.insert(workshop.chooser.next(using: &generator)) }
+    let names = workshop.keys.names
+    let numbers = Dictionary(keys.map { (names[$0], $0) }) { first, _ in first }
+    let (workshop, origin) = (workshop, origin)
+    let start = Ticks.now()
+    do {
+      let loaded = try await cache.values(forKeys: numbers.keys) { names in
+        await Client.fetchAll(names.compactMap { numbers[$0] }, from: origin, calledAt: start, workshop)
+      }
+      let end = Ticks.now()
+      tally.record(.bulk, from: start, to: end)
+      for (name, value) in loaded.values {
+        workshop.check(value.rawSpan, of: numbers[name]!, from: start, to: end, isThorough: isThorough())
+      }
+      for (name, error) in loaded.failures { Loading.judge(error, name: name, workshop) }
+    } catch {
+      tally.record(.failed, from: start, to: Ticks.now())
+      Loading.judge(error, name: "a bulk load", workshop)
+    }
+  }
+
+  /// Fetches several keys at once; those that fail are left out.
+  private static func fetchAll(
+    _ keys: [Int], from origin: any Origin, calledAt call: UInt64, _ workshop: Workshop
+  ) async -> [String: [UInt8]] {
+    await withTaskGroup(of: (String, [UInt8])?.self) { group in
+      for key in keys {
+        group.addTask {
+          do {
+            return (workshop.keys.names[key], try await workshop.fetch(key, from: origin, calledAt: call))
+          } catch {
+            // A key that is left out is missing to its caller, and asked for anew by whoever joined.
+            return nil
+          }
+        }
+      }
+      var values: [String: [UInt8]] = [:]
+      for await case let (name, value)? in group { values[name] = value }
+      return values
+    }
+  }
+}
+
+/// One call of `loadedValue`, checked.
+struct Loading: Sendable {
+  let workshop: Workshop
+  let origin: any Origin
+  let cache: Cache<String, [UInt8]>
+  let key: Int
+  let isThorough: Bool
+  /// Whether the caller may be cancelled, so that a `CancellationError` is no surprise.
+  var mayBeCancelled = false
+
+  /// Loads, and tells how it ended.
+  func run() async -> Outcome {
+    let name = workshop.keys.names[key]
+    let (workshop, origin, key) = (workshop, origin, key)
+    let start = Ticks.now()
+    do {
+      let loaded = try await cache.loadedValue(forKey: name) { _ in
+        try await workshop.fetch(key, from: origin, calledAt: start)
+      }
+      workshop.check(loaded.value.rawSpan, of: key, from: start, to: Ticks.now(), isThorough: isThorough)
+      return switch loaded.source {
+      case .memory: .memory
+      case .secondTier: .disk
+      case .joined: .joined
+      case .fetched: .fetched
+      }
+    } catch is CancellationError {
+      if !mayBeCancelled && !Task.isCancelled {
+        workshop.violations.report(.failed, "\(name): a caller that nobody had cancelled was told that it was")
+      }
+      return .cancelled
+    } catch {
+      Loading.judge(error, name: name, workshop)
+      return .failed
+    }
+  }
+
+  /// Errors of the origin are what a run asks for; the cache's own are not.
+  static func judge(_ error: any Error, name: String, _ workshop: Workshop) {
+    switch error {
+    case let error as OriginError:
+      if case .garbled = error { workshop.violations.report(.corrupt, "\(error)") }
+    case let error as CisternError:
+      workshop.violations.report(.failed, "\(name): \(error)")
+    default:
+      // The network's, a user's server's, or the end of the run.
+      break
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Cistern
+
+extension Client {
+  /// No value is made larger than this on purpose, however large the limits.
+  private static let largestOversize = 64 << 20
+
+  /// A write that returns at once.
+  func write(_ key: Int) {
+    let name = workshop.keys.names[key]
+    let (workshop, cache) = (workshop, cache)
+    var written: Version?
+    let start = Ticks.now()
+    var end = start
+    workshop.register.write(key, .value) { version in
+      let value = workshop.keys.value(of: key, version: version, run: workshop.run)
+      cache.setValue(value, forKey: name)
+      end = Ticks.now()
+      written = version
+    }
+    tally.record(.written, from: start, to: end)
+    if let written { subject.witness.wrote(name, written) }
+  }
+
+  /// A write that returns once it is on disk.
+  func commit(_ key: Int) async {
+    let name = workshop.keys.names[key]
+    let (workshop, cache, witness) = (workshop, cache, subject.witness)
+    let start = Ticks.now()
+    await workshop.register.write(key, .value) { version in
+      let value = workshop.keys.value(of: key, version: version, run: workshop.run)
+      do {
+        try await cache.commitValue(value, forKey: name)
+      } catch {
+        workshop.violations.report(.failed, "\(name): a commit failed: \(error)")
+      }
+      witness.wrote(name, version)
+    }
+    tally.record(.committed, from: start, to: Ticks.now())
+  }
+
+  /// A write of a value that is dearer than memory's limit: nobody may go for it, and nothing older of the key stays.
+  func writeOversize(_ key: Int) {
+    let name = workshop.keys.names[key]
+    let size = workshop.configuration.memoryLimit.bytes + 1
+    guard size <= Client.largestOversize else { return write(key) }
+    let (workshop, cache) = (workshop, cache)
+    let start = Ticks.now()
+    workshop.register.write(key, .value) { version in
+      let payload = [UInt8](repeating: 0, count: size - Stamp.size)
+      let stamp = Stamp(run: workshop.run, key: key, version: version, payload: payload)
+      // Whether disk takes it is its own affair; then it is announced, and else it is a removal.
+      subject.witness.mayAnnounce(name, version)
+      cache.setValue(stamp.value(payload: payload), forKey: name)
+    }
+    tally.record(.written, from: start, to: Ticks.now())
+  }
+
+  /// A removal that returns at once.
+  func remove(_ key: Int) {
+    let name = workshop.keys.names[key]
+    let start = Ticks.now()
+    workshop.register.write(key, .nothing) { _ in cache.removeValue(forKey: name) }
+    tally.record(.removed, from: start, to: Ticks.now())
+  }
+
+  /// A removal that returns once it is on disk.
+  func commitRemoval(_ key: Int) async {
+    let name = workshop.keys.names[key]
+    let (workshop, cache) = (workshop, cache)
+    let start = Ticks.now()
+    await workshop.register.write(key, .nothing) { _ in
+      do {
+        try await cache.commitRemoval(forKey: name)
+      } catch {
+        workshop.violations.report(.failed, "\(name): a committed removal failed: \(error)")
+      }
+    }
+    tally.record(.committed, from: start, to: Ticks.now())
+  }
+
+  /// The removal of everything.
+  func removeAll() {
+    let start = Ticks.now()
+    workshop.register.clear { cache.removeAll() }
+    tally.record(.removed, from: start, to: Ticks.now())
+  }
+
+  /// A request to give half of the memory back.
+  func trim() {
+    let start = Ticks.now()
+    cache.trim(toCost: workshop.configuration.memoryLimit.bytes / 2)
+    tally.record(.removed, from: start, to: Ticks.now())
+  }
+}

@@ -1,0 +1,68 @@
+import Cistern
+
+/// One user of the cache: does one operation after another, chosen by a generator of its own, and checks each.
+struct Client: ~Copyable {
+  let workshop: Workshop
+  let origin: any Origin
+  let holder: SubjectHolder
+  let tally: Tally
+  var generator: SplitMix64
+  var subject: Subject
+  var observing = ClientObservers()
+
+  private let mix = OperationMix.mixed
+  /// Operations between two offers of the thread to others.
+  private static let burst = 32
+
+  init(index: Int, workshop: Workshop, origin: any Origin, holder: SubjectHolder, tally: Tally) {
+    self.workshop = workshop
+    self.origin = origin
+    self.holder = holder
+    self.tally = tally
+    generator = SplitMix64(seed: workshop.configuration.seed, index: index)
+    subject = holder.current
+  }
+
+  var cache: Cache<String, [UInt8]> { subject.cache }
+
+  /// Works until the run is over.
+  mutating func work() async {
+    workshop.barrier.join()
+    while case let count = workshop.stop.take(Client.burst), count > 0 {
+      for _ in 0..<count {
+        if workshop.barrier.isClosed { await stepAside() }
+        if workshop.stop.isInterrupted { break }
+        await perform(mix.next(using: &generator))
+      }
+      await Task.yield()
+    }
+    await observing.endAll(workshop)
+    workshop.barrier.leave()
+  }
+
+  /// Lets somebody else have the store, and takes up the one that is there afterwards.
+  private mutating func stepAside() async {
+    await observing.endAll(workshop)
+    await workshop.barrier.park()
+    subject = holder.current
+  }
+
+  private mutating func perform(_ operation: Operation) async {
+    let key = workshop.chooser.next(using: &generator)
+    switch operation {
+    case .lookUp: lookUp(key)
+    case .load: await load(key)
+    case .view: view(key)
+    case .bulkLoad: await bulkLoad()
+    case .cancel: await cancelSome(key)
+    case .write: write(key)
+    case .commit: await commit(key)
+    case .writeOversize: writeOversize(key)
+    case .remove: remove(key)
+    case .commitRemoval: await commitRemoval(key)
+    case .observe: await observing.change(key, of: cache, workshop, using: &generator)
+    case .removeAll: removeAll()
+    case .trim: trim()
+    }
+  }
+}

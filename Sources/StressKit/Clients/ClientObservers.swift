@@ -1,0 +1,68 @@
+import Cistern
+
+/// The observers that a client has registered: of keys and prefixes, as closures and as sequences.
+struct ClientObservers {
+  /// One that is registered, and how to end it.
+  private enum Registration {
+    case closure(ScopedObserver, Observations)
+    case sequence(ScopedObserver, Task<Void, Never>)
+  }
+
+  private static let capacity = 4
+
+  private var registrations: [Registration] = []
+
+  /// Registers one more, of the key or its prefix, and ends the oldest where there are enough.
+  mutating func change(
+    _ key: Int, of cache: Cache<String, [UInt8]>, _ workshop: Workshop, using generator: inout SplitMix64
+  ) async {
+    if registrations.count >= ClientObservers.capacity { await end(registrations.removeFirst(), workshop) }
+    let name = workshop.keys.names[key]
+    let prefix = workshop.keys.prefix(of: key)
+    workshop.scopedObservers.add(1, ordering: .relaxed)
+    switch generator.index(below: 4) {
+    case 0:
+      let observer = ScopedObserver(name, violations: workshop.violations) { $0 == name }
+      let observations = Observations()
+      cache.observe(.key(name)) { observer.receive($0) }.store(in: observations)
+      registrations.append(.closure(observer, observations))
+    case 1:
+      let observer = ScopedObserver(prefix, violations: workshop.violations) { $0.hasPrefix(prefix) }
+      let observations = Observations()
+      cache.observe(.prefix(prefix)) { observer.receive($0) }.store(in: observations)
+      registrations.append(.closure(observer, observations))
+    case 2:
+      let observer = ScopedObserver(name, violations: workshop.violations) { $0 == name }
+      registrations.append(.sequence(observer, ClientObservers.consume(cache.updates(forKey: name), observer)))
+    default:
+      let observer = ScopedObserver(prefix, violations: workshop.violations) { $0.hasPrefix(prefix) }
+      registrations.append(.sequence(observer, ClientObservers.consume(cache.updates(.prefix(prefix)), observer)))
+    }
+  }
+
+  /// Ends all of them. A sequence whose task is cancelled must end, or this never returns.
+  mutating func endAll(_ workshop: Workshop) async {
+    for registration in registrations { await end(registration, workshop) }
+    registrations = []
+  }
+
+  private func end(_ registration: Registration, _ workshop: Workshop) async {
+    switch registration {
+    case .closure(let observer, let observations):
+      observations.cancelAll()
+      workshop.scopedChanges.add(observer.count, ordering: .relaxed)
+    case .sequence(let observer, let task):
+      task.cancel()
+      await task.value
+      workshop.scopedChanges.add(observer.count, ordering: .relaxed)
+    }
+  }
+
+  private static func consume(
+    _ updates: Updates<String, [UInt8]>, _ observer: ScopedObserver
+  ) -> Task<Void, Never> {
+    Task {
+      for await change in updates { observer.receive(change) }
+    }
+  }
+}

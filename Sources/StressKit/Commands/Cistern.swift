@@ -1,0 +1,46 @@
+import ArgumentParser
+
+/// The program: its subcommands, and nothing of its own.
+package struct CisternProgram: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "cistern",
+    abstract: "Stress a two-tier cache, look into its store on disk, and replay request traces.",
+    discussion: ExitStatus.explanation,
+    groupedSubcommands: [
+      CommandGroup(name: "Try it", subcommands: [StressCommand.self, ReplayCommand.self]),
+      CommandGroup(
+        name: "Look into a store on disk",
+        subcommands: [
+          StatCommand.self, ListCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, VerifyCommand.self,
+          CompactCommand.self,
+        ]),
+    ])
+
+  package init() {}
+
+  /// Runs the program with these arguments; the result is the process's exit code.
+  package static func run(_ arguments: [String]) async -> Int32 {
+    let console = Console.current
+    do {
+      var command = try parseAsRoot(arguments)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      return ExitStatus.success.rawValue
+    } catch let failure as CommandFailure {
+      if !failure.message.isEmpty { console.printError("cistern: \(failure.message)") }
+      return failure.status.rawValue
+    } catch {
+      let text = fullMessage(for: error)
+      // Help that was asked for is an answer; help that was not is a complaint.
+      if exitCode(for: error).isSuccess {
+        console.print(text)
+        return ExitStatus.success.rawValue
+      }
+      console.printError(text)
+      return ExitStatus.badInput.rawValue
+    }
+  }
+}

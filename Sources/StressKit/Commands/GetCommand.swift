@@ -1,0 +1,44 @@
+import ArgumentParser
+import Cistern
+import Foundation
+
+/// `cistern get`: one value's bytes.
+struct GetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Write the bytes of a value to standard output.",
+    discussion: """
+      The bytes are those on disk: JSON for Codable values, as they are for bytes and strings. A value that has expired \
+      counts as not there, unless --expired is given. Opens the store to read. \(ExitStatus.explanation)
+
+      Example:
+        cistern get ./store articles news/42 | jq .title
+      """)
+
+  @Argument(help: "The store's directory.")
+  var directory: String
+
+  @Argument(help: "The cache's name.")
+  var cache: String
+
+  @OptionGroup var key: KeyArgument
+
+  @Flag(help: "Also give a value that has expired.")
+  var expired = false
+
+  func run() async throws {
+    let key = try key.bytes()
+    let store = try StoreOnDisk(reading: directory)
+    let record = try store.partition(cache).record(forKey: key)
+    try await store.close()
+    guard let record else {
+      throw CommandFailure("'\(cache)' has no key '\(KeyText.describe(key))'", status: .negative)
+    }
+    if !expired, let expires = record.metadata.expires, expires <= SystemClock().wallTime() {
+      throw CommandFailure(
+        "'\(KeyText.describe(key))' expired at \(Date(expires).formatted(.iso8601)); --expired gives it all the same",
+        status: .negative)
+    }
+    Console.current.write(record.bytes)
+  }
+}

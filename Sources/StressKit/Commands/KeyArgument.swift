@@ -1,0 +1,50 @@
+import ArgumentParser
+
+/// A key on the command line: its text, or its bytes in hexadecimal.
+struct KeyArgument: ParsableArguments {
+  @Argument(help: "The key.")
+  var key: String
+
+  @Flag(help: "The key is given in hexadecimal: for keys that are no text, numbers for example.")
+  var hex = false
+
+  func bytes() throws -> [UInt8] {
+    hex ? try KeyText.bytes(hexadecimal: key) : Array(key.utf8)
+  }
+}
+
+/// Keys as text, and back.
+enum KeyText {
+  /// Text as it is; what is not printable as `\x` and two digits, and a backslash doubled.
+  static func describe(_ key: [UInt8]) -> String {
+    if let text = String(validating: key, as: UTF8.self), !text.unicodeScalars.contains(where: isUnprintable) {
+      return text.replacing("\\", with: "\\\\")
+    }
+    return key.map { byte in
+      switch byte {
+      case UInt8(ascii: "\\"): "\\\\"
+      case 0x20..<0x7F: String(UnicodeScalar(byte))
+      default: "\\x" + hexadecimal([byte])
+      }
+    }.joined()
+  }
+
+  static func hexadecimal(_ key: [UInt8]) -> String {
+    key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  static func bytes(hexadecimal text: String) throws -> [UInt8] {
+    let digits = text.map(\.hexDigitValue)
+    guard digits.count.isMultiple(of: 2), !digits.contains(nil) else {
+      throw ValidationError("'\(text)' is not hexadecimal: expected two digits for each byte.")
+    }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0]! << 4 | digits[$0 + 1]!) }
+  }
+
+  private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .unassigned, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Cistern
+
+/// `cistern replay`: its flags, and what they come to.
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Show a trace of requests to the memory tier, and tell how often it misses.",
+    discussion: """
+      TRACE is a CSV file, plain or gzip, of one request a line: key, or key,size or time,key,size, the same on every \
+      line; a first line of names is passed over. Each request is "get; on a miss, load and insert". A key costs its \
+      size, or 1 where the trace has no sizes. \(ExitStatus.explanation)
+
+      Examples:
+        cistern replay requests.csv.gz --memory-limit 64MiB
+        cistern replay requests.csv --memory-limit 0.1% --memory-limit 1% --memory-limit 10% --policy s3fifo --policy lru
+      """)
+
+  @Argument(help: "The trace.")
+  var trace: String
+
+  @Option(
+    name: [.long, .customLong("limit")],
+    help: ArgumentHelp(
+      "A limit: a size (a number of objects, where the trace has no sizes), or a percentage of what all objects come to. Give several for a row each; commas too.",
+      valueName: "limit"))
+  var memoryLimit: [String]
+
+  @Option(help: "A policy: \(PolicyArgument.names). Give several for a row each. (default: all)")
+  var policy: [PolicyArgument] = []
+
+  @Option(help: ArgumentHelp("Also write the figures as JSON; - for standard output.", valueName: "file"))
+  var json: String?
+
+  /// Each limit by itself.
+  private var limitNames: [String] {
+    memoryLimit.flatMap { $0.split(separator: ",").map(String.init) }
+  }
+
+  func validate() throws {
+    if limitNames.isEmpty { throw ValidationError("Give at least one --memory-limit.") }
+    for name in limitNames { _ = try ReplayLimit(argument: name) }
+  }
+
+  func run() async throws {
+    let policies = policy.isEmpty ? EvictionPolicyKind.allCases : policy.map(\.kind)
+    let replay = Replay(
+      path: trace, limits: try limitNames.map { try ReplayLimit(argument: $0) }, limitNames: limitNames,
+      policies: policies)
+    let report: ReplayReport
+    do {
+      report = try replay.run()
+    } catch let error as TraceError {
+      throw CommandFailure("\(error)", status: .badInput)
+    }
+    if json != "-" { Console.current.print(report) }
+    if let json { try JSONOutput.write(report, to: json) }
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Cistern
+import Foundation
+
+/// `cistern stat`: what a store holds, in all and by cache.
+struct StatCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stat",
+    abstract: "Tell what a store holds: its caches, their entries and sizes, its limit.",
+    discussion: "Opens the store to read; others may use it meanwhile. \(ExitStatus.explanation)")
+
+  /// What is told.
+  struct Report: Codable, Sendable {
+    struct Cache: Codable, Sendable {
+      let name: String
+      let entries: Int
+      let bytes: Int
+    }
+
+    let directory: String
+    let fileBytes: Int
+    let limitBytes: Int
+    let entries: Int
+    let liveBytes: Int
+    let caches: [Cache]
+  }
+
+  @Argument(help: "The store's directory.")
+  var directory: String
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() async throws {
+    let store = try StoreOnDisk(reading: directory)
+    let report = try report(store)
+    try await store.close()
+    if json {
+      Console.current.write(try JSONOutput.encode(report))
+    } else {
+      Console.current.print(describe(report))
+    }
+  }
+
+  private func report(_ store: StoreOnDisk) throws -> Report {
+    let caches = try store.tier.partitionNames().map { name in
+      let statistics = try store.partition(name).statistics
+      return Report.Cache(name: name, entries: statistics.entryCount, bytes: statistics.liveBytes)
+    }
+    let statistics = store.tier.statistics
+    return Report(
+      directory: directory, fileBytes: statistics.occupiedBytes, limitBytes: statistics.limitBytes,
+      entries: caches.reduce(0) { $0 + $1.entries }, liveBytes: caches.reduce(0) { $0 + $1.bytes }, caches: caches)
+  }
+
+  private func describe(_ report: Report) -> String {
+    let head = """
+      \(report.directory): \(Formatting.count(report.entries)) entries, \(ByteCount.bytes(report.liveBytes)) of keys \
+      and values; the file has \(ByteCount.bytes(report.fileBytes)), its limit is \(ByteCount.bytes(report.limitBytes))
+      """
+    guard !report.caches.isEmpty else { return head }
+    var table = TextTable(["cache", "entries", "bytes"])
+    for cache in report.caches {
+      table.add([cache.name, Formatting.count(cache.entries), ByteCount.bytes(cache.bytes).description])
+    }
+    return "\(head)\n\n\(table)"
+  }
+}

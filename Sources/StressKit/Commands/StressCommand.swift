@@ -1,0 +1,94 @@
+import ArgumentParser
+import Cistern
+import Foundation
+
+/// `cistern stress`: its flags, and what they come to.
+struct StressCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stress",
+    abstract: "Use a cache hard, over real HTTP, and check that it never breaks its promises.",
+    discussion: """
+      Serves the files of FOLDER from an HTTP server on loopback, and lets clients fetch them through a cache of \
+      memory and disk while others write, remove, observe, cancel, and close and reopen the store. Checks as it goes: \
+      one fetch per key at a time; no value older than one already returned or committed before the read began; \
+      observers told of every change once and in order; limits never exceeded; nothing left waiting at the end.
+
+      Ends after --duration, or --operations, or Ctrl-C, with a report. \(ExitStatus.explanation)
+
+      Examples:
+        cistern stress
+        cistern stress ~/Pictures --clients 64 --memory-limit 256MiB --disk-limit 4GiB --duration 2m
+        cistern stress --operations 2000000 --seed 7 --json report.json
+        cistern stress --origin https://intranet.example/files/ --clients 4
+      """)
+
+  @Argument(help: "The folder whose files are served. (default: the current one)")
+  var folder: String?
+
+  @Option(help: "How long to run: \(Duration.argumentForm).", transform: Duration.positiveArgument)
+  var duration: Duration?
+
+  @Option(
+    help: "Run for this many operations instead of a time.",
+    transform: { try integerArgument($0, in: 1...1_000_000_000_000) })
+  var operations: Int?
+
+  @Option(help: "The seed of every random choice. (default: a new one)")
+  var seed: UInt64?
+
+  @Option(help: "Clients at work at once.", transform: { try integerArgument($0, in: 1...10_000) })
+  var clients = 16
+
+  @OptionGroup(title: "Keys and values")
+  var keyOptions: KeyOptions
+
+  @OptionGroup(title: "The store")
+  var storeOptions: StressStoreOptions
+
+  @OptionGroup(title: "The origin")
+  var originOptions: OriginOptions
+
+  @Option(help: ArgumentHelp("Also write the report as JSON; - for standard output.", valueName: "file"))
+  var json: String?
+
+  func validate() throws {
+    if duration != nil && operations != nil { throw ValidationError("Give --duration or --operations, not both.") }
+  }
+
+  func run() async throws {
+    let configuration: StressConfiguration
+    do {
+      configuration = try resolve()
+    } catch let error as TraceError {
+      throw CommandFailure("\(error)", status: .badInput)
+    }
+    let console = Console.current
+    if json != "-" { console.print("stress: " + configuration.announcement) }
+    let stop = StopSignal(configuration.bound)
+    let watch = InterruptWatch(stop)
+    defer { withExtendedLifetime(watch) {} }
+    let report: StressReport
+    do {
+      report = try await StressRun(configuration, stop: stop).run()
+    } catch let error as CisternError {
+      throw CommandFailure("\(error)", status: .badInput)
+    }
+    if json != "-" { console.print(report) }
+    if let json { try JSONOutput.write(report, to: json) }
+    if report.violationCount > 0 { throw CommandFailure("", status: .negative) }
+  }
+
+  /// The flags as a configuration: defaults filled in, the folder or the trace read.
+  func resolve() throws -> StressConfiguration {
+    let trace = try keyOptions.trace.map { try Trace(path: $0) }
+    let keys = try keyOptions.keySpace(folder: folder, trace: trace)
+    let bound: StressConfiguration.Bound =
+      operations.map { .operations($0) } ?? .duration(duration ?? .seconds(20))
+    let reopenInterval: Duration? = storeOptions.reopenEvery > .zero ? storeOptions.reopenEvery : nil
+    return StressConfiguration(
+      seed: seed ?? UInt64.random(in: 1..<1 << 32), bound: bound, clients: clients, keys: keys, trace: trace,
+      zipfExponent: keyOptions.zipf, memoryLimit: storeOptions.memoryLimit, diskLimit: storeOptions.diskLimit,
+      directory: storeOptions.directory, origin: originOptions.kind, latency: originOptions.latency,
+      failureRate: originOptions.failureRate, reopenInterval: reopenInterval, evictionPolicy: storeOptions.policy.kind)
+  }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import Cistern
+import Foundation
+
+/// Which keys a run uses, and how large their values are.
+struct KeyOptions: ParsableArguments {
+  @Option(
+    help: "How many keys there are: with fewer files, each is served under several names.",
+    transform: { try integerArgument($0, in: 1...10_000_000) })
+  var keys: Int?
+
+  @Option(
+    help: "Make up values of this size instead of serving files: \(ByteCount.argumentForm).", transform: valueSize)
+  var valueSize: ByteCount?
+
+  @Option(help: "The exponent of Zipf's law by which keys are chosen; 0 for all alike.", transform: exponent)
+  var zipf = 0.99
+
+  @Option(
+    help: ArgumentHelp(
+      "Choose keys as a trace of requests has them: CSV, gzip too, of key, or key,size or time,key,size.",
+      valueName: "file"))
+  var trace: String?
+
+  /// Keys that a run has where nothing else is said.
+  static let defaultCount = 20_000
+
+  func validate() throws {
+    if trace != nil && keys != nil { throw ValidationError("A trace brings its own keys: leave out --keys.") }
+  }
+
+  func keySpace(folder: String?, trace: Trace?) throws -> KeySpace {
+    if let trace { return KeySpace(trace: trace, valueSize: valueSize?.bytes) }
+    if let valueSize { return KeySpace(count: keys ?? KeyOptions.defaultCount, valueSize: valueSize.bytes) }
+    let folder = folder ?? FileManager.default.currentDirectoryPath
+    return KeySpace(folder: folder, files: try FolderScan.files(in: folder), count: keys ?? KeyOptions.defaultCount)
+  }
+
+  private static func valueSize(_ text: String) throws -> ByteCount {
+    let size = try ByteCount.positive(text)
+    guard (Stamp.size...1 << 30).contains(size.bytes) else {
+      throw ValidationError("'\(text)' must be from \(Stamp.size) bytes, which tell values apart, to 1GiB.")
+    }
+    return size
+  }
+
+  private static func exponent(_ text: String) throws -> Double {
+    guard let exponent = Double(text), (0...10).contains(exponent) else {
+      throw ValidationError("'\(text)' must be a number from 0 to 10.")
+    }
+    return exponent
+  }
+}
+
+/// The store that a run uses.
+struct StressStoreOptions: ParsableArguments {
+  @Option(help: "The memory tier's limit: \(ByteCount.argumentForm).", transform: ByteCount.positive)
+  var memoryLimit = ByteCount.mebibytes(16)
+
+  @Option(help: "The disk tier's limit.", transform: ByteCount.positive)
+  var diskLimit = ByteCount.mebibytes(32)
+
+  @Option(help: "Where the store is, which stays there. (default: a temporary folder, removed at the end)")
+  var directory: String?
+
+  @Option(help: "Which entries make room in memory: \(PolicyArgument.names).")
+  var policy = PolicyArgument(.s3FIFO)
+
+  @Option(
+    help: "How long the store stays open before it is closed and opened again; 0 for ever.",
+    transform: Duration.argument)
+  var reopenEvery = Duration.seconds(5)
+}
+
+/// Where a run's values come from.
+struct OriginOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Fetch from this server instead of one of the run's own; key names are appended to the address.",
+      valueName: "url"),
+    transform: address)
+  var origin: URL?
+
+  @Flag(help: "Fetch from a function instead of a server: the cache is busier, and HTTP is left out.")
+  var inProcess = false
+
+  @Option(help: "How long the origin takes to answer, on average.", transform: Duration.argument)
+  var latency = Duration.milliseconds(2)
+
+  @Option(help: "The share of requests that the origin fails: 0.02, or 2%.", transform: shareArgument)
+  var failureRate = 0.02
+
+  func validate() throws {
+    if origin != nil && inProcess { throw ValidationError("Give --origin or --in-process, not both.") }
+  }
+
+  var kind: StressConfiguration.OriginKind {
+    origin.map { .remote($0) } ?? (inProcess ? .inProcess : .server)
+  }
+
+  private static func address(_ text: String) throws -> URL {
+    guard let url = URL(string: text), url.scheme == "http" || url.scheme == "https", url.host != nil else {
+      throw ValidationError("'\(text)' is no address: expected http://… or https://….")
+    }
+    return url
+  }
+}
+
+/// An eviction policy, by its name on the command line.
+struct PolicyArgument: ExpressibleByArgument {
+  let kind: EvictionPolicyKind
+
+  init(_ kind: EvictionPolicyKind) {
+    self.kind = kind
+  }
+
+  init?(argument: String) {
+    guard let kind = EvictionPolicyKind(rawValue: argument.lowercased()) else { return nil }
+    self.kind = kind
+  }
+
+  var defaultValueDescription: String { kind.rawValue }
+
+  static var allValueStrings: [String] { EvictionPolicyKind.allCases.map(\.rawValue) }
+
+  static var names: String { allValueStrings.joined(separator: ", ") }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Cistern
+
+/// `cistern verify`: reads everything, and tells what is wrong.
+struct VerifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Read every record of a store, and tell what is damaged.",
+    discussion: """
+      Compares each record with its checksum, the order of eviction with the records, and the counts with a recount. \
+      Changes nothing: a damaged record is removed by whoever next reads it. Others may use the store meanwhile. \
+      \(ExitStatus.explanation)
+      """)
+
+  @Argument(help: "The store's directory.")
+  var directory: String
+
+  func run() async throws {
+    let store = try StoreOnDisk(reading: directory)
+    let findings = store.tier.verify()
+    let entries = try store.tier.partitionNames().reduce(0) { try $0 + store.partition($1).statistics.entryCount }
+    let size = store.tier.statistics.occupiedBytes
+    try await store.close()
+    for finding in findings { Console.current.print(finding) }
+    guard findings.isEmpty else {
+      throw CommandFailure("\(directory): \(findings.count) findings", status: .negative)
+    }
+    Console.current.print(
+      "\(directory): \(Formatting.count(entries)) entries in \(ByteCount.bytes(size)), nothing wrong")
+  }
+}

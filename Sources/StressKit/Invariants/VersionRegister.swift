@@ -1,0 +1,119 @@
+import Locking
+
+/// The histories of all keys of a run, told of every call by every client, and asked of every value that is read.
+final class VersionRegister: Sendable {
+  /// What a write leaves behind.
+  enum WriteKind: Sendable {
+    case value
+    case nothing
+  }
+
+  private final class Shard: Sendable {
+    let histories: Guarded<[KeyHistory]>
+
+    init(count: Int) {
+      histories = Guarded(Array(repeating: KeyHistory(), count: count))
+    }
+  }
+
+  private static let shardCount = 64
+  private static let keptClearings = 8
+
+  private let shards: [Shard]
+  private let clearings = Guarded<[Clearing]>([])
+  private let sample: HistorySample
+  private let violations: ViolationLog
+
+  init(keyCount: Int, sample: HistorySample, violations: ViolationLog) {
+    self.sample = sample
+    let perShard = keyCount / VersionRegister.shardCount + 1
+    shards = (0..<VersionRegister.shardCount).map { _ in Shard(count: perShard) }
+    self.violations = violations
+  }
+
+  /// Runs a write or a removal of `key`, with the version that it is to carry.
+  func write<Result>(_ key: Int, _ kind: WriteKind, _ body: (Version) throws -> Result) rethrows -> Result {
+    let write = begin(key, kind)
+    defer { end(key, write) }
+    return try body(write.version)
+  }
+
+  /// As `write`, where the write returns later. It must be one that cannot be cancelled half-way.
+  func write<Result>(_ key: Int, _ kind: WriteKind, _ body: (Version) async throws -> Result) async rethrows -> Result {
+    let write = begin(key, kind)
+    defer { end(key, write) }
+    return try await body(write.version)
+  }
+
+  /// Runs the removal of everything.
+  func clear(_ body: () throws -> Void) rethrows {
+    let call = Ticks.now()
+    // Until it returns, a fetch that starts anew may be its doing.
+    clearings.withLock { $0.append(Clearing(call: call, return: .max)) }
+    try body()
+    let end = Ticks.now()
+    clearings.withLock { clearings in
+      if let index = clearings.lastIndex(of: Clearing(call: call, return: .max)) { clearings[index].return = end }
+      if clearings.count > VersionRegister.keptClearings { clearings.removeFirst() }
+    }
+    sample.recordClearing(Clearing(call: call, return: end))
+  }
+
+  /// The version that the origin stamps the next answer for `key` with.
+  func nextFetchedVersion(_ key: Int) -> Version {
+    withHistory(key) { .fetched($0.nextNumber()) }
+  }
+
+  /// A fetch that was led by a call at `call`, and started at `start`, brings a value.
+  func fetched(_ key: Int, _ version: Version, calledAt call: UInt64, startedAt start: UInt64) {
+    withHistory(key) { $0.fetched(version, calledAt: call, startedAt: start) }
+    // When it is published, if it is, nobody outside can tell.
+    sample.record(key, .write(version), from: call, to: .max)
+  }
+
+  /// A read, called at `start`, has just returned a value.
+  func read(_ key: Int, name: String, _ version: Version, from start: UInt64, to end: UInt64) {
+    let last = clearings.withLock { clearings in clearings.filter { $0.return < start }.max { $0.call < $1.call } }
+    let wrong = withHistory(key) { $0.read(version, from: start, to: end, lastClearing: last) }
+    if let wrong { violations.report(.stale, "\(name): \(wrong)") }
+    if case .foreign = version { return }
+    sample.record(key, .read(version), from: start, to: end)
+  }
+
+  /// Keys that something was done with.
+  var distinctKeys: Int {
+    shards.reduce(0) { sum, shard in sum + shard.histories.withLock { $0.count { $0.isTouched } } }
+  }
+
+  /// Whether a write, removal or clearing of the key was under way at some time since `time`.
+  func wasWritten(_ key: Int, since time: UInt64) -> Bool {
+    withHistory(key) { $0.wasWritten(since: time) }
+      || clearings.withLock { clearings in clearings.contains { $0.return >= time } }
+  }
+
+  private struct Write {
+    let version: Version
+    let kind: WriteKind
+    let call: UInt64
+  }
+
+  private func begin(_ key: Int, _ kind: WriteKind) -> Write {
+    withHistory(key) { history in
+      let version = Version.written(history.nextNumber())
+      // Read with the history locked, so that a later call has a later time.
+      let call = Ticks.now()
+      history.writeBegins(version, at: call)
+      return Write(version: version, kind: kind, call: call)
+    }
+  }
+
+  private func end(_ key: Int, _ write: Write) {
+    let now = Ticks.now()
+    withHistory(key) { $0.writeEnds(write.version, at: now) }
+    sample.record(key, write.kind == .value ? .write(write.version) : .removal, from: write.call, to: now)
+  }
+
+  private func withHistory<Result: Sendable>(_ key: Int, _ body: (inout KeyHistory) -> Result) -> Result {
+    shards[key % VersionRegister.shardCount].histories.withLock { body(&$0[key / VersionRegister.shardCount]) }
+  }
+}

@@ -1,0 +1,11 @@
+/// An origin that is a function call away: for runs in which the cache itself is to be busy all the time.
+struct InProcessOrigin: Origin {
+  let behaviour: OriginBehaviour
+
+  func fetch(_ key: Int) async throws -> [UInt8] {
+    try await behaviour.delay()
+    try Task.checkCancellation()
+    if behaviour.fails() { throw OriginError.status(503) }
+    return behaviour.value(of: key, payload: nil)
+  }
+}

@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A source of bytes that is read once, from front to back.
+protocol ByteStream: ~Copyable {
+  /// The next bytes, some at a time; empty at the end.
+  mutating func next() throws -> ArraySlice<UInt8>
+}
+
+/// A file, read in blocks.
+struct FileStream: ByteStream, ~Copyable {
+  static let blockSize = 64 << 10
+
+  private let descriptor: Int32
+  private let path: String
+  private var block = [UInt8](repeating: 0, count: blockSize)
+
+  init(path: String) throws {
+    let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard opened >= 0 else { throw TraceError(path: path, line: nil, message: systemErrorMessage()) }
+    descriptor = opened
+    self.path = path
+  }
+
+  /// Standard input. It is closed with the stream: nothing can be read from it afterwards.
+  init(standardInput: Void) {
+    descriptor = STDIN_FILENO
+    path = "standard input"
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  mutating func next() throws -> ArraySlice<UInt8> {
+    while true {
+      // The block is as large as the count given with it, and outlives the call.
+      let count = unsafe block.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 { return block[..<count] }
+      if errno != EINTR { throw TraceError(path: path, line: nil, message: systemErrorMessage()) }
+    }
+  }
+}
+
+/// What the last failed system call says went wrong, as a sentence.
+func systemErrorMessage(_ code: Int32 = errno) -> String {
+  // strerror answers with a terminated string that is copied at once.
+  unsafe String(cString: strerror(code))
+}

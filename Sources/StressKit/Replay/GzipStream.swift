@@ -1,0 +1,98 @@
+import CZlib
+
+/// The bytes that a gzip file unpacks to, member after member; or the file's own, where it is not gzip's.
+@safe
+struct GzipStream: ByteStream, ~Copyable {
+  private enum State {
+    /// Nothing was read yet.
+    case fresh
+    /// The file is not compressed: its bytes are passed on.
+    case plain
+    /// Inside a compressed member.
+    case inflating
+    /// A member has ended, and another may follow.
+    case betweenMembers
+  }
+
+  private var source: FileStream
+  private let path: String
+  private var state = State.fresh
+  private var input: ArraySlice<UInt8> = []
+  private var output = [UInt8](repeating: 0, count: 4 * FileStream.blockSize)
+  /// zlib keeps the address of this structure, so that it must not move: it is on the heap, and freed by deinit.
+  private let stream: UnsafeMutablePointer<z_stream>
+
+  init(path: String) throws {
+    source = try FileStream(path: path)
+    self.path = path
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+  }
+
+  deinit {
+    // inflateEnd refuses, and does no harm to, a stream that was never begun.
+    unsafe inflateEnd(stream)
+    unsafe stream.deallocate()
+  }
+
+  mutating func next() throws -> ArraySlice<UInt8> {
+    while true {
+      if input.isEmpty { input = try source.next() }
+      switch state {
+      case .fresh:
+        guard input.starts(with: [0x1F, 0x8B]) else {
+          state = .plain
+          continue
+        }
+        // 15 bits of window, and 16 for a gzip header.
+        guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+          throw failure("zlib could not be set up")
+        }
+        state = .inflating
+      case .plain:
+        defer { input = [] }
+        return input
+      case .betweenMembers:
+        if input.isEmpty { return [] }
+        unsafe inflateReset(stream)
+        state = .inflating
+      case .inflating:
+        if input.isEmpty { throw failure("the compressed file ends early") }
+        let unpacked = try inflate()
+        if !unpacked.isEmpty { return unpacked }
+      }
+    }
+  }
+
+  /// Unpacks as much of the input as there is room for.
+  private mutating func inflate() throws -> ArraySlice<UInt8> {
+    var status = Z_OK
+    var left = 0
+    // Both buffers outlive the call, and their sizes go with them.
+    let room = output.count
+    unsafe input.withUnsafeBufferPointer { packed in
+      unsafe output.withUnsafeMutableBufferPointer { unpacked in
+        unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: packed.baseAddress)
+        unsafe stream.pointee.avail_in = UInt32(packed.count)
+        unsafe stream.pointee.next_out = unpacked.baseAddress
+        unsafe stream.pointee.avail_out = UInt32(unpacked.count)
+        status = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+        left = unsafe Int(stream.pointee.avail_in)
+      }
+    }
+    let produced = unsafe room - Int(stream.pointee.avail_out)
+    input = input.suffix(left)
+    switch status {
+    case Z_OK: break
+    case Z_STREAM_END: state = .betweenMembers
+    case Z_BUF_ERROR where produced == 0 && left > 0: throw failure("the compressed file is damaged")
+    case Z_BUF_ERROR: break
+    default: throw failure("the compressed file is damaged")
+    }
+    return output[..<produced]
+  }
+
+  private func failure(_ message: String) -> TraceError {
+    TraceError(path: path, line: nil, message: message)
+  }
+}

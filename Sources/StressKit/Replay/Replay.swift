@@ -1,0 +1,120 @@
+import Cistern
+
+/// One policy at one limit, being shown a trace: what it answers, and what that cost.
+struct ReplayResult: Codable, Sendable, Equatable {
+  let policy: String
+  /// The limit as it was asked for.
+  let limit: String
+  /// The limit in cost: bytes, or objects where the trace has no sizes.
+  let limitCost: Int
+  var requests = 0
+  var misses = 0
+  var bytesRequested = 0
+  var bytesMissed = 0
+
+  /// The share of requests that missed.
+  var objectMissRatio: Double { requests == 0 ? 0 : Double(misses) / Double(requests) }
+
+  /// The share of bytes that were asked for and missed.
+  var byteMissRatio: Double { bytesRequested == 0 ? 0 : Double(bytesMissed) / Double(bytesRequested) }
+
+  enum CodingKeys: String, CodingKey {
+    case policy, limit, limitCost, requests, misses, bytesRequested, bytesMissed, objectMissRatio, byteMissRatio
+  }
+
+  init(policy: EvictionPolicyKind, limit: String, limitCost: Int) {
+    self.policy = policy.rawValue
+    self.limit = limit
+    self.limitCost = limitCost
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    policy = try container.decode(String.self, forKey: .policy)
+    limit = try container.decode(String.self, forKey: .limit)
+    limitCost = try container.decode(Int.self, forKey: .limitCost)
+    requests = try container.decode(Int.self, forKey: .requests)
+    misses = try container.decode(Int.self, forKey: .misses)
+    bytesRequested = try container.decode(Int.self, forKey: .bytesRequested)
+    bytesMissed = try container.decode(Int.self, forKey: .bytesMissed)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(policy, forKey: .policy)
+    try container.encode(limit, forKey: .limit)
+    try container.encode(limitCost, forKey: .limitCost)
+    try container.encode(requests, forKey: .requests)
+    try container.encode(misses, forKey: .misses)
+    try container.encode(bytesRequested, forKey: .bytesRequested)
+    try container.encode(bytesMissed, forKey: .bytesMissed)
+    try container.encode(objectMissRatio, forKey: .objectMissRatio)
+    try container.encode(byteMissRatio, forKey: .byteMissRatio)
+  }
+}
+
+/// Shows a trace to the memory tier, at several limits and with several policies: each request is "get; on a miss,
+/// load and insert". An object's cost is its size; 1, where the trace has no sizes.
+struct Replay: Sendable {
+  /// What a whole trace comes to.
+  struct Footprint: Codable, Sendable, Equatable {
+    var requests = 0
+    var objects = 0
+    /// The sum of all objects' costs, each at its largest.
+    var cost = 0
+    /// Whether the trace has sizes, so that costs are bytes.
+    var hasSizes = false
+  }
+
+  let path: String
+  let limits: [ReplayLimit]
+  let limitNames: [String]
+  let policies: [EvictionPolicyKind]
+
+  /// Reads the trace once for its footprint, and once for the replay: of the trace itself, nothing but the distinct
+  /// keys is held.
+  func run() throws -> ReplayReport {
+    let footprint = try measure()
+    var runs: [(result: ReplayResult, tier: ReplayTier)] = []
+    for policy in policies {
+      for (limit, name) in zip(limits, limitNames) {
+        let cost = limit.cost(footprint: footprint.cost)
+        runs.append(
+          (ReplayResult(policy: policy, limit: name, limitCost: cost), try ReplayTier(policy: policy, costLimit: cost)))
+      }
+    }
+    var reader = try TraceReader(path: path)
+    while let request = try reader.next() {
+      let size = request.size ?? 1
+      for index in runs.indices {
+        let isHit = runs[index].tier.request(request.key, cost: size)
+        runs[index].result.requests += 1
+        runs[index].result.bytesRequested += size
+        guard !isHit else { continue }
+        runs[index].result.misses += 1
+        runs[index].result.bytesMissed += size
+      }
+    }
+    return ReplayReport(trace: path, footprint: footprint, results: runs.map(\.result))
+  }
+
+  private func measure() throws -> Footprint {
+    var reader = try TraceReader(path: path)
+    var footprint = Footprint()
+    var sizes: [Int] = []
+    while let request = try reader.next() {
+      footprint.requests += 1
+      footprint.hasSizes = request.size != nil
+      let size = request.size ?? 1
+      if request.key == sizes.count {
+        sizes.append(size)
+        footprint.cost += size
+      } else if size > sizes[request.key] {
+        footprint.cost += size - sizes[request.key]
+        sizes[request.key] = size
+      }
+    }
+    footprint.objects = sizes.count
+    return footprint
+  }
+}

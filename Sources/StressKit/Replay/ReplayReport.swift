@@ -1,0 +1,32 @@
+import Cistern
+
+/// What a replay has shown: the JSON file, and the table.
+struct ReplayReport: Codable, Sendable {
+  let trace: String
+  let footprint: Replay.Footprint
+  let results: [ReplayResult]
+}
+
+extension ReplayReport: CustomStringConvertible {
+  /// The report as people read it.
+  var description: String {
+    var headings = ["policy", "limit", footprint.hasSizes ? "bytes" : "objects", "object misses", "object miss ratio"]
+    if footprint.hasSizes { headings.append("byte miss ratio") }
+    var table = TextTable(headings)
+    for result in results {
+      var cells = [
+        result.policy, result.limit,
+        footprint.hasSizes ? ByteCount.bytes(result.limitCost).description : Formatting.count(result.limitCost),
+        Formatting.count(result.misses), Formatting.fixed(result.objectMissRatio, decimals: 4),
+      ]
+      if footprint.hasSizes { cells.append(Formatting.fixed(result.byteMissRatio, decimals: 4)) }
+      table.add(cells)
+    }
+    let size = footprint.hasSizes ? ", \(ByteCount.bytes(footprint.cost))" : ""
+    return """
+      \(trace): \(Formatting.count(footprint.requests)) requests of \(Formatting.count(footprint.objects)) objects\(size)
+
+      \(table)
+      """
+  }
+}

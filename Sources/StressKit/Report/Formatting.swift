@@ -1,0 +1,40 @@
+import Foundation
+
+/// Numbers as people read them.
+enum Formatting {
+  /// A whole number with its thousands apart: "2,000,000".
+  static func count(_ number: Int) -> String {
+    var digits = String(number.magnitude)
+    var groups: [String] = []
+    while digits.count > 3 {
+      groups.insert(String(digits.suffix(3)), at: 0)
+      digits.removeLast(3)
+    }
+    return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
+  }
+
+  /// A length of time in the unit that leaves at most three digits before the point: "1.24 ms".
+  static func time(nanoseconds: UInt64) -> String {
+    let value = Double(nanoseconds)
+    return switch value {
+    case ..<1_000: "\(nanoseconds) ns"
+    case ..<1_000_000: significant(value / 1e3) + " µs"
+    case ..<1_000_000_000: significant(value / 1e6) + " ms"
+    default: significant(value / 1e9) + " s"
+    }
+  }
+
+  /// A share as a percentage with one decimal; a dash where there is nothing to share.
+  static func percentage(_ part: Int, of whole: Int) -> String {
+    whole == 0 ? "–" : fixed(Double(part) / Double(whole) * 100, decimals: 1) + " %"
+  }
+
+  /// A number with exactly this many decimals.
+  static func fixed(_ value: Double, decimals: Int) -> String {
+    String(format: "%.\(decimals)f", value)
+  }
+
+  private static func significant(_ value: Double) -> String {
+    fixed(value, decimals: value < 10 ? 2 : value < 100 ? 1 : 0)
+  }
+}

@@ -1,0 +1,46 @@
+/// Tells how a run is getting on: one line that is drawn over, on a terminal; a line now and then elsewhere.
+struct ProgressLine: Sendable {
+  let workshop: Workshop
+  let tallies: [Tally]
+  let start: UInt64
+
+  /// Tells, until it is cancelled.
+  func run() async {
+    let console = Console.current
+    let interval: Duration = console.isTerminal ? .milliseconds(250) : .seconds(5)
+    var last = (time: start, operations: 0)
+    while true {
+      do {
+        try await Task.sleep(for: interval)
+      } catch {
+        break
+      }
+      let now = Ticks.now()
+      let operations = tallies.reduce(0) { $0 + $1.operations }
+      let line = line(at: now, operations: operations, rate: rate(operations - last.operations, over: now - last.time))
+      last = (now, operations)
+      if console.isTerminal {
+        // To the line's start, and clear what was there.
+        console.writeError(Array("\r\u{1B}[K\(line)".utf8))
+      } else {
+        console.printError(line)
+      }
+    }
+    if console.isTerminal { console.writeError(Array("\r\u{1B}[K".utf8)) }
+  }
+
+  private func rate(_ operations: Int, over nanoseconds: UInt64) -> Int {
+    nanoseconds == 0 ? 0 : Int(Double(operations) / Double(nanoseconds) * 1e9)
+  }
+
+  private func line(at now: UInt64, operations: Int, rate: Int) -> String {
+    let seconds = Formatting.fixed(Double(now - start) / 1e9, decimals: 0)
+    let share = Int(workshop.stop.progress(at: now, since: start) * 100)
+    let hits = tallies.reduce(0) { $0 + $1.count(of: .memory) + $1.count(of: .disk) }
+    let requests = workshop.originRequests.load(ordering: .relaxed)
+    return """
+      \(seconds) s  \(share) %  \(Formatting.count(operations)) operations, \(Formatting.count(rate)) a second  \
+      \(Formatting.count(hits)) hits  \(Formatting.count(requests)) fetches  \(workshop.violations.count) violations
+      """
+  }
+}

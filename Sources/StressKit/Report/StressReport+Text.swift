@@ -1,0 +1,72 @@
+import Cistern
+
+extension StressReport: CustomStringConvertible {
+  /// The report as people read it.
+  var description: String {
+    var lines = [
+      "",
+      "\(Formatting.count(operations)) operations in \(Formatting.fixed(seconds, decimals: 1)) s"
+        + " (\(Formatting.count(Int(operationsPerSecond))) a second) by \(configuration.clients) clients"
+        + (interrupted ? ", interrupted" : ""),
+      "", latencyTable.description, "",
+    ]
+    lines += facts.map { name, value in name + String(repeating: " ", count: 18 - name.count) + value }
+    lines += ["", verdict]
+    return lines.joined(separator: "\n")
+  }
+
+  private var latencyTable: TextTable {
+    var table = TextTable(["outcome", "count", "p50", "p99", "p99.9", "max"])
+    for outcome in Outcome.allCases {
+      guard let summary = outcomes[outcome.rawValue], summary.count > 0 else { continue }
+      let times = [summary.p50, summary.p99, summary.p999, summary.max].map(Formatting.time(nanoseconds:))
+      table.add([outcome.title, Formatting.count(summary.count)] + times)
+    }
+    return table
+  }
+
+  private var facts: [(String, String)] {
+    let found = count(.memory) + count(.disk)
+    let asked = found + count(.joined) + count(.fetched) + count(.failed) + count(.missed)
+    var facts = [
+      (
+        "hit ratio",
+        "\(Formatting.percentage(count(.memory), of: asked)) memory, \(Formatting.percentage(count(.disk), of: asked))"
+          + " disk, of \(Formatting.count(asked)) reads of \(Formatting.count(distinctKeys)) keys"
+      ),
+      (
+        "origin",
+        "\(Formatting.count(originRequests)) requests; \(Formatting.count(max(0, loads - originRequests))) fetches saved"
+      ),
+    ]
+    for (tier, summary) in limits.sorted(by: { $0.key > $1.key }) {
+      facts.append(
+        (
+          "\(tier) limit",
+          "\(ByteCount.bytes(summary.limit)); peak \(ByteCount.bytes(summary.peak))"
+            + " (\(Formatting.percentage(summary.peak, of: summary.limit)))"
+        ))
+    }
+    facts += [
+      (
+        "observers",
+        "\(Formatting.count(observers.registered)); \(Formatting.count(observers.changes)) changes seen by those of the "
+          + "whole cache, \(Formatting.count(observers.scopedChanges)) by the others"
+      ),
+      ("reopened", "\(reopenings) times"),
+      ("checked", "every read, fetch, event and limit; \(Formatting.count(historyOperations)) operations as histories"),
+      ("seed", "\(seed)"),
+    ]
+    return facts
+  }
+
+  private var verdict: String {
+    guard violationCount > 0 else { return "no violations" }
+    let shown = violations.prefix(20).map { violation in
+      "  \(Formatting.fixed(violation.seconds, decimals: 3)) s  \(violation.rule.rawValue): \(violation.detail)"
+    }
+    let rest = violationCount - shown.count
+    return (["\(Formatting.count(violationCount)) VIOLATIONS"] + shown + (rest > 0 ? ["  and \(rest) more"] : []))
+      .joined(separator: "\n")
+  }
+}

@@ -1,0 +1,107 @@
+import Cistern
+import Foundation
+
+/// A stress run, from the empty folder to the report:
+///
+///     origin ─▶ store ─▶ clients ┬─▶ all done ─▶ quiet checks ─▶ close ─▶ report
+///                                ├─ keeper: closes and reopens the store now and then
+///                                ├─ limits: looked at, many times a second
+///                                └─ progress: a line now and then
+struct StressRun: Sendable {
+  let configuration: StressConfiguration
+  let stop: StopSignal
+  let directory: StoreDirectory
+
+  init(_ configuration: StressConfiguration, stop: StopSignal) throws {
+    self.configuration = configuration
+    self.stop = stop
+    directory = try StoreDirectory(configuration.directory)
+  }
+
+  /// Runs, and reports. Throws where nothing could be run at all.
+  func run() async throws -> StressReport {
+    defer { directory.removeIfTemporary() }
+    let workshop = Workshop(configuration, stop: stop)
+    return switch configuration.origin {
+    case .inProcess:
+      try await run(workshop, InProcessOrigin(behaviour: behaviour(workshop)))
+    case .remote(let url):
+      try await run(workshop, url: url, stamping: .onArrival(behaviour(workshop)))
+    case .server:
+      try await OriginServer(behaviour: behaviour(workshop)).run { url in
+        try await run(workshop, url: url, stamping: .byServer)
+      }
+    }
+  }
+
+  private func behaviour(_ workshop: Workshop) -> OriginBehaviour {
+    OriginBehaviour(
+      run: workshop.run, keys: configuration.keys, register: workshop.register, latency: configuration.latency,
+      failureRate: configuration.failureRate)
+  }
+
+  private func run(_ workshop: Workshop, url: URL, stamping: HTTPOrigin.Stamping) async throws -> StressReport {
+    // A bulk load asks for several keys at once.
+    let origin = try HTTPOrigin(
+      base: url, keys: configuration.keys, stamping: stamping, connections: configuration.clients + 16)
+    defer { origin.finish() }
+    return try await run(workshop, origin)
+  }
+
+  private func run(_ workshop: Workshop, _ origin: any Origin) async throws -> StressReport {
+    let subject = try Subject(
+      configuration, directory: directory.path, run: workshop.run, violations: workshop.violations)
+    let holder = SubjectHolder(subject)
+    let keeper = Keeper(workshop: workshop, holder: holder, directory: directory.path)
+    let tallies = (0..<configuration.clients).map { _ in Tally() }
+    let start = Ticks.now()
+    stop.begin(at: start)
+    await withTaskGroup { group in
+      group.addTask { await keeper.watchLimits() }
+      group.addTask { await keeper.reopenNowAndThen() }
+      group.addTask { await ProgressLine(workshop: workshop, tallies: tallies, start: start).run() }
+      await work(workshop, origin, holder, tallies)
+      group.cancelAll()
+    }
+    let seconds = Double(Ticks.now() - start) / 1e9
+    await keeper.finish()
+    workshop.sample.check(names: workshop.keys.names, into: workshop.violations)
+    return report(workshop, keeper, tallies, seconds: seconds)
+  }
+
+  /// Lets the clients work. Those that a slow origin still holds when the run is over are cancelled after a while.
+  private func work(
+    _ workshop: Workshop, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [Tally]
+  ) async {
+    let clients = (0..<configuration.clients).map { index in
+      Task {
+        var client = Client(index: index, workshop: workshop, origin: origin, holder: holder, tally: tallies[index])
+        await client.work()
+      }
+    }
+    let patience = Task {
+      while !stop.isRaised { try await Task.sleep(for: .milliseconds(100)) }
+      try await Task.sleep(for: .seconds(10))
+      for client in clients { client.cancel() }
+    }
+    for client in clients { await client.value }
+    patience.cancel()
+  }
+
+  private func report(
+    _ workshop: Workshop, _ keeper: Keeper, _ tallies: [Tally], seconds: Double
+  ) -> StressReport {
+    let counts = Tally.sum(tallies)
+    return StressReport(
+      seed: configuration.seed, configuration: configuration.summary, seconds: seconds,
+      operations: counts.operations, originRequests: workshop.originRequests.load(ordering: .relaxed),
+      distinctKeys: workshop.register.distinctKeys,
+      outcomes: StressReport.OutcomeSummary.summaries(of: counts), limits: keeper.limits.summaries,
+      observers: StressReport.ObserverSummary(
+        registered: keeper.reopenings + 1 + workshop.scopedObservers.load(ordering: .relaxed),
+        changes: keeper.changeCount, scopedChanges: workshop.scopedChanges.load(ordering: .relaxed)),
+      reopenings: keeper.reopenings, historyOperations: workshop.sample.count,
+      interrupted: stop.isInterrupted, violationCount: workshop.violations.count,
+      violations: workshop.violations.violations)
+  }
+}

@@ -1,0 +1,64 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Draws ranks from 0 to `count - 1`, rank r with a probability in proportion to 1 / (r + 1)^exponent.
+///
+/// Rejection-inversion after Wolfgang Hörmann and Gerhard Derflinger (1996): constant time and memory for any count
+/// and any exponent from 0 (all ranks alike) upwards, 1 included.
+struct Zipf: Sendable {
+  let count: Int
+  let exponent: Double
+  private let integralAtFirst: Double
+  private let integralAtLast: Double
+  private let shortcut: Double
+
+  /// - Precondition: `count` is above zero, and `exponent` is not negative.
+  init(count: Int, exponent: Double) {
+    precondition(count > 0 && exponent >= 0)
+    self.count = count
+    self.exponent = exponent
+    integralAtFirst = Zipf.integral(1.5, exponent) - 1
+    integralAtLast = Zipf.integral(Double(count) + 0.5, exponent)
+    shortcut = 2 - Zipf.inverse(Zipf.integral(2.5, exponent) - Zipf.density(2, exponent), exponent)
+  }
+
+  /// A rank; 0 is the likeliest.
+  func next(using generator: inout SplitMix64) -> Int {
+    while true {
+      let area = integralAtLast + generator.unit() * (integralAtFirst - integralAtLast)
+      let point = Zipf.inverse(area, exponent)
+      let rank = min(max(point.rounded(), 1), Double(count))
+      if rank - point <= shortcut || area >= Zipf.integral(rank + 0.5, exponent) - Zipf.density(rank, exponent) {
+        return Int(rank) - 1
+      }
+    }
+  }
+
+  private static func density(_ point: Double, _ exponent: Double) -> Double {
+    exp(-exponent * log(point))
+  }
+
+  /// The integral of the density, in a form that stays exact as the exponent nears 1.
+  private static func integral(_ point: Double, _ exponent: Double) -> Double {
+    let logarithm = log(point)
+    return growth((1 - exponent) * logarithm) * logarithm
+  }
+
+  private static func inverse(_ area: Double, _ exponent: Double) -> Double {
+    let scaled = max(area * (1 - exponent), -1)
+    return exp(logarithmicGrowth(scaled) * area)
+  }
+
+  /// (e^x − 1) / x, and its limit near 0.
+  private static func growth(_ x: Double) -> Double {
+    abs(x) > 1e-8 ? expm1(x) / x : 1 + x / 2 * (1 + x / 3)
+  }
+
+  /// ln(1 + x) / x, and its limit near 0.
+  private static func logarithmicGrowth(_ x: Double) -> Double {
+    abs(x) > 1e-8 ? log1p(x) / x : 1 - x * (0.5 - x / 3)
+  }
+}

@@ -1,0 +1,224 @@
+import Cistern
+import CisternTesting
+import Testing
+
+struct FaultInjectingTierTests {
+  private let tier = FaultInjectingTier(commits: .onDemand, departures: .onDemand)
+  private let departed = Recorder<String>()
+
+  private func open(_ tier: FaultInjectingTier? = nil) throws -> any SecondTierPartition {
+    try (tier ?? self.tier).partition(named: "p") { [departed] departures in
+      for departure in departures {
+        departed.record("\(String(decoding: departure.key, as: UTF8.self)) \(departure.cause)")
+      }
+    }
+  }
+
+  @Test func `what is staged is read at once, and committed when the test says so`() async throws {
+    let partition = try open()
+    let ticket = try #require(partition.set("a", [1]).ticket)
+    #expect(partition.bytes("a") == [1])
+    #expect(partition.contains("a"))
+    #expect(tier.committedBytes(forKey: Name("a"), in: "p") == nil)
+    #expect(partition.keys == [])
+    #expect(tier.statistics.stagedCount == 1)
+    tier.commit()
+    try await partition.waitForCommit(ticket)
+    #expect(tier.committedBytes(forKey: Name("a"), in: "p") == [1])
+    #expect(partition.keys == [[97]])
+    #expect(tier.statistics.entryCount == 1)
+    #expect(tier.statistics.stores == 1)
+    #expect(tier.statistics.liveBytes == 2)
+  }
+
+  @Test func `writes are committed in the order in which they were staged, and the last one wins`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    partition.set("b", [2])
+    partition.set("a", [3])
+    partition.remove("b")
+    tier.commit(2)
+    #expect(tier.committedBytes(forKey: Name("a"), in: "p") == [1])
+    #expect(tier.committedBytes(forKey: Name("b"), in: "p") == [2])
+    #expect(partition.bytes("a") == [3])
+    #expect(partition.bytes("b") == nil)
+    tier.commit()
+    #expect(tier.committedBytes(forKey: Name("a"), in: "p") == [3])
+    #expect(tier.committedBytes(forKey: Name("b"), in: "p") == nil)
+  }
+
+  @Test func `after the removal of all nothing reads that was written before it, committed or staged`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    tier.commit()
+    partition.set("b", [2])
+    let ticket = partition.stageRemovalOfAll()
+    partition.set("c", [3])
+    #expect(partition.bytes("a") == nil)
+    #expect(partition.bytes("b") == nil)
+    #expect(partition.bytes("c") == [3])
+    tier.commit(1)
+    #expect(partition.bytes("b") == nil)
+    tier.commit()
+    #expect(partition.keys == [[99]])
+    #expect(ticket.number == 3)
+  }
+
+  @Test func `partitions do not see one another`() throws {
+    let (first, second) = (try open(), try tier.partition(named: "q") { _ in })
+    first.set("a", [1])
+    second.set("a", [2])
+    tier.commit()
+    _ = second.stageRemovalOfAll()
+    #expect(first.bytes("a") == [1])
+    #expect(second.bytes("a") == nil)
+  }
+
+  @Test func `a commit that fails loses its records, tells of them, and throws for those who wait`() async throws {
+    let partition = try open()
+    partition.set("a", [1])
+    tier.commit()
+    tier.failCommits()
+    partition.set("a", [2])
+    let ticket = try #require(partition.set("b", [2]).ticket)
+    await #expect { try await tier.flush() } throws: { ($0 as? CisternError)?.code == .noSpace }
+    await #expect(throws: CisternError.self) { try await partition.waitForCommit(ticket) }
+    #expect(partition.bytes("a") == nil)
+    #expect(partition.bytes("b") == nil)
+    tier.deliverDepartures()
+    #expect(departed.elements == ["a notWritten", "b notWritten"])
+    #expect(tier.statistics.failed == 2)
+    partition.set("a", [3])
+    try await tier.flush()
+    #expect(partition.bytes("a") == [3])
+  }
+
+  @Test func `a refused write stands for the removal of the older record`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    partition.set("b", [1])
+    tier.commit()
+    tier.setSizeLimit(2)
+    tier.refuseRecords { $0.key == Name("b").bytes }
+    #expect(partition.set("a", [1, 2, 3]).ticket == nil)
+    #expect(partition.set("b", [2]).ticket == nil)
+    #expect(partition.bytes("a") == nil)
+    #expect(partition.bytes("b") == nil)
+    tier.commit()
+    #expect(partition.keys == [])
+    #expect(tier.statistics.refused == 2)
+    #expect(departed.count == 0)
+  }
+
+  @Test func `an evicted record departs, unless a newer one is staged`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    partition.set("b", [1])
+    tier.commit()
+    partition.set("b", [2])
+    #expect(tier.evict(Name("a"), from: "p"))
+    #expect(!tier.evict(Name("b"), from: "p"))
+    #expect(!tier.evict(Name("c"), from: "p"))
+    #expect(partition.bytes("a") == nil)
+    #expect(partition.bytes("b") == [2])
+    #expect(departed.count == 0)
+    tier.deliverDepartures()
+    #expect(departed.elements == ["a evicted"])
+  }
+
+  @Test func `beyond the record limit the oldest are evicted`() throws {
+    let partition = try open()
+    tier.setRecordLimit(2)
+    for key in ["a", "b", "c", "d"] as [Name] { partition.set(key, [1]) }
+    tier.commit()
+    tier.deliverDepartures()
+    #expect(departed.elements == ["a evicted", "b evicted"])
+    #expect(partition.keys == [[99], [100]])
+  }
+
+  @Test func `a damaged record is a miss, is removed, and departs`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    tier.commit()
+    tier.damage(Name("a"), in: "p")
+    #expect(partition.bytes("a") == nil)
+    tier.deliverDepartures()
+    #expect(departed.elements == ["a damaged"])
+    #expect(tier.statistics.damaged == 1)
+    #expect(tier.statistics.entryCount == 0)
+  }
+
+  @Test func `corrupt bytes are read as they are`() throws {
+    let partition = try open()
+    partition.set("a", [1, 2])
+    tier.commit()
+    tier.corrupt(Name("a"), in: "p") { $0[0] ^= 0x80 }
+    #expect(partition.bytes("a") == [0x81, 2])
+  }
+
+  @Test func `the hook runs between the load and the reader`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    tier.setAfterLoad { _ in partition.set("a", [2]) }
+    #expect(partition.bytes("a") == [1])
+    tier.setAfterLoad(nil)
+    #expect(partition.bytes("a") == [2])
+  }
+
+  @Test func `after a crash what was committed is there, and what was staged is not`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    tier.commit()
+    partition.set("a", [2])
+    partition.set("b", [2])
+    let reopened = try open(tier.reopenedAfterCrash())
+    #expect(reopened.bytes("a") == [1])
+    #expect(reopened.bytes("b") == nil)
+  }
+
+  @Test(arguments: [SecondTierStatistics.Mode.degraded, .closed])
+  func `a tier that does not work misses and refuses, and comes back without what it refused`(
+    mode: SecondTierStatistics.Mode
+  ) throws {
+    let partition = try open()
+    partition.set("a", [1])
+    partition.set("b", [1])
+    tier.commit()
+    tier.setMode(mode)
+    #expect(partition.bytes("a") == nil)
+    #expect(!partition.contains("a"))
+    #expect(partition.set("a", [2]).ticket == nil)
+    #expect(tier.statistics.mode == mode)
+    tier.setMode(.active)
+    #expect(partition.bytes("a") == nil)
+    #expect(partition.bytes("b") == [1])
+  }
+
+  @Test func `commits at once, and departures in a task on the executor, are part of a seeded schedule`() throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let tier = FaultInjectingTier(taskExecutor: executor)
+      let departed = Gate(isOpen: true)
+      let partition = try tier.partition(named: "p") { _ in
+        _ = Task(executorPreference: executor) { await departed.passUncancelled() }
+      }
+      let ticket = try #require(partition.set("a", [1]).ticket)
+      try await partition.waitForCommit(ticket)
+      tier.evict(Name("a"), from: "p")
+      await departed.arrivals(atLeast: 1)
+      try await tier.close()
+      try #require(tier.statistics.mode == .closed)
+    }
+  }
+
+  @Test func `those who wait for room are let go when the test opens it`() throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let tier = FaultInjectingTier(taskExecutor: executor)
+      let partition = try tier.partition(named: "p") { _ in }
+      tier.room.close()
+      let waiter = Task(executorPreference: executor) { await partition.waitForRoom() }
+      await tier.room.arrivals(atLeast: 1)
+      tier.room.open()
+      await waiter.value
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import CisternTesting
+import Testing
+
+struct SeededGeneratorTests {
+  @Test func `seed 1234567 gives SplitMix64's published numbers`() {
+    var generator = SeededGenerator(seed: 1_234_567)
+    let numbers = (0..<5).map { _ in generator.next() }
+    #expect(
+      numbers == [
+        6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431,
+        16_408_922_859_458_223_821,
+      ])
+  }
+
+  @Test func `bounded numbers stay below the bound and reach all below it`() {
+    var generator = SeededGenerator(seed: 1)
+    let drawn = Set((0..<1_000).map { _ in generator.next(below: 7) })
+    #expect(drawn == Set(0..<7))
+  }
+}

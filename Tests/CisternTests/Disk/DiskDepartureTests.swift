@@ -1,0 +1,83 @@
+import Locking
+import Testing
+
+@testable import Cistern
+
+/// A key that the tier evicts is there until its end is told: what observers hear has no gap and no double.
+@Suite struct DiskDepartureTests {
+  @Test func `A departing key is there until it was told of, and a write in between withdraws the telling`() {
+    let keys = DepartingKeys()
+    let key: [UInt8] = [1, 2, 3]
+    func isThere() -> Bool { keys.contains(key.rawSpan) }
+    #expect(!isThere())
+    keys.insert(key)
+    #expect(isThere())
+    #expect(keys.remove(key))
+    #expect(!keys.remove(key))
+    keys.insert(key)
+    keys.removeAll()
+    #expect(!isThere())
+  }
+
+  @Test func `Observers hear of each eviction on disk once, also where its key is written at that time`() async throws {
+    let scratch = Scratch()
+    let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(1))
+    let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
+    let findings = Findings()
+    let token = cache.observe { findings.add($0) }
+    var generator = SystemRandomNumberGenerator()
+    for number in 0..<6000 {
+      let key = Int.random(in: 0..<1200, using: &generator)
+      if number % 7 == 0 {
+        cache.removeValue(forKey: key)
+      } else {
+        cache[key] = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 900)
+      }
+    }
+    try await store.flush()
+    #expect(cache.statistics.disk?.evictions ?? 0 > 0)
+    try await findings.settle(cache: cache)
+    #expect(findings.wrong == [])
+    #expect(cache.checkInvariants() == [])
+    token.cancel()
+    try await store.close()
+  }
+}
+
+/// Follows what an observer is told, and finds what does not follow from what it was told before.
+final class Findings: Sendable {
+  private struct State {
+    var present: Set<Int> = []
+    var wrong: [String] = []
+    var count = 0
+  }
+
+  private let state = Guarded(State())
+
+  func add(_ change: Change<Int, [UInt8]>) {
+    state.withLock { state in
+      state.count += 1
+      switch change.event {
+      case .inserted(let key, _):
+        if !state.present.insert(key).inserted { state.wrong.append("\(key) inserted twice") }
+      case .updated(let key, _):
+        if !state.present.contains(key) { state.wrong.append("\(key) updated while absent") }
+      case .removed(let key, let cause):
+        if state.present.remove(key) == nil { state.wrong.append("\(key) removed while absent: \(cause)") }
+      case .cleared:
+        state.present = []
+      }
+    }
+  }
+
+  /// Waits until everything that was recorded has been told: a last change of its own comes after it.
+  func settle(cache: Cache<Int, [UInt8]>) async throws {
+    var last = -1
+    while state.withLock({ $0.count }) != last {
+      last = state.withLock { $0.count }
+      for _ in 0..<100 { await Task.yield() }
+    }
+  }
+
+  var wrong: [String] { state.withLock { $0.wrong } }
+}

@@ -1,0 +1,191 @@
+import Testing
+
+@testable import Cistern
+
+/// A disk that fails, and one that is full: nothing wrong is ever read, and the tier comes back.
+@Suite struct DiskFailureTests {
+  @Test(arguments: [DiskFaults.Fault.inputOutput, .noSpace])
+  func `A disk that fails makes the tier miss and refuse, never answer what is out of date, and come back`(
+    fault: DiskFaults.Fault
+  ) async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    // Committed by the flushes only.
+    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache(told: told)
+    for key in ["kept", "replaced", "removed", "replaced later"] { cache.put(key, bytes("old")) }
+    try await tier.flush()
+
+    failing.set(fault)
+    cache.put("replaced", bytes("new"))
+    cache.put("added", bytes("new"))
+    cache.remove("removed")
+    let error = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(error?.code == (fault == .noSpace ? .noSpace : .diskFailed))
+    #expect(tier.statistics.mode == .degraded)
+    #expect(told.reportCodes == [.degraded])
+    #expect(Set(told.departed(.notWritten)) == [bytes("replaced"), bytes("added")])
+    #expect(cache.get("replaced") == nil)
+    #expect(cache.get("added") == nil)
+    #expect(cache.get("removed") == nil)
+    if fault == .inputOutput { #expect(cache.get("kept") == bytes("old")) }
+
+    // Refused, and the older record is not read from then on.
+    guard case .refused = cache.put("replaced later", bytes("new")) else {
+      Issue.record("taken, although the disk fails")
+      return
+    }
+    #expect(cache.get("replaced later") == nil)
+    guard case .staged(let ticket) = cache.remove("kept") else {
+      Issue.record("a removal is refused")
+      return
+    }
+    await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
+    #expect(told.reportCodes == [.degraded])
+
+    failing.set(nil)
+    try await tier.flush()
+    #expect(tier.statistics.mode == .active)
+    #expect(told.reportCodes == [.degraded, .recovered])
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(cache.keys() == ["after"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch)
+    #expect(try again.cache().keys() == ["after"])
+    try await again.close()
+  }
+
+  @Test func `A full device is met by evicting, where that is enough`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, told: told, faults: DiskFaults { failing.take() })
+    let cache = try tier.cache(told: told)
+    for number in 0..<200 { cache.put("k\(number)", value(number, size: 1000)) }
+    try await tier.flush()
+    failing.set(.noSpace)
+    cache.put("new", bytes("new"))
+    try await tier.flush()
+    #expect(cache.get("new") == bytes("new"))
+    #expect(told.reportCodes == [])
+    #expect(told.departed(.notWritten) == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A removal of all that the disk failed to take is in force, and done when the disk is back`() async throws
+  {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    var tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
+    var cache = try tier.cache()
+    for number in 0..<50 { cache.put("k\(number)", [1]) }
+    try await tier.flush()
+    failing.set(.inputOutput)
+    _ = cache.stageRemovalOfAll()
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    for number in 0..<50 { #expect(cache.get("k\(number)") == nil) }
+    failing.set(nil)
+    try await tier.flush()
+    #expect(cache.keys() == [])
+    cache.put("new", [2])
+    try await tier.flush()
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    tier = try openTier(scratch)
+    cache = try tier.cache()
+    #expect(cache.keys() == ["new"])
+    try await tier.close()
+  }
+
+  @Test func `More removals than are kept while the disk fails empty the partition`() async throws {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache()
+    cache.put("old", [1])
+    try await tier.flush()
+    failing.set(.inputOutput)
+    cache.put("trigger", [1])
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    for number in 0...DiskLimits.stagedCount { cache.put("n\(number)", [1]) }
+    #expect(cache.get("old") == nil)
+    #expect(cache.statistics.stagedCount < DiskLimits.stagedCount)
+    failing.set(nil)
+    try await tier.flush()
+    #expect(cache.keys() == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A record larger than an eighth of the limit is refused, leaves no older one behind, and evicts nobody`()
+    async throws
+  {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(1))
+    let cache = try tier.cache(told: told)
+    cache.put("k", bytes("old"))
+    cache.put("other", bytes("other"))
+    try await tier.flush()
+    guard case .refused = cache.put("k", value(1, size: 130_000)) else {
+      Issue.record("taken")
+      return
+    }
+    #expect(cache.get("k") == nil)
+    try await tier.flush()
+    #expect(cache.keys() == ["other"])
+    #expect(cache.statistics.refused == 1)
+    guard case .staged = cache.put("k", value(2, size: 120_000)) else {
+      Issue.record("refused")
+      return
+    }
+    try await tier.flush()
+    #expect(cache.get("k") == value(2, size: 120_000))
+    #expect(told.departedKeys == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    options.readerPatience = .milliseconds(20)
+    options.retryInterval = .seconds(3600)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    let cache = try tier.cache(told: told)
+    cache.put("held", bytes("held"))
+    try await tier.flush()
+    let key = bytes("held")
+    let engine = tier.engine
+    cache.withRecord(forKey: key.rawSpan) { _, held in
+      var number = 0
+      while engine.mode == .active, number < 20_000 {
+        number += 1
+        cache.put("k\(number)", value(number, size: 1000))
+        cache.waitForRoom()
+      }
+      #expect(engine.mode == .degraded)
+      #expect(held.array == bytes("held"))
+    }
+    #expect(told.reportCodes == [.longReader, .degraded])
+    #expect(try scratch.dataFileSize <= 1 << 20)
+    try await tier.flush()
+    #expect(told.reportCodes == [.longReader, .degraded, .recovered])
+    for number in 0..<2000 {
+      cache.put("after-\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    try await tier.flush()
+    #expect(cache.get("after-1999") == value(1999, size: 1000))
+    #expect(try scratch.dataFileSize <= 1 << 20)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+}

@@ -1,0 +1,120 @@
+import LMDB
+import Locking
+import Testing
+
+@testable import Cistern
+
+/// What a tier told a test.
+final class Told: Sendable {
+  let departures = Guarded<[Departure]>([])
+  let reports = Guarded<[StoreReport]>([])
+
+  var reportCodes: [StoreReport.Code] { reports.withLock { $0.map(\.code) } }
+  var departedKeys: [[UInt8]] { departures.withLock { $0.map(\.key) } }
+
+  func departed(_ cause: Departure.Cause) -> [[UInt8]] {
+    departures.withLock { $0.filter { $0.cause == cause }.map(\.key) }
+  }
+}
+
+func openTier(
+  _ scratch: Scratch, limit: ByteCount = .mebibytes(16), durability: Durability = .processCrash, told: Told = Told(),
+  isReadOnly: Bool = false, interval: Duration = .milliseconds(1), faults: DiskFaults = DiskFaults()
+) throws -> DiskTier {
+  try DiskTier(
+    directory: scratch.store,
+    options: DiskOptions(
+      limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: interval,
+      // Never by itself in a test: a flush asks for it.
+      retryInterval: .seconds(3600), faults: faults)
+  ) { report in told.reports.withLock { $0.append(report) } }
+}
+
+extension DiskTier {
+  func cache(_ name: String = "cache", told: Told = Told()) throws -> any SecondTierPartition {
+    try partition(named: name) { departures in told.departures.withLock { $0 += departures } }
+  }
+}
+
+extension SecondTierPartition {
+  @discardableResult
+  func put(_ key: String, _ value: [UInt8], tags: [String] = []) -> StagingResult {
+    put(Array(key.utf8), value, tags: tags)
+  }
+
+  @discardableResult
+  func put(_ key: [UInt8], _ value: [UInt8], tags: [String] = []) -> StagingResult {
+    stage(.record(key: key, Self.metadata(tags: tags), bytes: value))
+  }
+
+  @discardableResult
+  func remove(_ key: String) -> StagingResult { stage(.removal(key: Array(key.utf8))) }
+
+  func get(_ key: String) -> [UInt8]? { get(Array(key.utf8)) }
+
+  func get(_ key: [UInt8]) -> [UInt8]? {
+    withRecord(forKey: key.rawSpan) { _, bytes in bytes.array }
+  }
+
+  static func metadata(tags: [String] = []) -> RecordMetadata {
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 7, tags: tags)
+  }
+
+  func keys() -> Set<String> {
+    var keys: Set<String> = []
+    forEachRecord { key, _, _ in
+      keys.insert(String(decoding: key.array, as: UTF8.self))
+      return true
+    }
+    return keys
+  }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+/// Bytes that differ with the number, and are the same each time.
+func value(_ number: Int, size: Int) -> [UInt8] {
+  var generator = SplitMix(state: UInt64(truncatingIfNeeded: number))
+  let words = (0...size / 8).map { _ in generator.next() }
+  return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(size)) }
+}
+
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// Something that a test sets, and someone else looks at.
+final class Switch<Value: Sendable>: Sendable {
+  private let value = Guarded<Value?>(nil)
+
+  func set(_ new: Value?) { value.withLock { $0 = new } }
+  func peek() -> Value? { value.withLock { $0 } }
+
+  /// What was set, once.
+  func take() -> Value? {
+    value.withLock { value in
+      let taken = value
+      value = nil
+      return taken
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The library and its LMDB layer each have one of these, and a file that imports both sees two.
+  var rawSpan: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      // Bytes have no padding.
+      unsafe span.bytes
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import Cistern
+
+@Suite struct DiskLimitTests {
+  @Test(arguments: [(256, 100), (256, 1000), (512, 5000), (1024, 1000), (1024, 40_000), (4096, 300), (4096, 20_000)])
+  func `The file stays below the limit over long churn, and the newest records are there`(
+    kibibytes: Int, size: Int
+  ) async throws {
+    let scratch = Scratch()
+    let limit = ByteCount.kibibytes(kibibytes)
+    let told = Told()
+    let tier = try openTier(scratch, limit: limit, told: told)
+    let cache = try tier.cache(told: told)
+    let total = min(8_000, 3 * limit.bytes / size + 500)
+    var refused = 0
+    for number in 0..<total {
+      let bytes = value(number, size: size)
+      if case .refused = cache.put("key-\(number &* 7919 % total)", bytes) { refused += 1 }
+      if number % 64 == 0 { await cache.waitForRoom() }
+      if number % 1000 == 0 { #expect(try scratch.dataFileSize <= limit.bytes) }
+    }
+    try await tier.flush()
+    #expect(try scratch.dataFileSize <= limit.bytes)
+    #expect(refused == (size + 100 > limit.bytes / 10 ? total : 0))
+    #expect(told.departed(.notWritten).isEmpty)
+    #expect(told.reportCodes.isEmpty)
+    if refused == 0 {
+      let last = total - 1
+      #expect(cache.get("key-\(last &* 7919 % total)") == value(last, size: size))
+      let statistics = tier.statistics
+      // Not less than a quarter of the limit is records: eviction does not throw out more than it must.
+      #expect(statistics.liveBytes * 4 > limit.bytes || kibibytes < 4096)
+      #expect(statistics.evictions > 0)
+    }
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+}

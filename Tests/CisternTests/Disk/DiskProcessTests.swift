@@ -1,0 +1,122 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Cistern
+
+/// Several processes, and ones that die.
+@Suite(.serialized) struct DiskProcessTests {
+  @Test(arguments: ["processCrash", "powerCut"])
+  func `After kill -9 at any point only committed values are there, none older than what was flushed`(
+    durability: String
+  ) async throws {
+    let scratch = Scratch()
+    var generator = SplitMix(state: 3)
+    for round in 0..<5 {
+      let child = try ChildProcess("write", scratch.store, "\(16 << 20)", durability)
+      var flushed = 0
+      for _ in 0..<Int.random(in: 1...30, using: &generator) {
+        guard let line = child.readLine() else { break }
+        flushed = Int(line) ?? flushed
+      }
+      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      #expect(flushed > 0)
+      let told = Told()
+      let tier = try openTier(
+        scratch, durability: durability == "powerCut" ? .powerCut : .processCrash, told: told)
+      let cache = try tier.cache()
+      var found = 0
+      for slot in 0..<97 {
+        // The newest number of this slot that was flushed for certain.
+        let newest = (flushed - slot + 97) / 97 * 97 + slot - 97
+        let bytes = cache.get("key-\(slot)")
+        if let bytes {
+          found += 1
+          let number = try #require(Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)))
+          #expect(number % 97 == slot)
+          #expect(number >= newest || newest <= 0, "round \(round): \(number) is older than \(newest)")
+          let whole =
+            Array("\(number):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 3000)
+          #expect(bytes == whole)
+          // One that was removed is only there while its removal was not flushed.
+          #expect(number % 7 != 0 || number > flushed)
+        } else if newest > 0 {
+          // Removed: then, or by one of those since.
+          #expect((newest...newest + 97 * 200).contains { $0 % 97 == slot && $0 % 7 == 0 })
+        }
+      }
+      #expect(found > 0 || flushed < 20)
+      #expect(told.reportCodes == [])
+      try await tier.flush()
+      #expect(tier.checkInvariants() == [])
+      // The next child begins its numbers anew.
+      _ = cache.stageRemovalOfAll()
+      try await tier.close()
+    }
+  }
+
+  @Test func `Another process's removal of all, and what it writes, is seen at once`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<10 { cache.put("key-\(number)", bytes("mine")) }
+    try await tier.flush()
+    #expect(cache.get("key-1") == bytes("mine"))
+    let child = try ChildProcess("clear", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "cleared")
+    #expect(cache.get("key-2") == nil)
+    #expect(cache.get("key-1") == [9])
+    cache.put("key-3", bytes("again"))
+    try await tier.flush()
+    #expect(cache.keys() == ["key-1", "key-3"])
+    _ = child.kill()
+    cache.put("key-4", bytes("alone"))
+    try await tier.flush()
+    #expect(cache.keys() == ["key-1", "key-3", "key-4"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A reader in a process that died does not keep the file's space from being used`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let cache = try tier.cache()
+    for number in 0..<20 { cache.put("a\(number)", value(number, size: 1000)) }
+    try await tier.flush()
+    _ = child.kill()
+    for number in 0..<2000 {
+      cache.put("k\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    try await tier.flush()
+    #expect(told.reportCodes == [])
+    #expect(cache.get("k1999") == value(1999, size: 1000))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `With another limit than another process's the store does not open, and says why`() async throws {
+    let scratch = Scratch()
+    let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    let error = #expect(throws: CisternError.self) { _ = try openTier(scratch, limit: .mebibytes(2)) }
+    #expect(error?.code == .storeInUse)
+    #expect(error?.message.contains("1048576") == true)
+    let compacting = #expect(throws: CisternError.self) { _ = try DiskTier.compact(directory: scratch.store) }
+    #expect(compacting?.code == .storeInUse)
+    _ = child.kill()
+    let tier = try openTier(scratch, limit: .mebibytes(2))
+    try await tier.close()
+  }
+
+  @Test func `A child of fork misses and refuses, and hangs nowhere, and its parent goes on`() async throws {
+    let scratch = Scratch()
+    let child = try ChildProcess("fork", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(child.readLine() == "child: nil, refused, no keys, not there")
+    #expect(child.readLine() == "parent: found")
+    _ = child.kill()
+  }
+}

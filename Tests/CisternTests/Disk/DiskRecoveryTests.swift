@@ -1,0 +1,233 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Cistern
+
+/// What lies on disk and cannot be used never keeps a store from opening.
+@Suite struct DiskRecoveryTests {
+  /// A store with a hundred records, closed.
+  func filled(_ scratch: Scratch, durability: Durability = .processCrash) async throws {
+    let tier = try openTier(scratch, durability: durability)
+    let cache = try tier.cache()
+    for number in 0..<100 { cache.put("k\(number)", value(number, size: 700)) }
+    try await tier.close()
+  }
+
+  /// Opens the store, sees that it works, and answers how many of the hundred records are there.
+  func reopen(_ scratch: Scratch, told: Told) async throws -> Int {
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache(told: told)
+    var found = 0
+    for number in 0..<100 {
+      guard let bytes = cache.get("k\(number)") else { continue }
+      #expect(bytes == value(number, size: 700))
+      found += 1
+    }
+    cache.put("new", bytes("new"))
+    try await tier.flush()
+    #expect(cache.get("new") == bytes("new"))
+    try await tier.close()
+    return found
+  }
+
+  func patch(_ scratch: Scratch, _ change: (inout Data) -> Void) throws {
+    var data = try Data(contentsOf: scratch.dataFile)
+    change(&data)
+    try data.write(to: scratch.dataFile)
+  }
+
+  @Test(arguments: ["garbage", "zeros", "cut in half", "cut to a page", "other magic", "other version", "second meta"])
+  func `A file that is not ours, or not whole, is set aside and a fresh one begun`(damage: String) async throws {
+    let scratch = Scratch()
+    try await filled(scratch)
+    try patch(scratch) { data in
+      switch damage {
+      case "garbage": data = Data(value(1, size: 50_000))
+      case "zeros": data = Data(count: data.count)
+      case "cut in half": data = data.prefix(data.count / 2)
+      case "cut to a page": data = data.prefix(4096)
+      case "other magic": data[16] ^= 0xFF
+      case "other version": data[20] ^= 0x02
+      default: data.replaceSubrange(4096..<8192, with: Data(count: 4096))
+      }
+    }
+    let told = Told()
+    #expect(try await reopen(scratch, told: told) == 0)
+    #expect(told.reportCodes == [.setAside])
+    #expect(scratch.names().contains("data.mdb.set-aside-1"))
+    #expect(try await reopen(scratch, told: Told()) == 0)
+  }
+
+  @Test func `Of files set aside only the newest is kept`() async throws {
+    let scratch = Scratch()
+    for _ in 0..<3 {
+      try await filled(scratch)
+      try patch(scratch) { $0 = Data("no".utf8) }
+      _ = try await reopen(scratch, told: Told())
+    }
+    #expect(scratch.names().filter { $0.contains("set-aside") } == ["data.mdb.set-aside-3"])
+  }
+
+  @Test func `Another program's LMDB file, and one of a newer format, are set aside`() async throws {
+    let scratch = Scratch()
+    try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
+    let foreign = try Environment.open(directory: scratch.store, options: EnvironmentOptions(mapSize: 1 << 20))
+    let table = try foreign.openDatabase(named: "theirs")
+    try foreign.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put(bytes("a"), forKey: bytes("b"), in: table)
+    }
+    try foreign.close()
+    let told = Told()
+    #expect(try await reopen(scratch, told: told) == 0)
+    #expect(told.reportCodes == [.setAside])
+
+    let options = DiskOpening(
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
+      limits: try DiskLimits(.mebibytes(16), location: "")
+    ).environmentOptions()
+    let file = try DiskFile.open(directory: scratch.store, options: options)
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put(MetaTable.value(2), forKey: MetaTable.format, in: file.meta)
+    }
+    try file.close()
+    let toldAgain = Told()
+    #expect(try await reopen(scratch, told: toldAgain) == 0)
+    #expect(toldAgain.reportCodes == [.setAside])
+  }
+
+  @Test func `A record whose bytes were changed is a miss, reported, counted and removed, and the others stay`()
+    async throws
+  {
+    let scratch = Scratch()
+    try await filled(scratch)
+    try patch(scratch) { data in
+      for number in [3, 50] {
+        let range = data.range(of: Data(value(number, size: 700)))!
+        data[range.lowerBound + 300] ^= 1
+      }
+    }
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<100 { #expect((cache.get("k\(number)") == nil) == [3, 50].contains(number)) }
+    #expect(cache.statistics.damaged == 2)
+    // The chores come before the next commit.
+    while told.departed(.damaged).count < 2 {
+      cache.put("x", [1])
+      try await tier.flush()
+    }
+    #expect(Set(told.departedKeys) == [bytes("k3"), bytes("k50")])
+    #expect(told.reportCodes == [.damagedRecord, .damagedRecord])
+    cache.put("k3", bytes("anew"))
+    try await tier.flush()
+    #expect(cache.get("k3") == bytes("anew"))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `Bytes flipped anywhere never give a wrong value`() async throws {
+    let scratch = Scratch()
+    try await filled(scratch)
+    let original = try Data(contentsOf: scratch.dataFile)
+    var generator = SplitMix(state: 5)
+    for _ in 0..<40 {
+      // In values, keys and headers, but not in the pages' own: what LMDB itself does with those is its own affair.
+      var damaged = original
+      for _ in 0..<3 {
+        let number = Int.random(in: 0..<100, using: &generator)
+        let range = original.range(of: Data(value(number, size: 700)))!
+        damaged[range.lowerBound + Int.random(in: -32..<700, using: &generator)] ^= UInt8.random(
+          in: 1...255, using: &generator)
+      }
+      try damaged.write(to: scratch.dataFile)
+      #expect(try await reopen(scratch, told: Told()) >= 97)
+    }
+  }
+
+  @Test(arguments: [("unsynchronized", true), ("sound", false), ("nonsense", true)])
+  func `After a restart of the system an unsynchronised file is set aside before it is opened`(
+    state: String, isSetAside: Bool
+  ) async throws {
+    let scratch = Scratch()
+    try await filled(scratch)
+    let mark = BootMark(state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20)
+    try Data(mark.bytes).write(to: scratch.url("store/cistern.mark"))
+    let told = Told()
+    #expect(try await reopen(scratch, told: told) == (isSetAside ? 0 : 100))
+    #expect(told.reportCodes == (isSetAside ? [.setAside] : []))
+  }
+
+  @Test func `The mark says what a power cut would leave: open and unsynchronised, or sound`() async throws {
+    func mark(_ scratch: Scratch) throws -> BootMark {
+      BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...])
+    }
+    let scratch = Scratch()
+    let fast = try openTier(scratch, durability: .processCrash)
+    #expect(try mark(scratch) == BootMark(state: .unsynchronized, boot: presentBoot(), limit: 16 << 20))
+    #expect(!presentBoot().isEmpty)
+    try await fast.close()
+    #expect(try mark(scratch).state == .sound)
+    let safe = try openTier(scratch, durability: .powerCut)
+    #expect(try mark(scratch).state == .sound)
+    try await safe.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.corrupted, .panic])
+  func `A file that fails while it is open is replaced, and what was staged is kept`(fault: DiskFaults.Fault)
+    async throws
+  {
+    let scratch = Scratch()
+    let told = Told()
+    let next = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, told: told, faults: DiskFaults { next.take() })
+    let cache = try tier.cache(told: told)
+    cache.put("old", bytes("old"))
+    try await tier.flush()
+    next.set(fault)
+    cache.put("new", bytes("new"))
+    try await tier.flush()
+    #expect(cache.get("new") == bytes("new"))
+    #expect(cache.get("old") == nil)
+    #expect(told.reportCodes == [.setAside])
+    #expect(told.departed(.notWritten).isEmpty)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch)
+    #expect(try again.cache().get("new") == bytes("new"))
+    try await again.close()
+  }
+
+  @Test func `A directory that is a file, is missing its parent, or is not ours to write is a clear error`() throws {
+    let scratch = Scratch()
+    func code(_ path: String) -> CisternError.Code? {
+      do {
+        _ = try DiskTier(directory: path, limit: .mebibytes(1))
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    try Data().write(to: scratch.url("file"))
+    #expect(code(scratch.path + "/file") == .directoryUnusable)
+    #expect(code(scratch.path + "/file/below") == .directoryUnusable)
+    #expect(code(scratch.path + "/missing/below") == .directoryUnusable)
+    #expect(code("") == .directoryUnusable)
+    if geteuid() != 0 {
+      try FileManager.default.createDirectory(atPath: scratch.path + "/locked", withIntermediateDirectories: false)
+      unsafe chmod(scratch.path + "/locked", 0o500)
+      #expect(code(scratch.path + "/locked") == .directoryUnusable)
+    }
+  }
+
+  @Test(arguments: [Int.min, -1, 0, 1, 64 << 10, (256 << 10) - 1])
+  func `A limit that is too small to work with is refused, with the least that is not`(bytes: Int) throws {
+    let scratch = Scratch()
+    let error = #expect(throws: CisternError.self) {
+      _ = try DiskTier(directory: scratch.store, limit: .bytes(bytes))
+    }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains("256 KiB") == true)
+    #expect(scratch.names() == [])
+  }
+}

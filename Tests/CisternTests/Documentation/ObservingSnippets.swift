@@ -1,0 +1,59 @@
+import Cistern
+import CisternTesting
+import Testing
+
+/// The examples of "Observing".
+@Suite struct ObservingSnippets: Examples {
+  @Test func `a sequence of one key's changes`() async throws {
+    let articles = try sampleArticles()
+    let looking = Task {
+      for await change in articles.updates(forKey: id) {
+        guard let article = change.value else { break }
+        print("now: \(article.title)")
+      }
+    }
+    looking.cancel()
+    await looking.value
+  }
+
+  @Test func `a bounded sequence of a prefix`() async throws {
+    let articles = try sampleArticles()
+    let looking = Task {
+      let updates = articles.updates(.prefix("news/"), buffering: .bounded(100))
+      for await change in updates {
+        print("\(change.number): \(change.event)")
+      }
+    }
+    looking.cancel()
+    await looking.value
+  }
+
+  @Test func `a closure with its token`() throws {
+    let articles = try sampleArticles()
+    let token = articles.observe(.key(id)) { change in
+      if case .removed(let id, let cause) = change.event { print("\(id) went: \(cause)") }
+    }
+    defer { token.cancel() }
+    articles[id] = edited
+    articles[id] = nil
+  }
+
+  @Test func `an owner of observations`() throws {
+    let articles = try sampleArticles()
+    let list = NewsList(articles)
+    articles["news/1"] = edited
+    withExtendedLifetime(list) {}
+  }
+}
+
+final class NewsList: Sendable {
+  private let observations = Observations()
+
+  init(_ articles: Cache<String, Article>) {
+    articles.observe(.prefix("news/")) { [weak self] change in
+      self?.show(change)
+    }.store(in: observations)
+  }
+
+  func show(_ change: Change<String, Article>) {}
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// Every example in the README and the articles is a part of a test.
+@Suite struct SnippetsAreTestedTests {
+  private struct Snippet: CustomStringConvertible {
+    let place: String
+    let lines: [String]
+
+    var description: String { "\(place):\n" + lines.joined(separator: "\n") }
+  }
+
+  @Test func `every Swift block of the README and the articles is in a test, but for its indentation`() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let sources = try files(in: root.appendingPathComponent("Tests/CisternTests/Documentation"), extension: "swift")
+      .map { try lines(of: $0) }
+    var pages = try files(
+      in: root.appendingPathComponent("Sources/Cistern/Documentation.docc"), extension: "md")
+    let readme = root.appendingPathComponent("README.md")
+    if FileManager.default.fileExists(atPath: readme.path) { pages.append(readme) }
+    let snippets = try pages.flatMap { try self.snippets(of: $0) }
+    #expect(snippets.count > 20)
+    for snippet in snippets where !sources.contains(where: { contains($0, snippet.lines) }) {
+      Issue.record("not in any file of Tests/CisternTests/Documentation: \(snippet)")
+    }
+  }
+
+  private func files(in folder: URL, extension: String) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == `extension` }
+  }
+
+  /// The file's lines without indentation.
+  private func lines(of file: URL) throws -> [String] {
+    try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  private func snippets(of page: URL) throws -> [Snippet] {
+    var snippets: [Snippet] = []
+    var current: [String]?
+    for (index, line) in try lines(of: page).enumerated() {
+      if let lines = current {
+        if line == "```" {
+          snippets.append(Snippet(place: "\(page.lastPathComponent), before line \(index + 1)", lines: lines))
+          current = nil
+        } else {
+          current = lines + [line]
+        }
+      } else if line == "```swift" {
+        current = []
+      }
+    }
+    return snippets
+  }
+
+  private func contains(_ lines: [String], _ part: [String]) -> Bool {
+    guard let first = part.first, part.count <= lines.count else { return false }
+    return (0...(lines.count - part.count)).contains { start in
+      lines[start] == first && Array(lines[start..<(start + part.count)]) == part
+    }
+  }
+}

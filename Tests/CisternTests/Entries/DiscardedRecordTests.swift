@@ -1,0 +1,53 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// Records that cannot be used.
+struct DiscardedRecordTests {
+  @Test func `a record that expires and is evicted while a load reads it is told of once`() async throws {
+    let tier = FaultInjectingTier(departures: .onDemand)
+    let clock = ManualClock()
+    var configuration = Store.Configuration()
+    configuration.clock = clock
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    cache.setValue(1, forKey: "a", expiry: .after(.seconds(1)))
+    cache.trim(toCost: 0)
+    let changes = Recorder<String>()
+    let token = cache.observe { change in changes.record("\(change.event)") }
+    tier.setAfterLoad { _ in
+      clock.advance(by: .seconds(2))
+      _ = tier.evict("a", from: "numbers")
+      tier.deliverDepartures()
+    }
+    #expect(try await cache.value(forKey: "a") { _ in 2 } == 2)
+    tier.setAfterLoad(nil)
+    cache["end"] = 0
+    while changes.elements.last?.contains("end") != true { await Task.yield() }
+    #expect(changes.count == 3, "\(changes.elements)")
+    #expect(changes.elements.count { $0.contains("removed") } == 1)
+    #expect(cache.statistics.diskEvictions == 1)
+    token.cancel()
+  }
+
+  @Test func `a record that is discarded is counted once, however many meet it`() throws {
+    let tier = FaultInjectingTier()
+    let clock = ManualClock()
+    var configuration = Store.Configuration()
+    configuration.clock = clock
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    cache.setValue(1, forKey: "a", expiry: .after(.seconds(1)))
+    cache.trim(toCost: 0)
+    clock.advance(by: .seconds(2))
+    tier.setAfterLoad { _ in
+      // Another reader meets it, while this one has read it and not yet discarded it.
+      tier.setAfterLoad(nil)
+      #expect(cache["a"] == nil)
+    }
+    #expect(cache["a"] == nil)
+    #expect(cache.statistics.expirations == 1)
+    #expect(cache.statistics.misses == 2)
+  }
+}

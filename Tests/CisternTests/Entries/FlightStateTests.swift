@@ -1,0 +1,160 @@
+import Testing
+
+@testable import Cistern
+
+/// A flight's life among its waiters: all sequences of events up to a depth, against a naive model.
+struct FlightStateTests {
+  /// As `#expect`, for a hundred thousand sequences.
+  private static func require(_ isSo: Bool, line: Int = #line) {
+    if !isSo { Issue.record("line \(line)") }
+  }
+
+  private enum Event {
+    case join(TaskPriority)
+    case raise(TaskPriority)
+    case wait(Int)
+    case leave(Int)
+    case land
+  }
+
+  private enum Ending: Equatable {
+    case landed
+    case cancelled
+  }
+
+  /// A waiter as anyone would describe it: what it did, and how often it was resumed.
+  private struct Waiter {
+    var waits = false
+    var left = false
+    var endings: [Ending] = []
+
+    var isDone: Bool { left || !endings.isEmpty }
+  }
+
+  private struct Model {
+    var waiters: [Waiter] = []
+    var hasLanded = false
+    var isAbandoned = false
+    var priority = TaskPriority.low
+  }
+
+  /// A point in a sequence: the machine, and the model of it.
+  private struct Point {
+    var state = FlightState<Int, Int>(priority: .low)
+    var model = Model()
+    let abandonsIfLast: Bool
+
+    /// The events that callers can bring about here.
+    func events(waiterLimit: Int) -> [Event] {
+      var events: [Event] = [.raise(.high)]
+      if model.waiters.count < waiterLimit { events += [.join(.low), .join(.medium)] }
+      if !model.hasLanded { events.append(.land) }
+      for (number, waiter) in model.waiters.enumerated() {
+        if !waiter.waits { events.append(.wait(number)) }
+        events.append(.leave(number))
+      }
+      return events
+    }
+
+    mutating func apply(_ event: Event) {
+      let before = state.priority
+      switch event {
+      case .join(let priority): join(priority)
+      case .raise(let priority):
+        let raised = state.raise(to: priority)
+        let expected = isFlying && priority > model.priority ? priority : nil
+        require(raised == expected)
+        model.priority = expected ?? model.priority
+      case .wait(let number): wait(number)
+      case .leave(let number): leave(number)
+      case .land: land()
+      }
+      require(state.priority >= before && state.priority == model.priority)
+      require(state.remaining == model.waiters.count { !$0.isDone })
+      for waiter in model.waiters { require(waiter.endings.count <= 1) }
+    }
+
+    private func require(_ isSo: Bool, line: Int = #line) { FlightStateTests.require(isSo, line: line) }
+
+    private var isFlying: Bool { !model.hasLanded && !model.isAbandoned }
+
+    private mutating func join(_ priority: TaskPriority) {
+      switch state.join(priority: priority) {
+      case .refused:
+        require(model.isAbandoned)
+      case .joined(let number, let raised):
+        require(!model.isAbandoned && number == model.waiters.count)
+        let expected = isFlying && priority > model.priority ? priority : nil
+        require(raised == expected)
+        model.priority = expected ?? model.priority
+        model.waiters.append(Waiter())
+      }
+    }
+
+    private mutating func wait(_ number: Int) {
+      model.waiters[number].waits = true
+      switch state.wait(number, number) {
+      case .suspended:
+        require(isFlying && !model.waiters[number].left)
+      case .resume(.success(let value)):
+        require(model.hasLanded && !model.waiters[number].left && value == 5)
+        model.waiters[number].endings.append(.landed)
+      case .resume(.failure):
+        require(model.waiters[number].left)
+        model.waiters[number].endings.append(.cancelled)
+      }
+    }
+
+    private mutating func leave(_ number: Int) {
+      let decision = state.leave(number, abandoningIfLast: abandonsIfLast)
+      let waiter = model.waiters[number]
+      // Where the result is there already, it may as well have it.
+      let leaves = !waiter.isDone && (isFlying || waiter.waits)
+      require((decision.resume != nil) == (leaves && waiter.waits))
+      if leaves { model.waiters[number].left = true }
+      if let resumed = decision.resume {
+        require(resumed == number)
+        model.waiters[number].endings.append(.cancelled)
+      }
+      let isLast = leaves && model.waiters.allSatisfy(\.isDone)
+      require(decision.abandons == (isLast && abandonsIfLast))
+      if decision.abandons { model.isAbandoned = true }
+    }
+
+    private mutating func land() {
+      let resumed = state.land(.success(5))
+      let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
+      require(resumed == (model.isAbandoned ? [] : waiting))
+      for number in resumed { model.waiters[number].endings.append(.landed) }
+      if !model.isAbandoned { model.hasLanded = true }
+    }
+
+    /// Lets everything come to its end: each waiter has been resumed once then.
+    mutating func finish() {
+      if isFlying { land() }
+      for number in model.waiters.indices where !model.waiters[number].waits { wait(number) }
+      for waiter in model.waiters { require(waiter.endings == [waiter.left ? .cancelled : .landed]) }
+      require(state.remaining == 0)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `in every order of events each waiter is resumed once, and nobody joins an abandoned flight`(
+    abandonsIfLast: Bool
+  ) {
+    var sequences = 0
+    func explore(_ point: Point, depth: Int) {
+      sequences += 1
+      var ended = point
+      ended.finish()
+      guard depth > 0 else { return }
+      for event in point.events(waiterLimit: 3) {
+        var next = point
+        next.apply(event)
+        explore(next, depth: depth - 1)
+      }
+    }
+    explore(Point(abandonsIfLast: abandonsIfLast), depth: 6)
+    #expect(sequences > 30_000)
+  }
+}

@@ -1,0 +1,90 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// Nothing of the user's runs under a lock, but a key's `hash(into:)` and `==`: under a lock, what uses the cache here
+/// would wait for itself.
+struct LockedCodeTests {
+  private static func configuration(_ policy: EvictionPolicyKind = .s3FIFO) -> Store.Configuration {
+    var configuration = Store.Configuration()
+    configuration.shardCount = 1
+    configuration.evictionPolicy = policy
+    return configuration
+  }
+
+  @Test func `a fetch that is told of its escalation may use the cache`() async throws {
+    let cache = try Cache<Int, Int>(costLimit: 10, configuration: Self.configuration())
+    let gate = Gate()
+    let escalations = Recorder<TaskPriority>()
+    let first = Task(priority: .low) {
+      try await cache.value(forKey: 1) { _ in
+        await withTaskPriorityEscalationHandler {
+          await gate.passUncancelled()
+          return 1
+        } onPriorityEscalated: { _, priority in
+          _ = cache[2]
+          escalations.record(priority)
+        }
+      }
+    }
+    await gate.arrivals(atLeast: 1)
+    let second = Task(priority: .high) { try await cache.value(forKey: 1) { _ in 2 } }
+    while cache.statistics.joins == 0 { await Task.yield() }
+    while escalations.count == 0 { await Task.yield() }
+    gate.open()
+    #expect(try await first.value == 1)
+    #expect(try await second.value == 1)
+    #expect(escalations.elements.first == .high)
+  }
+
+  /// Looks into the cache when it goes.
+  private final class Visitor: Sendable {
+    let onDeinit: @Sendable () -> Void
+
+    init(onDeinit: @escaping @Sendable () -> Void) {
+      self.onDeinit = onDeinit
+    }
+
+    deinit { onDeinit() }
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `a value may use the cache when it goes, whichever way it goes`(policy: EvictionPolicyKind) async throws {
+    let clock = ManualClock()
+    var configuration = Self.configuration(policy)
+    configuration.clock = clock
+    let cache = try Cache<Int, Visitor>(costLimit: 5, configuration: configuration)
+    let gone = Recorder<Bool>()
+    @Sendable func visitor() -> Visitor {
+      Visitor { [weak cache] in
+        _ = cache?.contains(1)
+        gone.record(true)
+      }
+    }
+    func expect(_ count: Int, _ way: Comment) { #expect(gone.count == count, way) }
+    cache[1] = visitor()
+    cache[1] = visitor()
+    expect(1, "replaced")
+    cache[1] = nil
+    expect(2, "removed")
+    for key in 0..<6 { cache[key] = visitor() }
+    expect(3, "evicted")
+    cache.trim(toCost: 4)
+    expect(4, "trimmed")
+    cache.removeAll()
+    expect(8, "cleared")
+    cache.setValue(visitor(), forKey: 1, expiry: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    #expect(cache[1] == nil)
+    expect(9, "expired")
+    cache.setValue(visitor(), forKey: 1, expiry: .after(.zero))
+    expect(10, "refused")
+    _ = try await cache.value(forKey: 1, expiry: .after(.seconds(1))) { _ in visitor() }
+    clock.advance(by: .seconds(2))
+    _ = try await cache.value(forKey: 1) { _ in visitor() }
+    cache.removeValue(forKey: 1)
+    while gone.count < 12 { await Task.yield() }
+    expect(12, "loaded, expired and removed")
+  }
+}

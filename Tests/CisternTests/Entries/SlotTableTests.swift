@@ -1,0 +1,192 @@
+import CisternTesting
+import Synchronization
+import Testing
+
+@testable import Cistern
+
+/// The hash table of entries, against a dictionary.
+struct SlotTableTests {
+  /// How a key's fingerprint comes about.
+  enum Spread: CaseIterable {
+    case even
+    case fewValues
+    case oneValue
+    /// All differ, and all begin in the same group, the last one: searches go round the end.
+    case lastGroup
+
+    func fingerprint(_ key: Int) -> UInt32 {
+      switch self {
+      case .even: UInt32(truncatingIfNeeded: key &* 0x9E37_79B9)
+      case .fewValues: UInt32(truncatingIfNeeded: key % 3) &* 0x5555_5555
+      case .oneValue: 42
+      case .lastGroup: 0xFFFF_FF00 | UInt32(truncatingIfNeeded: key & 0xFF)
+      }
+    }
+  }
+
+  /// Counts its own in and out.
+  private final class Witness: Sendable {
+    let number: Int
+    let alive: Population
+
+    init(_ number: Int, _ alive: Population) {
+      self.number = number
+      self.alive = alive
+      alive.count.add(1, ordering: .relaxed)
+    }
+
+    deinit { alive.count.subtract(1, ordering: .relaxed) }
+  }
+
+  private final class Population: Sendable {
+    let count = Atomic<Int>(0)
+    var alive: Int { count.load(ordering: .relaxed) }
+  }
+
+  private func entry(_ witness: consuming Witness) -> Entry<Witness> {
+    .ready(Held(value: witness, deadline: .distantFuture, isPersisted: false))
+  }
+
+  private func number(_ entry: Entry<Witness>) -> Int? {
+    if case .ready(let held) = entry { held.value.number } else { nil }
+  }
+
+  @Test(arguments: Spread.allCases)
+  func `random operations agree with a dictionary, and values go when they are taken out`(spread: Spread) {
+    for seed in 0..<(spread == .even ? 20 : 8) {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      let population = Population()
+      let size = [4, 20, 150, 600][seed % 4]
+      do {
+        var table = SlotTable<Int, Witness>()
+        var model: [Int: (slot: SlotNumber, value: Int)] = [:]
+        for step in 0..<2_000 {
+          // Phases of growth and of shrinking, so that every size is met with many and with few freed slots.
+          let grows = step / 400 % 2 == 0
+          let key = generator.next(below: size)
+          let fingerprint = spread.fingerprint(key)
+          let found = table.find(key, fingerprint: fingerprint)
+          if found != model[key]?.slot { Issue.record("\(key) was looked for") }
+          if let found {
+            if number(table[found].entry) != model[key]?.value || table[node: found].fingerprint != fingerprint {
+              Issue.record("\(key) has another's value or node")
+            }
+            if generator.next(below: 4) >= (grows ? 3 : 1) {
+              let removed = table.remove(found)
+              if removed.key != key { Issue.record("\(removed.key) was removed for \(key)") }
+              model[key] = nil
+            }
+          } else if grows || generator.next(below: 3) == 0 {
+            if table.isFull { renumber(&table, &model) }
+            let slot = table.insert(key, fingerprint: fingerprint, entry: entry(Witness(step, population)))
+            model[key] = (slot, step)
+          }
+          if table.count != model.count || population.alive != model.count {
+            Issue.record("\(table.count) entries and \(population.alive) values, not \(model.count)")
+          }
+        }
+        var visited: [Int] = []
+        table.forEach { slot, content, _ in
+          visited.append(content.key)
+          #expect(model[content.key]?.slot == slot)
+        }
+        #expect(visited.sorted() == model.keys.sorted())
+      }
+      #expect(population.alive == 0)
+    }
+  }
+
+  private func renumber(
+    _ table: inout SlotTable<Int, Witness>, _ model: inout [Int: (slot: SlotNumber, value: Int)]
+  ) {
+    let numbers = table.rebuild()
+    #expect(numbers[.none] == .none)
+    model = model.mapValues { (numbers[$0.slot], $0.value) }
+  }
+
+  @Test(arguments: Spread.allCases)
+  func `a rebuild at any size keeps entries, and links between nodes follow`(spread: Spread) {
+    for size in Array(0...70) + [100, 333, 512] {
+      let population = Population()
+      do {
+        var table = SlotTable<Int, Witness>()
+        var list = NodeList(.main)
+        for key in 0..<size {
+          if table.isFull { list.renumber(table.rebuild()) }
+          let fingerprint = spread.fingerprint(key)
+          let slot = table.insert(key, fingerprint: fingerprint, entry: entry(Witness(key, population)))
+          list.append(slot, in: table.evictionNodes)
+        }
+        for _ in 0..<2 { list.renumber(table.rebuild()) }
+        #expect(population.alive == size)
+        #expect(table.count == size)
+        var order: [Int] = []
+        var next = list.oldest
+        while next != .none {
+          order.append(table[next].key)
+          next = table[node: next].newer
+        }
+        #expect(order == Array(0..<size))
+        let lost = (0..<size).filter { table.find($0, fingerprint: spread.fingerprint($0)) == nil }
+        #expect(lost == [])
+        #expect(table.find(size, fingerprint: spread.fingerprint(size)) == nil)
+      }
+      #expect(population.alive == 0)
+    }
+  }
+
+  @Test func `churn in a table of constant size rebuilds it, and does not make it grow`() {
+    var table = SlotTable<Int, Int>()
+    for key in 0..<100_000 {
+      if table.isFull { _ = table.rebuild() }
+      let held = Held(value: key, deadline: .distantFuture, isPersisted: false)
+      _ = table.insert(key, fingerprint: Spread.even.fingerprint(key), entry: .ready(held))
+      if key >= 100, let old = table.find(key - 100, fingerprint: Spread.even.fingerprint(key - 100)) {
+        _ = table.remove(old)
+      }
+    }
+    #expect(table.count == 100)
+    #expect(table.groupCount * 8 <= 512)
+  }
+
+  @Test func `with keys and values of 64 bits a slot has 32 bytes, and its node 16`() {
+    #expect(MemoryLayout<SlotTable<Int, Int>.Slot>.stride == 32)
+    #expect(MemoryLayout<EvictionNode>.stride == 16)
+  }
+}
+
+/// Eight control bytes at a time, against one byte at a time.
+struct ControlWordTests {
+  private func bytes(_ word: UInt64) -> [UInt64] { (0..<8).map { word >> (8 * $0) & 0xFF } }
+
+  private func offsets(_ bits: UInt64) -> [Int] { Array(ControlWord.Offsets(bits: bits)) }
+
+  @Test func `a word's bytes are told apart as one by one`() {
+    var generator = SeededGenerator(seed: 1)
+    for _ in 0..<1_000 {
+      var word = ControlWord.allEmpty
+      for offset in 0..<8 {
+        let byte: UInt64 =
+          switch generator.next(below: 4) {
+          case 0: ControlWord.emptyByte
+          case 1: ControlWord.freedByte
+          case 2: UInt64(generator.next(below: 3))
+          default: UInt64(generator.next(below: 128))
+          }
+        word = ControlWord.setting(byte, at: offset, in: word)
+      }
+      let all = bytes(word)
+      #expect(offsets(ControlWord.empty(word)) == all.indices.filter { all[$0] == ControlWord.emptyByte })
+      #expect(offsets(ControlWord.available(word)) == all.indices.filter { all[$0] >= 0x80 })
+      #expect(Array(ControlWord.full(word)) == all.indices.filter { all[$0] < 0x80 })
+      let fingerprint = UInt32(truncatingIfNeeded: generator.next())
+      let matches = Set(offsets(ControlWord.matches(word, ControlWord.pattern(fingerprint))))
+      let equal = Set(all.indices.filter { all[$0] == ControlWord.byte(fingerprint) })
+      #expect(matches.isSuperset(of: equal))
+      // What is set beside those is behind one of them, and differs in one bit: an occupied slot, whose key tells.
+      for extra in matches.subtracting(equal) {
+        #expect(all[extra] == ControlWord.byte(fingerprint) ^ 1 && matches.contains(extra - 1))
+      }
+    }
+  }
+}

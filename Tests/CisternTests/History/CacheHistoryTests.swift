@@ -1,0 +1,92 @@
+import Cistern
+import CisternTesting
+import Testing
+
+/// What callers see of each key is what a register that may forget would have shown, under every schedule: nobody reads
+/// what was replaced or removed, from either tier, whatever is evicted, lost, refused or cancelled meanwhile.
+struct CacheHistoryTests {
+  private static let keys = ["a", "b", "c"]
+
+  @Test(arguments: SubjectKind.caches)
+  func `no read is stale, and nothing removed comes back`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 400) { executor in
+      let subject = try Subject(
+        kind, on: executor, completesAbandonedFlights: executor.seed % 2 == 0,
+        // Now and then there is hardly room.
+        memoryLimit: executor.seed % 3 == 0 ? 16 : 1_000)
+      let recorder = HistoryRecorder()
+      let tasks = (0..<4).map { index in
+        Task(executorPreference: executor) {
+          var generator = SeededGenerator(seed: executor.seed * 4 + UInt64(index))
+          for _ in 0..<8 {
+            await Self.operate(on: subject, recorder, &generator)
+            await pause(&generator, atMost: 2)
+          }
+        }
+      }
+      for task in tasks { await task.value }
+      while subject.inProgressCount > 0 { await Task.yield() }
+      for key in Self.keys {
+        for _ in 0..<2 {
+          let called = recorder.tick()
+          recorder.record(subject.cache[key].map { .read($0) } ?? .miss, on: key, called: called)
+          subject.cache.trim(toCost: 0)
+        }
+      }
+      try #require(recorder.violations == [])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `the histories are rich enough to mean something`() throws {
+    let reads = try SeededExecutor.run(seed: 5) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let recorder = HistoryRecorder()
+      var generator = SeededGenerator(seed: 5)
+      for _ in 0..<200 { await Self.operate(on: subject, recorder, &generator) }
+      return recorder.readCount
+    }
+    #expect(reads > 60)
+  }
+
+  private static func operate(
+    on subject: Subject, _ recorder: HistoryRecorder, _ generator: inout SeededGenerator
+  ) async {
+    let cache = subject.cache
+    let key = keys[generator.next(below: keys.count)]
+    let called = recorder.tick()
+    switch generator.next(below: 16) {
+    case 0, 1:
+      let value = recorder.newValue()
+      // Recorded at once: others may read it before this returns.
+      cache[key] = value
+      recorder.record(.write(value), on: key, called: called)
+    case 2:
+      cache[key] = nil
+      recorder.record(.removal, on: key, called: called)
+    case 3:
+      cache.removeAll()
+      for key in keys { recorder.record(.removal, on: key, called: called) }
+    case 4, 5, 6, 7:
+      let load = subject.load(key) { try await recorder.fetch($0, loadCalled: called) }
+      if generator.next(below: 4) == 0 {
+        await pause(&generator)
+        load.cancel()
+      }
+      if case .value(let value) = await outcome(load) { recorder.record(.read(value), on: key, called: called) }
+    case 8:
+      cache.trim(toCost: generator.next(below: 3) * 8)
+    case 9:
+      subject.tier?.commit(1 + generator.next(below: 4))
+    case 10:
+      subject.tier?.evict(key, from: Subject.partition)
+    case 11:
+      subject.tier?.damage(key, in: Subject.partition)
+    case 12 where generator.next(below: 3) == 0:
+      subject.tier?.failCommits()
+    default:
+      let value = cache[key]
+      recorder.record(value.map { .read($0) } ?? .miss, on: key, called: called)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// What holds for every policy.
+struct EvictionPolicyTests {
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `costs and counts add up after every operation, and eviction ends with everything gone`(
+    kind: EvictionPolicyKind
+  ) {
+    for seed in 0..<12 as Range<UInt64> {
+      var generator = SeededGenerator(seed: seed)
+      var simulation = PolicySimulation(kind.makePolicy(), limit: 300)
+      for step in 0..<3_000 {
+        let key = generator.next(below: 120)
+        switch generator.next(below: 10) {
+        case 0: simulation.remove(key)
+        case 1: simulation.update(key, cost: 1 + generator.next(below: seed % 3 == 0 ? 300 : 20))
+        case 2: simulation.evict(sparing: simulation.slot(of: key) ?? .none)
+        default: simulation.request(key, cost: 1 + generator.next(below: seed % 2 == 0 ? 12 : 100))
+        }
+        if simulation.total.cost > 300 { Issue.record("seed \(seed): \(simulation.total.cost) are held") }
+        if step % 16 == 0 { #expect(simulation.total == simulation.recounted) }
+      }
+      let left = simulation.keys
+      var evicted: [Int] = []
+      while let key = simulation.evict() { evicted.append(key) }
+      #expect(evicted.sorted() == left)
+      #expect(simulation.total == (0, 0))
+    }
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `a spared entry is never chosen, and is all that is left in the end`(kind: EvictionPolicyKind) {
+    for kept in 0..<30 {
+      for hits in 0..<4 {
+        var simulation = PolicySimulation(kind.makePolicy(), limit: 30)
+        for key in 0..<30 { simulation.request(key) }
+        // Some are proven by now, and the spared one may be anywhere.
+        for _ in 0..<hits { for key in 0..<30 where key % 3 > 0 { simulation.request(key) } }
+        for key in 0..<kept { simulation.request(key) }
+        guard let slot = simulation.slot(of: kept) else {
+          Issue.record("nothing was evicted yet")
+          return
+        }
+        var count = 0
+        while let key = simulation.evict(sparing: slot) {
+          if key == kept { Issue.record("\(key) was to be spared") }
+          count += 1
+        }
+        #expect(count == 29)
+        #expect(simulation.keys == [kept])
+        #expect(simulation.evict() == kept)
+      }
+    }
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `eviction from a policy that holds nothing finds nothing`(kind: EvictionPolicyKind) {
+    var simulation = PolicySimulation(kind.makePolicy(), limit: 1)
+    #expect(simulation.evict() == nil)
+    #expect(simulation.policy.emptied().total == (0, 0))
+  }
+
+  @Test func `least recently used goes first, whatever the use was`() {
+    var simulation = PolicySimulation(LRU(), limit: 5)
+    for key in 0..<5 { simulation.request(key) }
+    simulation.request(0)
+    simulation.update(2, cost: 1)
+    simulation.remove(3)
+    var order: [Int] = []
+    while let key = simulation.evict() { order.append(key) }
+    #expect(order == [1, 4, 0, 2])
+  }
+
+  @Test func `S3-FIFO lets go of what was wanted once, in the order in which it came`() {
+    var simulation = PolicySimulation(S3FIFO(), limit: 10)
+    for key in 0..<10 { simulation.request(key) }
+    // Once more is not enough; twice more is.
+    simulation.request(0)
+    for _ in 0..<2 { simulation.request(1) }
+    for key in 10..<20 { simulation.request(key) }
+    #expect(simulation.evicted == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    #expect(simulation.keys == [1] + Array(11..<20))
+  }
+
+  @Test func `S3-FIFO remembers what it dropped, and takes it for proven when it is wanted again`() {
+    var simulation = PolicySimulation(S3FIFO(), limit: 10)
+    for key in 0..<15 { simulation.request(key) }
+    #expect(simulation.evicted == [0, 1, 2, 3, 4])
+    simulation.request(3)
+    for key in 100..<150 { simulation.request(key) }
+    #expect(simulation.slot(of: 3) != nil)
+    #expect(simulation.slot(of: 14) == nil)
+  }
+
+  @Test func `a scan leaves S3-FIFO what is wanted, and takes it from LRU`() {
+    func misses(_ policy: any EvictionPolicy) -> Int {
+      var simulation = PolicySimulation(policy, limit: 100)
+      for _ in 0..<4 { for key in 0..<60 { simulation.request(key) } }
+      for key in 1_000..<3_000 { simulation.request(key) }
+      let before = simulation.misses
+      for key in 0..<60 { simulation.request(key) }
+      return simulation.misses - before
+    }
+    #expect(misses(S3FIFO()) == 0)
+    #expect(misses(LRU()) == 60)
+  }
+
+  @Test(arguments: [(50, 1), (500, 2), (3_000, 3), (500, 4), (50, 5)] as [(Int, UInt64)])
+  func `S3-FIFO misses as often as the paper's does, with an exact ghost, to one in a hundred`(
+    limit: Int, seed: UInt64
+  ) {
+    var trace = skewedTrace(60_000, keys: 10_000, seed: seed)
+    // Scans and loops in between, so that the ghost has something to do.
+    if seed > 3 {
+      for start in stride(from: 0, to: 60_000, by: 6_000) {
+        for offset in 0..<1_500 {
+          trace[start + offset] = 20_000 + (seed == 4 ? start + offset : offset % (limit * 3 / 2))
+        }
+      }
+    }
+    var simulation = PolicySimulation(S3FIFO(), limit: limit)
+    var reference = NaiveS3FIFO(limit: limit)
+    for key in trace {
+      simulation.request(key)
+      reference.request(key)
+    }
+    let difference = Double(abs(simulation.misses - reference.misses)) / Double(reference.misses)
+    #expect(difference < 0.01, "\(simulation.misses) misses, the reference has \(reference.misses)")
+  }
+}

@@ -1,0 +1,44 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// What was dropped is remembered for as long as it takes to drop as much again.
+struct GhostTableTests {
+  private func fingerprint(_ number: Int) -> UInt32 {
+    var generator = SeededGenerator(seed: UInt64(number))
+    return UInt32(truncatingIfNeeded: generator.next())
+  }
+
+  @Test(arguments: [1, 700, 3_000_000_000] as [UInt32])
+  func `the last drops are remembered, nearly all, and older ones are not`(cost: UInt32) {
+    var ghost = GhostTable()
+    let capacity = 1_000
+    for number in 0..<20_000 {
+      ghost.insert(fingerprint(number), cost: cost, capacity: capacity * Int(cost))
+    }
+    // At the edge a few more or less: stamps are rounded.
+    let old = (18_900..<18_980).count { ghost.remove(fingerprint($0)) }
+    #expect(old == 0)
+    let remembered = (19_020..<20_000).count { ghost.remove(fingerprint($0)) }
+    #expect(remembered > 980 * 97 / 100)
+    let again = (19_020..<20_000).count { ghost.remove(fingerprint($0)) }
+    #expect(again == 0)
+  }
+
+  @Test func `what was never dropped is not remembered`() {
+    var ghost = GhostTable()
+    for number in 0..<5_000 { ghost.insert(fingerprint(number), cost: 1, capacity: 5_000) }
+    let invented = (10_000..<30_000).count { ghost.remove(fingerprint($0)) }
+    #expect(invented <= 1)
+  }
+
+  @Test func `a capacity that shrinks makes memories shorter at once`() {
+    var ghost = GhostTable()
+    for number in 0..<100 { ghost.insert(fingerprint(number), cost: 10, capacity: 10_000) }
+    ghost.insert(fingerprint(100), cost: 10, capacity: 50)
+    let isOldThere = ghost.remove(fingerprint(50))
+    let isNewThere = ghost.remove(fingerprint(99))
+    #expect(!isOldThere && isNewThere)
+  }
+}

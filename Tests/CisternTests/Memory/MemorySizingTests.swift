@@ -1,0 +1,19 @@
+import Testing
+
+@testable import Cistern
+
+struct MemorySizingTests {
+  @Test func `shards are a power of two, one for little, more for more, never more than the machine can use`() {
+    #expect(MemorySizing.shardCount(costLimit: 1, countLimit: 1) == 1)
+    #expect(MemorySizing.shardCount(costLimit: .max, countLimit: 100) == 1)
+    #expect(MemorySizing.shardCount(costLimit: .max, countLimit: .max) == MemorySizing.defaultShardCount)
+    var last = 0
+    for exponent in 0..<62 {
+      let count = MemorySizing.shardCount(costLimit: 1 << exponent, countLimit: .max)
+      #expect(count & (count - 1) == 0)
+      #expect((max(1, last)...MemorySizing.defaultShardCount).contains(count))
+      last = count
+    }
+    #expect(MemorySizing.defaultShardCount >= 8 && MemorySizing.defaultShardCount <= 256)
+  }
+}

@@ -1,0 +1,160 @@
+import CisternTesting
+
+@testable import Cistern
+
+/// A cache that is nothing but a policy and a limit: what it evicts, when, and what it misses.
+struct PolicySimulation: ~Copyable {
+  private var table = SlotTable<Int, Int>()
+  let policy: any EvictionPolicy
+  let limit: Int
+  private(set) var misses = 0
+  private(set) var evicted: [Int] = []
+
+  init(_ policy: any EvictionPolicy, limit: Int) {
+    self.policy = policy
+    self.limit = limit
+  }
+
+  private static func fingerprint(_ key: Int) -> UInt32 {
+    var generator = SeededGenerator(seed: UInt64(key))
+    return UInt32(truncatingIfNeeded: generator.next())
+  }
+
+  var total: (cost: Int, count: Int) { policy.total }
+
+  var keys: [Int] {
+    var keys: [Int] = []
+    table.forEach { _, slot, _ in keys.append(slot.key) }
+    return keys.sorted()
+  }
+
+  /// The sum of the costs of what is in the table, counted one by one.
+  var recounted: (cost: Int, count: Int) {
+    var sum = (cost: 0, count: 0)
+    table.forEach { _, _, node in
+      sum.cost += Int(node.cost)
+      sum.count += 1
+    }
+    return sum
+  }
+
+  func slot(of key: Int) -> SlotNumber? { table.find(key, fingerprint: Self.fingerprint(key)) }
+
+  /// Hits, or inserts after room was made.
+  mutating func request(_ key: Int, cost: Int = 1) {
+    if let slot = slot(of: key) { return hit(slot) }
+    misses += 1
+    guard cost <= limit else { return }
+    while policy.total.cost + cost > limit { evict() }
+    if table.isFull { policy.renumber(table.rebuild()) }
+    let held = Held(value: key, deadline: .distantFuture, isPersisted: false)
+    let slot = table.insert(key, fingerprint: Self.fingerprint(key), entry: .ready(held))
+    table[node: slot].cost = UInt32(cost)
+    policy.insert(slot, in: table.evictionNodes)
+  }
+
+  private mutating func hit(_ slot: SlotNumber) {
+    switch policy.hitRule {
+    case .count(let maximum): if table[slot].use.frequency < maximum { table[slot].use.frequency += 1 }
+    case .tellPolicy: policy.hit(slot, in: table.evictionNodes)
+    }
+  }
+
+  /// Gives a key another cost, others making room, as a set of a key that is there does.
+  mutating func update(_ key: Int, cost: Int) {
+    guard let slot = slot(of: key) else { return }
+    while policy.total.cost - Int(table[node: slot].cost) + cost > limit {
+      guard evict(sparing: slot) != nil else { break }
+    }
+    policy.update(slot, cost: UInt32(cost), in: table.evictionNodes)
+  }
+
+  mutating func remove(_ key: Int) {
+    guard let slot = slot(of: key) else { return }
+    policy.remove(slot, in: table.evictionNodes)
+    _ = table.remove(slot)
+  }
+
+  @discardableResult
+  mutating func evict(sparing kept: SlotNumber = .none) -> Int? {
+    guard let victim = policy.evict(sparing: kept, in: table.evictionNodes) else { return nil }
+    let key = table.remove(victim).key
+    evicted.append(key)
+    return key
+  }
+}
+
+/// S3-FIFO as its paper tells it, for entries of cost 1: arrays, and a ghost that is an exact queue.
+struct NaiveS3FIFO {
+  let limit: Int
+  private var small: [Int] = []
+  private var main: [Int] = []
+  private var frequency: [Int: Int] = [:]
+  private var ghost: [Int: Int] = [:]
+  private var drops = 0
+  private(set) var misses = 0
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  mutating func request(_ key: Int) {
+    if let hits = frequency[key] {
+      frequency[key] = min(3, hits + 1)
+      return
+    }
+    misses += 1
+    while small.count + main.count >= limit { evict() }
+    frequency[key] = 0
+    if let drop = ghost.removeValue(forKey: key), drops - drop < limit { main.append(key) } else { small.append(key) }
+  }
+
+  private mutating func evict() {
+    guard small.count * 10 >= limit || main.isEmpty else { return evictFromMain() }
+    let key = small.removeFirst()
+    if frequency[key, default: 0] >= 2 {
+      frequency[key] = 0
+      main.append(key)
+    } else {
+      frequency[key] = nil
+      drops += 1
+      ghost[key] = drops
+    }
+  }
+
+  private mutating func evictFromMain() {
+    while true {
+      let key = main.removeFirst()
+      guard let hits = frequency[key], hits > 0 else {
+        frequency[key] = nil
+        return
+      }
+      frequency[key] = hits - 1
+      main.append(key)
+    }
+  }
+}
+
+/// Requests in which a few keys come often and most seldom.
+func skewedTrace(_ count: Int, keys: Int, seed: UInt64) -> [Int] {
+  var generator = SeededGenerator(seed: seed)
+  // The sums of a Zipf-like distribution, searched by halves.
+  var sums: [Double] = []
+  var sum = 0.0
+  for rank in 1...keys {
+    // Between rank^-1 and rank^-0.75: roots are all that the standard library has.
+    let root = Double(rank).squareRoot()
+    sum += 0.5 / Double(rank) + 0.5 / (root * root.squareRoot())
+    sums.append(sum)
+  }
+  return (0..<count).map { _ in
+    let point = Double.random(in: 0..<sum, using: &generator)
+    var low = 0
+    var high = keys - 1
+    while low < high {
+      let middle = (low + high) / 2
+      if sums[middle] > point { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,114 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+@Suite struct ChangeBufferTests {
+  typealias Buffer = ChangeBuffer
+
+  private func change(_ number: UInt64, _ key: String?) -> ErasedChange {
+    ErasedChange(Change<String, Int>(number: number, event: key.map { .updated($0, Int(number)) } ?? .cleared))
+  }
+
+  private func drain(_ buffer: inout Buffer) -> [UInt64] {
+    var numbers: [UInt64] = []
+    while let change = buffer.popFirst() { numbers.append(change.number) }
+    return numbers
+  }
+
+  @Test func `unbounded keeps all, in order`() {
+    var buffer = Buffer(.unbounded)
+    for number in 1...5 { buffer.append(change(UInt64(number), "a")) }
+    #expect(buffer.count == 5)
+    #expect(drain(&buffer) == [1, 2, 3, 4, 5])
+    #expect(buffer.isEmpty)
+    #expect(buffer.takeDisplaced().count == 0)
+  }
+
+  @Test func `bounded keeps the newest, and hands out what it dropped`() {
+    var buffer = Buffer(.bounded(2))
+    for number in 1...5 { buffer.append(change(UInt64(number), "a")) }
+    #expect(buffer.takeDisplaced().map(\.number) == [1, 2, 3])
+    #expect(!buffer.hasDisplaced)
+    #expect(drain(&buffer) == [4, 5])
+  }
+
+  @Test(arguments: [1, 0, -7]) func `bounded keeps at least one`(_ limit: Int) {
+    var buffer = Buffer(.bounded(limit))
+    for number in 1...3 { buffer.append(change(UInt64(number), "a")) }
+    #expect(drain(&buffer) == [3])
+  }
+
+  @Test func `the newest per key stands in the place of the oldest`() {
+    var buffer = Buffer(.newestPerKey)
+    for (number, key) in [(1, "a"), (2, "b"), (3, "a"), (4, "c"), (5, "b"), (6, "a")] {
+      buffer.append(change(UInt64(number), key))
+    }
+    #expect(buffer.takeDisplaced().map(\.number) == [1, 2, 3])
+    #expect(drain(&buffer) == [6, 5, 4])
+  }
+
+  @Test func `a key that was consumed takes a new place`() {
+    var buffer = Buffer(.newestPerKey)
+    buffer.append(change(1, "a"))
+    buffer.append(change(2, "b"))
+    #expect(buffer.popFirst()?.number == 1)
+    buffer.append(change(3, "a"))
+    #expect(!buffer.hasDisplaced)
+    #expect(drain(&buffer) == [2, 3])
+  }
+
+  @Test func `a clear replaces what was there, and what follows stands behind it`() {
+    var buffer = Buffer(.newestPerKey)
+    for (number, key) in [(1, "a"), (2, "b"), (3, nil), (4, "a"), (5, nil), (6, "b"), (7, "b")] {
+      buffer.append(change(UInt64(number), key))
+    }
+    #expect(buffer.takeDisplaced().map(\.number) == [1, 2, 3, 4, 6])
+    #expect(drain(&buffer) == [5, 7])
+  }
+
+  @Test(arguments: [Buffer.Policy.unbounded, .newestPerKey, .bounded(3), .bounded(200)])
+  func `it behaves like a list, whatever the operations`(_ policy: Buffer.Policy) {
+    for seed in SeededSchedule.seeds(200) {
+      var generator = SeededGenerator(seed: seed)
+      var buffer = Buffer(policy)
+      var model: [ErasedChange] = []
+      var displaced = 0
+      // More is added than taken in one half of the run, less in the other, so that it grows and shrinks.
+      for step in 0..<600 {
+        if generator.next(below: 10) < (step < 300 ? 7 : 3) {
+          let key = generator.next(below: 40) == 0 ? nil : "\(generator.next(below: 150))"
+          let new = change(UInt64(step), key)
+          displaced += append(new, to: &model, policy)
+          buffer.append(new)
+        } else {
+          let popped = buffer.popFirst()
+          #expect(popped?.number == model.first?.number)
+          if !model.isEmpty { model.removeFirst() }
+        }
+        #expect(buffer.count == model.count)
+      }
+      #expect(buffer.takeDisplaced().count == displaced)
+      #expect(drain(&buffer) == model.map(\.number), "seed \(seed)")
+    }
+  }
+
+  private func append(
+    _ new: ErasedChange, to model: inout [ErasedChange], _ policy: Buffer.Policy
+  ) -> Int {
+    let before = model.count
+    switch policy {
+    case .unbounded: model.append(new)
+    case .bounded(let limit): model = (model + [new]).suffix(limit)
+    case .newestPerKey:
+      if new.key == nil {
+        model = [new]
+      } else if let place = model.firstIndex(where: { $0.key == new.key }) {
+        model[place] = new
+      } else {
+        model.append(new)
+      }
+    }
+    return before + 1 - model.count
+  }
+}

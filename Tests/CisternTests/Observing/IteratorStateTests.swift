@@ -1,0 +1,130 @@
+import Testing
+
+@testable import Cistern
+
+@Suite struct IteratorStateTests {
+  /// A waiter here is a number.
+  private typealias State = IteratorState<Int>
+
+  private func change(_ number: UInt64) -> ErasedChange {
+    ErasedChange(Change<String, Int>(number: number, event: .updated("key", Int(number))))
+  }
+
+  private var open: State { .open(ChangeBuffer(.bounded(2))) }
+
+  private func number(_ next: State.Next) -> UInt64? {
+    if case .change(let change) = next { change.number } else { nil }
+  }
+
+  private func isEnd(_ next: State.Next) -> Bool {
+    if case .end = next { true } else { false }
+  }
+
+  private func isNothing(_ next: State.Next) -> Bool {
+    if case .nothing = next { true } else { false }
+  }
+
+  @Test func `what came is there at once, in order`() {
+    var state = open
+    #expect(state.append(change(1)) == false)
+    #expect(state.append(change(2)) == false)
+    #expect(number(state.next()) == 1)
+    #expect(number(state.next()) == 2)
+    #expect(isNothing(state.next()) == true)
+  }
+
+  @Test func `who waits is handed the next change, and it once`() {
+    var state = open
+    #expect(state.wait(7).changes.count == 0)
+    #expect(state.append(change(1)) == true)
+    let handover = state.handOver()
+    #expect(handover.changes.map(\.0) == [7] && handover.changes.map(\.1.number) == [1])
+    #expect(state.handOver().changes.count == 0)
+    #expect(isNothing(state.next()) == true)
+  }
+
+  @Test func `a change that came between asking and waiting is not missed`() {
+    var state = open
+    #expect(isNothing(state.next()) == true)
+    #expect(state.append(change(1)) == false)
+    let handover = state.wait(7)
+    #expect(handover.changes.map(\.0) == [7])
+  }
+
+  @Test func `several that wait are served in their order, and nobody overtakes them`() {
+    var state = open
+    _ = state.wait(7)
+    _ = state.wait(8)
+    _ = state.append(change(1))
+    #expect(isNothing(state.next()) == true)
+    #expect(state.handOver().changes.map(\.0) == [7])
+    _ = state.append(change(2))
+    _ = state.append(change(3))
+    let handover = state.handOver()
+    #expect(handover.changes.map(\.0) == [8] && handover.changes.map(\.1.number) == [2])
+    #expect(number(state.next()) == 3)
+  }
+
+  @Test func `what was displaced is handed out, and asks for attention`() {
+    var state = open
+    _ = state.append(change(1))
+    _ = state.append(change(2))
+    #expect(state.append(change(3)) == true)
+    #expect(state.handOver().displaced.map(\.number) == [1])
+    #expect(number(state.next()) == 2)
+  }
+
+  @Test func `at the end of the cache, what is left comes first`() {
+    var state = open
+    _ = state.append(change(1))
+    _ = state.finish()
+    #expect(state.append(change(2)) == false)
+    #expect(number(state.next()) == 1)
+    #expect(isEnd(state.next()) == true)
+    #expect(state.wait(7).ends == [7])
+
+    var other = open
+    _ = other.append(change(1))
+    _ = other.finish()
+    #expect(other.wait(7).changes.map(\.0) == [7])
+    #expect(other.wait(8).ends == [8])
+  }
+
+  @Test func `at the end of the cache, who waits gets what is about to come, or the end`() {
+    var state = open
+    _ = state.wait(7)
+    _ = state.wait(8)
+    _ = state.append(change(1))
+    let handover = state.finish()
+    #expect(handover.changes.map(\.0) == [7])
+    #expect(handover.ends == [8])
+    #expect(isEnd(state.next()) == true)
+  }
+
+  @Test func `ended is for ever, whichever state it ended in`() {
+    var waited = open
+    _ = waited.wait(7)
+    var finishing = open
+    _ = finishing.append(change(1))
+    _ = finishing.finish()
+    for state in [open, waited, finishing, .ended] {
+      var state = state
+      _ = state.end()
+      #expect(state.append(change(2)) == false)
+      #expect(isEnd(state.next()) == true)
+      #expect(state.wait(9).ends == [9])
+      let handover = state.finish()
+      #expect(handover.ends.isEmpty && handover.changes.isEmpty)
+    }
+  }
+
+  @Test func `who waits at the end is handed out, to be resumed`() {
+    var state = open
+    _ = state.wait(7)
+    guard case .waited(let waiters, _) = state.end() else {
+      Issue.record("the former state is waited")
+      return
+    }
+    #expect(waiters == [7])
+  }
+}

@@ -1,0 +1,101 @@
+import Cistern
+import CisternTesting
+import Testing
+
+/// Assertion 11.
+struct ExpiredValueTests {
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `what has expired is returned by no call, from either tier, and reading does not revive it`(
+    kind: SubjectKind, isInMemory: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60)))
+      let cache = subject.cache
+      cache["a"] = 1
+      cache.setValue(2, forKey: "b", expiry: .after(.seconds(30)))
+      cache.setValue(3, forKey: "c", expiry: .never)
+      subject.clock.advance(by: .seconds(30) - .nanoseconds(1))
+      try #require(cache["b"] == 2)
+      if !isInMemory && kind != .memory { cache.trim(toCost: 0) }
+      subject.clock.advance(by: .nanoseconds(1))
+      try #require(!cache.contains("b"))
+      try #require(cache.withBytes(forKey: "b") { _ in true } == nil)
+      try #require(cache["b"] == nil)
+      try #require(cache.value(forKey: "b") == nil)
+      try #require(cache["a"] == 1)
+      subject.clock.advance(by: .seconds(30))
+      try #require(cache["a"] == nil)
+      // It is fetched again, and lives anew.
+      try #require(try await subject.value("a") { _ in 4 } == 4)
+      subject.clock.advance(by: .seconds(59))
+      try #require(cache["a"] == 4)
+      subject.clock.advance(by: .seconds(1))
+      try #require(try await cache.values(forKeys: ["a", "b"]) { _ in [:] }.values.isEmpty)
+      try #require(cache["c"] == 3)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered)
+  func `after a restart what has expired meanwhile stays so, and a clock set back prolongs nothing`(
+    kind: SubjectKind
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      subject.cache.setValue(1, forKey: "a", expiry: .after(.seconds(60)))
+      subject.cache.setValue(2, forKey: "b", expiry: .after(.seconds(600)))
+      try await subject.tier?.flush()
+      // The machine was off for two minutes; the monotonic clock knows nothing of that.
+      subject.clock.moveWallTime(by: .seconds(120))
+      let reopened = try subject.reopened(after: true)
+      try #require(reopened.cache["a"] == nil)
+      try #require(reopened.cache["b"] == 2)
+      reopened.clock.moveWallTime(by: .seconds(-3_600))
+      reopened.clock.advance(by: .seconds(480))
+      try #require(reopened.cache["b"] == nil)
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `of many loads of an expired value one fetches, and none returns the old one`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60)))
+      subject.cache["a"] = -1
+      let origin = ScriptedOrigin<String, Int> { _, number in .yielding(2, .value(number)) }
+      subject.clock.advance(by: .seconds(60))
+      if executor.seed % 2 == 0 { subject.cache.trim(toCost: 0) }
+      let loads = (0..<5).map { _ in subject.load("a", fetch: origin.fetch) }
+      for load in loads { try #require(try await load.value == 1) }
+      try #require(origin.callCount == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `loads that find an expired value give its room back, however many`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(1)), memoryLimit: 16)
+      for number in 0..<20 {
+        try #require(try await subject.value("a") { _ in number } == number)
+        subject.clock.advance(by: .seconds(1))
+        try #require(subject.findings == [])
+      }
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a value lives from its publication, not from the start of its fetch`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60)))
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
+      let load = subject.load("a", fetch: origin.fetch)
+      await gate.arrivals(atLeast: 1)
+      subject.clock.advance(by: .seconds(600))
+      gate.open()
+      try #require(try await load.value == 1)
+      subject.clock.advance(by: .seconds(59))
+      try #require(subject.cache["a"] == 1)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Cistern
+import CisternTesting
+import Locking
+
+/// Follows a cache's changes as an observer, and finds what contradicts: numbers that go back, a key inserted twice,
+/// updated or removed while it was not there.
+final class ChangeAudit: Sendable {
+  private struct State {
+    var values: [String: Int] = [:]
+    var numbers: [String: UInt64] = [:]
+    var lastCleared: UInt64 = 0
+    var findings: [String] = []
+    var count = 0
+  }
+
+  private let state = Guarded(State())
+
+  /// Takes the next change.
+  func take(_ change: Change<String, Int>) {
+    state.withLock { state in
+      state.count += 1
+      if let key = change.key {
+        if change.number <= max(state.numbers[key] ?? 0, state.lastCleared) {
+          state.findings.append("\(key): number \(change.number) came late")
+        }
+        state.numbers[key] = change.number
+      }
+      switch change.event {
+      case .inserted(let key, let value):
+        if let old = state.values[key] { state.findings.append("\(key) was \(old), and inserted as \(value)") }
+        state.values[key] = value
+      case .updated(let key, let value):
+        if state.values[key] == nil { state.findings.append("\(key) was absent, and updated to \(value)") }
+        state.values[key] = value
+      case .removed(let key, let cause):
+        if state.values[key] == nil { state.findings.append("\(key) was absent, and removed (\(cause))") }
+        state.values[key] = nil
+      case .cleared:
+        state.lastCleared = change.number
+        state.values = [:]
+      }
+    }
+  }
+
+  var count: Int { state.withLock { $0.count } }
+  var findings: [String] { state.withLock { $0.findings } }
+  /// What the cache holds, as far as the changes tell.
+  var values: [String: Int] { state.withLock { $0.values } }
+}

@@ -1,0 +1,65 @@
+import Cistern
+import Testing
+
+@Suite struct StatisticsTests {
+  @Test func `every counter is added, and reaches the snapshot`() {
+    var part = ShardCounters()
+    part.memoryHits = 1
+    part.diskHits = 2
+    part.misses = 3
+    part.flights = 4
+    part.joins = 5
+    part.cancellations = 6
+    part.failures = 7
+    part.stores = 8
+    part.removals = 9
+    part.evictionsByCost = 10
+    part.evictionsByCount = 11
+    part.diskEvictions = 12
+    part.expirations = 13
+    part.refused = 14
+    part.notEncodable = 15
+    part.notDecodable = 16
+    var sum = part
+    sum += part
+
+    let single = numbers(of: part)
+    #expect(single.count == 16 && !single.contains(0), "a counter was added to the type and not to this test")
+    #expect(numbers(of: sum) == single.map { $0 * 2 })
+    let statistics = CacheStatistics(counters: sum)
+    #expect(Array(numbers(of: statistics).prefix(16)) == numbers(of: sum))
+  }
+
+  @Test func `the hit ratio counts both tiers, and is zero before the first look-up`() {
+    var counters = ShardCounters()
+    #expect(CacheStatistics(counters: counters).hitRatio == 0)
+    counters.memoryHits = 2
+    counters.diskHits = 1
+    counters.misses = 1
+    #expect(CacheStatistics(counters: counters).hitRatio == 0.75)
+  }
+
+  @Test func `a table has its columns aligned`() {
+    var counters = ShardCounters()
+    counters.memoryHits = 1_234_567
+    counters.misses = 89
+    let memory = MemoryStatistics(entryCount: 12, cost: 3_456, costLimit: 65_536, countLimit: 100)
+    let lines = CacheStatistics(counters: counters, memory: memory, disk: SecondTierStatistics())
+      .description.split(separator: "\n")
+    #expect(Set(lines.map(\.count)).count == 1)
+    #expect(lines[0].hasPrefix("hit ratio ") && lines[0].hasSuffix(" 100.0 %"))
+    #expect(lines[1].hasPrefix("hits in memory ") && lines[1].hasSuffix(" 1,234,567"))
+    #expect(lines.contains { $0.hasPrefix("limit on entries ") && $0.hasSuffix(" 100") })
+    #expect(lines.contains { $0.hasPrefix("disk ") && $0.hasSuffix(" active") })
+  }
+
+  @Test func `a store's table names its caches in order`() {
+    let store = StoreStatistics(caches: ["b": CacheStatistics(), "a": CacheStatistics()])
+    let titles = store.description.split(separator: "\n").filter { $0.hasPrefix("cache ") }
+    #expect(titles == ["cache \"a\"", "cache \"b\""])
+  }
+
+  private func numbers(of value: Any) -> [Int] {
+    Mirror(reflecting: value).children.compactMap { $0.value as? Int }
+  }
+}

@@ -1,0 +1,93 @@
+// A process for the disk tier's tests to kill, and to share a directory with. It does what its first argument says, and
+// tells on standard output how far it came.
+import Cistern
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 5, let limit = Int(arguments[3]) else {
+  print("usage: DiskChild write|hold|clear DIRECTORY LIMIT powerCut|processCrash")
+  exit(2)
+}
+let tier = try DiskTier(
+  directory: arguments[2], limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash)
+let cache = try tier.partition(named: "cache") { _ in }
+
+func say(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+}
+
+func key(_ number: Int) -> [UInt8] { Array("key-\(number)".utf8) }
+
+switch arguments[1] {
+case "write":
+  // Number n goes to key n mod 97; every seventh is removed again. Whoever kills this knows from the last line what must
+  // be there.
+  var number = 0
+  while true {
+    number += 1
+    let bytes = Array("\(number):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 3000)
+    cache.waitForRoom()
+    let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: Int64(number)), cost: 1)
+    _ = cache.stage(.record(key: key(number % 97), metadata, bytes: bytes))
+    if number % 7 == 0 { _ = cache.stage(.removal(key: key(number % 97))) }
+    if number % 20 == 0 {
+      try await tier.flush()
+      say("\(number)")
+    }
+  }
+case "hold":
+  // Keeps a snapshot open until it is killed.
+  _ = cache.stage(.record(key: key(0), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [1]))
+  try await tier.flush()
+  _ = cache.withRecord(forKey: key(0).rawSpan) { _, _ in
+    say("holding")
+    while true { sleep(1000) }
+  }
+case "clear":
+  // Removes everything, writes one record, and stays.
+  _ = cache.stageRemovalOfAll()
+  _ = cache.stage(.record(key: key(1), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [9]))
+  try await tier.flush()
+  say("cleared")
+  while true { sleep(1000) }
+case "fork":
+  _ = cache.stage(.record(key: key(0), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [1]))
+  try await tier.flush()
+  forkAndTry(cache, key(0))
+default: exit(2)
+}
+
+/// Forks, and tries in the child what it inherited; only what needs no other thread, since none comes along.
+func forkAndTry(_ cache: any SecondTierPartition, _ first: [UInt8]) -> Never {
+  // Swift does not offer it, rightly.
+  let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
+  let process = fork()
+  if process == 0 {
+    let found = cache.withRecord(forKey: first.rawSpan) { _, bytes in bytes.byteCount }
+    var isRefused = false
+    if case .refused = cache.stage(.removal(key: first)) { isRefused = true }
+    _ = cache.stageRemovalOfAll()
+    cache.waitForRoom()
+    var keys = 0
+    cache.forEachRecord { _, _, _ in
+      keys += 1
+      return true
+    }
+    let isThere = cache.contains(first.rawSpan)
+    say(
+      "child: \(found.map(String.init) ?? "nil"), \(isRefused ? "refused" : "taken"), "
+        + "\(keys == 0 ? "no keys" : "keys"), \(isThere ? "there" : "not there")")
+    _exit(0)
+  }
+  var status: Int32 = 0
+  unsafe waitpid(process, &status, 0)
+  let isThere = cache.contains(first.rawSpan)
+  say("parent: \(isThere ? "found" : "lost")")
+  while true { sleep(1000) }
+}

@@ -1,0 +1,84 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Asks the compiler what it says of a piece of code, against the modules that this test was built with.
+enum Compilation {
+  /// The compiler; nil where there is none to run.
+  static let compiler: String? = {
+    let folders = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
+    return folders.split(separator: ":").map { "\($0)/swiftc" }.first { unsafe access($0, X_OK) == 0 }
+  }()
+
+  /// The errors that the compiler has for `source`, one a line; empty where it has none.
+  static func errors(in source: String) -> String {
+    guard let compiler else { return "there is no compiler" }
+    let directory = TemporaryDirectory()
+    let file = "\(directory.path)/snippet.swift"
+    let output = "\(directory.path)/output"
+    write(source, to: file)
+    // Lifetimes are checked on the intermediate language, not by the type checker.
+    let status = run(
+      [
+        compiler, "-frontend", "-emit-sil", "-o", "/dev/null", "-module-name", "Snippet", "-parse-as-library",
+        "-package-name", packageName, "-swift-version", "6", "-enable-experimental-feature", "Lifetimes",
+        "-diagnostic-style", "llvm", "-I", "\(build)/Modules", "-I", "\(root)/Sources/CLMDB",
+        "-Xcc", "-fmodule-map-file=\(build)/CThreadSanitizer.build/module.modulemap", file,
+      ], output: output)
+    let lines = read(output).split(separator: "\n").filter { $0.contains("error:") }
+    if status != 0, lines.isEmpty { return "the compiler failed: \(read(output))" }
+    return lines.joined(separator: "\n")
+  }
+
+  private static let root = folder(of: folder(of: folder(of: #filePath)))
+
+  /// Where the test bundle lies, beside the modules.
+  private static let build = folder(
+    of: CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0])
+
+  /// What the package manager calls the package: its folder, in small letters, as an identifier.
+  private static let packageName = String(
+    root.split(separator: "/").last!.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+
+  private static func folder(of path: String) -> String {
+    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
+
+  private static func write(_ text: String, to path: String) {
+    let file = unsafe fopen(path, "w")
+    unsafe fputs(text, file)
+    unsafe fclose(file)
+  }
+
+  private static func read(_ path: String) -> String {
+    guard let file = unsafe fopen(path, "r") else { return "" }
+    defer { unsafe fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = unsafe fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+
+  /// Runs a program with both its outputs in a file, and answers its exit status.
+  private static func run(_ arguments: [String], output: String) -> Int32 {
+    var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = unsafe posix_spawn_file_actions_t()
+    #endif
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var child: pid_t = 0
+    guard unsafe posix_spawn(&child, arguments[0], &actions, nil, &pointers, environ) == 0 else { return -1 }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}
+    return status
+  }
+}

@@ -1,0 +1,156 @@
+import LMDB
+import Testing
+
+/// What must not compile does not, and for the reason that it should not.
+@Suite struct MisuseTests {
+  @Test(.enabled(if: Compilation.compiler != nil), arguments: Misuse.all)
+  func theCompilerRefuses(_ misuse: Misuse) {
+    let errors = Compilation.errors(in: misuse.source)
+    if let error = misuse.error {
+      #expect(errors.contains(error), "\(errors)")
+    } else {
+      #expect(errors == "")
+    }
+  }
+}
+
+struct Misuse: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let body: String
+  /// Words of the error; nil where there must be none.
+  let error: String?
+
+  /// The body inside a function that has what it needs.
+  var source: String {
+    """
+    import LMDB
+    func end(_ transaction: consuming WriteTransaction) {}
+    func snippet(
+      _ environment: Environment, _ other: Environment, _ table: Database, _ numbers: IntegerDatabase, _ key: [UInt8]
+    ) throws(LMDBError) {
+    \(body)
+    }
+    """
+  }
+
+  static let all = [
+    Misuse(
+      testDescription: "nothing of right use",
+      body: """
+        let copy = try environment.withRead { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(in: numbers)
+          _ = try cursor.moveToFirst()
+          return [UInt8](copying: try transaction.value(forKey: key.rawSpan, in: table))
+        }
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          try transaction.put(key.rawSpan, forKey: key.rawSpan, in: table)
+          _ = try transaction.value(forKey: 1, in: numbers)
+        }
+        _ = copy
+        """, error: nil),
+    Misuse(
+      testDescription: "a view that leaves its transaction",
+      body: """
+        var kept: RawSpan? = nil
+        try environment.withRead { (transaction) throws(LMDBError) in
+          kept = try transaction.value(forKey: key.rawSpan, in: table)
+        }
+        _ = kept
+        """, error: "lifetime-dependent variable 'kept' escapes its scope"),
+    Misuse(
+      testDescription: "a view as a transaction's result",
+      body: """
+        let kept = try environment.withRead { (transaction) throws(LMDBError) -> RawSpan? in
+          try transaction.value(forKey: key.rawSpan, in: table)
+        }
+        _ = kept
+        """, error: "conform to 'Escapable'"),
+    Misuse(
+      testDescription: "a view that a later change would end",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          let value = try transaction.value(forKey: key.rawSpan, in: table)
+          try transaction.put(key.rawSpan, forKey: key.rawSpan, in: table)
+          if let value { print(value.byteCount) }
+        }
+        """, error: "overlapping accesses to 'transaction'"),
+    Misuse(
+      testDescription: "reserved room that a later change would end",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          var room = try transaction.reserve(byteCount: 1, forKey: key.rawSpan, in: table)
+          try transaction.removeValue(forKey: key.rawSpan, in: table)
+          room.storeBytes(of: 1, toByteOffset: 0, as: UInt8.self)
+        }
+        """, error: "overlapping accesses to 'transaction'"),
+    Misuse(
+      testDescription: "a view that the cursor's move would end",
+      body: """
+        try environment.withRead { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(in: table)
+          let key = cursor.key
+          _ = try cursor.moveToNext()
+          if let key { print(key.byteCount) }
+        }
+        """, error: "overlapping accesses to 'cursor'"),
+    Misuse(
+      testDescription: "a change beside a cursor that writes",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(in: table)
+          try transaction.removeValue(forKey: key.rawSpan, in: table)
+          _ = try cursor.moveToNext()
+        }
+        """, error: "overlapping accesses to 'transaction'"),
+    Misuse(
+      testDescription: "a write transaction that is given away",
+      body: "try environment.withWrite { (transaction) throws(LMDBError) in end(transaction) }",
+      error: "missing reinitialization of inout parameter"),
+    Misuse(
+      testDescription: "a write transaction that is swapped for another",
+      body: """
+        try environment.withWrite { (one) throws(LMDBError) in
+          try other.withWrite { (two) throws(LMDBError) in swap(&one, &two) }
+        }
+        """, error: "conform to 'Escapable'"),
+    Misuse(
+      testDescription: "a write transaction on another thread",
+      body: "try environment.withWrite { (transaction) throws(LMDBError) in Task { print(transaction.number) } }",
+      error: "escaping closure captures 'inout' parameter"),
+    Misuse(
+      testDescription: "a commit by hand",
+      body: "try environment.withWrite { (transaction) throws(LMDBError) in try transaction.commit() }",
+      error: "'commit' is inaccessible"),
+    Misuse(
+      testDescription: "suspension inside a transaction",
+      body: "try environment.withWrite { (transaction) throws(LMDBError) in await Task.yield() }",
+      error: "'async' call in a function that does not support concurrency"),
+    Misuse(
+      testDescription: "a read transaction that ended",
+      body: """
+        let transaction = try environment.beginRead()
+        do { _ = consume transaction }
+        print(transaction.number)
+        """, error: "'transaction' used after consume"),
+    Misuse(
+      testDescription: "a read transaction without its environment",
+      body: """
+        struct Keeper: ~Copyable { let transaction: ReadTransaction }
+        """, error: "has non-Escapable type 'ReadTransaction'"),
+    Misuse(
+      testDescription: "removal at a cursor that reads",
+      body: """
+        try environment.withRead { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(in: table)
+          try cursor.removeCurrent()
+        }
+        """, error: "requires the types 'CursorReads' and 'CursorWrites' be equivalent"),
+    Misuse(
+      testDescription: "a key of another kind",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          try transaction.put(key.rawSpan, forKey: 1, in: table)
+        }
+        """, error: "cannot convert value of type"),
+  ]
+}

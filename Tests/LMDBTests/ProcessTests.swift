@@ -1,0 +1,116 @@
+import CLMDB
+import LMDB
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
+
+@Suite(.serialized) struct ProcessTests {
+  @Test func anEnvironmentFromBeforeAForkIsRefusedInTheChild() throws {
+    let fixture = try Fixture()
+    let environment = fixture.environment
+    // Once here, so that the child meets nothing for the first time: it may only do what needs no lock of another thread's.
+    func attempts() -> Int32 {
+      var refusals: Int32 = 0
+      for attempt in 0..<4 {
+        let found = code { () throws(LMDBError) in
+          switch attempt {
+          case 0: try environment.withRead { _ in }
+          case 1: try environment.withWrite { _ in }
+          case 2: _ = try environment.information()
+          default: try environment.close()
+          }
+        }
+        if found == .forked { refusals += 1 }
+      }
+      return refusals
+    }
+    _ = code { () throws(LMDBError) in throw LMDBError(.forked, operation: "test", message: "test") }
+    try environment.withRead { _ in }
+    try environment.withWrite { _ in }
+    _ = try environment.information()
+
+    let status = inChild { attempts() }
+    #expect(status == 4)
+    #expect(!environment.isInherited)
+    try environment.withWrite { _ in }
+  }
+
+  @Test func theSlotOfAReaderThatDiedIsFreedWhenAsked() throws {
+    let directory = TemporaryDirectory()
+    let environment = try Environment.open(directory: directory.path, options: options)
+    try environment.withRead { _ in }
+    // The child opens the directory for itself, in C alone, and dies inside a read.
+    let status = unsafe directory.path.withCString { path in
+      inChild {
+        var other: OpaquePointer?
+        var transaction: OpaquePointer?
+        guard unsafe mdb_env_create(&other) == 0, unsafe mdb_env_set_mapsize(other, 1 << 22) == 0,
+          unsafe mdb_env_open(other, path, UInt32(MDB_NOTLS), 0o600) == 0,
+          unsafe mdb_txn_begin(other, nil, UInt32(MDB_RDONLY), &transaction) == 0
+        else { return 1 }
+        return 0
+      }
+    }
+    #expect(status == 0)
+    #expect(try environment.information().readerCount == 2)
+    let others = try environment.readers().filter { $0.process != getpid() }
+    #expect(others.map(\.transaction) == [UInt(0)])
+    #expect(try environment.clearStaleReaders() == 1)
+    #expect(try environment.clearStaleReaders() == 0)
+    try environment.close()
+  }
+
+  @Test func anotherProcessesCommitIsSeenByTheNextRead() throws {
+    let directory = TemporaryDirectory()
+    let environment = try Environment.open(directory: directory.path, options: options)
+    let status = unsafe directory.path.withCString { path in
+      inChild {
+        var other: OpaquePointer?
+        var transaction: OpaquePointer?
+        var byte: UInt8 = 7
+        guard unsafe mdb_env_create(&other) == 0, unsafe mdb_env_set_mapsize(other, 1 << 22) == 0,
+          unsafe mdb_env_open(other, path, UInt32(MDB_NOTLS), 0o600) == 0,
+          unsafe mdb_txn_begin(other, nil, 0, &transaction) == 0
+        else { return 1 }
+        return unsafe withUnsafeMutableBytes(of: &byte) { bytes in
+          var key = unsafe MDB_val(mv_size: 1, mv_data: bytes.baseAddress)
+          var value = unsafe key
+          var index: MDB_dbi = 0
+          guard unsafe mdb_dbi_open(transaction, nil, 0, &index) == 0,
+            unsafe mdb_put(transaction, index, &key, &value, 0) == 0
+          else { return 2 }
+          return unsafe mdb_txn_commit(transaction)
+        }
+      }
+    }
+    #expect(status == 0)
+    let key: [UInt8] = [7]
+    let value = try environment.withRead { (transaction) throws(LMDBError) in
+      [UInt8](copying: try transaction.value(forKey: key.rawSpan, in: environment.mainDatabase))
+    }
+    #expect(value == key)
+    try environment.close()
+  }
+
+  /// Runs `body` in a child and answers its exit status; -1 where it was killed. Swift hides `fork`, rightly: the child may
+  /// not do anything that another thread's lock could stop. An alarm ends one that is stuck.
+  private func inChild(_ body: () -> Int32) -> Int32 {
+    let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+    let child = fork()
+    if child == 0 {
+      alarm(20)
+      _exit(body())
+    }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}
+    return status & 0x7f == 0 ? (status >> 8) & 0xff : -1
+  }
+}

@@ -1,0 +1,59 @@
+import LMDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A directory of a test's own, removed with all that is in it when the test lets go of it.
+final class TemporaryDirectory {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/cistern-lmdb-XXXXXX".utf8CString)
+    path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
+  }
+
+  deinit {
+    Self.remove(path)
+  }
+
+  private static func remove(_ path: String) {
+    // A file or a link goes at once; a directory when it is empty.
+    if unsafe unlink(path) == 0 { return }
+    for name in names(in: path) { remove("\(path)/\(name)") }
+    unsafe rmdir(path)
+  }
+
+  private static func names(in directory: String) -> [String] {
+    guard let listing = unsafe opendir(directory) else { return [] }
+    defer { unsafe closedir(listing) }
+    var names: [String] = []
+    while let entry = unsafe readdir(listing) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}
+
+/// An environment in a directory of its own, closed when the test is done with it.
+final class Fixture {
+  let directory: TemporaryDirectory
+  let environment: Environment
+
+  init(mapSize: Int = 1 << 26, durability: EnvironmentOptions.Durability = .noSync) throws {
+    directory = TemporaryDirectory()
+    environment = try Environment.open(
+      directory: directory.path, options: EnvironmentOptions(mapSize: mapSize, durability: durability))
+  }
+
+  deinit {
+    do { try environment.close() } catch { print("a test left a transaction open: \(error)") }
+  }
+}

@@ -1,0 +1,63 @@
+import Locking
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A thread of a test's own: blocking one of the cooperative pool's could block them all.
+final class JoinableThread: Sendable {
+  private let thread: UInt
+
+  /// Begins to run `body`.
+  init(_ body: @escaping @Sendable () -> Void) {
+    thread = unsafe start(Unmanaged.passRetained(Work(body: body)).toOpaque())
+  }
+
+  /// Returns when `body` did.
+  func join() {
+    #if canImport(Glibc)
+      pthread_join(pthread_t(thread), nil)
+    #else
+      unsafe pthread_join(pthread_t(bitPattern: thread)!, nil)
+    #endif
+  }
+}
+
+private final class Work: Sendable {
+  let body: @Sendable () -> Void
+
+  init(body: @escaping @Sendable () -> Void) {
+    self.body = body
+  }
+}
+
+private func start(_ work: UnsafeMutableRawPointer) -> UInt {
+  #if canImport(Glibc)
+    var thread = pthread_t()
+    unsafe pthread_create(&thread, nil, { unsafe run($0) }, work)
+    return UInt(thread)
+  #else
+    var thread: pthread_t?
+    unsafe pthread_create(&thread, nil, { unsafe run($0) }, work)
+    return UInt(bitPattern: thread)
+  #endif
+}
+
+private func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
+  return nil
+}
+
+/// Lines that several threads add to.
+final class Log: Sendable {
+  // Guarded by its own lock.
+  private let lines = Guarded<[String]>([])
+
+  func append(_ line: String) { lines.withLock { $0.append(line) } }
+
+  var all: [String] { lines.withLock { $0 } }
+}

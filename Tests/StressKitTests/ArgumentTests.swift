@@ -1,0 +1,47 @@
+import Testing
+
+@testable import StressKit
+
+@Suite struct ArgumentTests {
+  @Test(arguments: [
+    ["stress", "--duration", "soon"], ["stress", "--duration", "0"], ["stress", "--operations", "-5"],
+    ["stress", "--clients", "0"], ["stress", "--clients", "many"], ["stress", "--keys", "0"],
+    ["stress", "--value-size", "3"], ["stress", "--memory-limit", "0"], ["stress", "--memory-limit", "-1MiB"],
+    ["stress", "--disk-limit", "huge"], ["stress", "--seed", "-1"], ["stress", "--origin", "not an address"],
+    ["stress", "--origin", "ftp://host/"], ["stress", "--failure-rate", "150%"], ["stress", "--zipf", "-1"],
+    ["stress", "--policy", "best"], ["stress", "--duration", "1", "--operations", "1"],
+    ["stress", "--in-process", "--origin", "http://localhost/"], ["stress", "--trace", "t", "--keys", "5"],
+    ["stress", "a", "b"], ["stress", "--nonsense"], ["fly"], ["replay"], ["replay", "trace.csv"],
+    ["replay", "trace.csv", "--memory-limit", "lots"], ["replay", "trace.csv", "--memory-limit", "0%"],
+    ["replay", "trace.csv", "--memory-limit", "1MiB", "--policy", "belady"],
+  ])
+  func nonsenseIsRefusedWithTheExitCodeForBadInput(arguments: [String]) async {
+    let run = await CommandRun(arguments)
+    #expect(run.status == 2)
+    #expect(!run.errors.isEmpty)
+    #expect(run.output.isEmpty)
+  }
+
+  @Test(arguments: [
+    ["--help"], ["stress", "--help"], ["replay", "--help"], ["stat", "--help"], ["list", "--help"], ["get", "--help"],
+    ["put", "--help"], ["remove", "--help"], ["verify", "--help"], ["compact", "--help"],
+  ])
+  func helpIsAnAnswer(arguments: [String]) async {
+    let run = await CommandRun(arguments)
+    #expect(run.status == 0)
+    #expect(run.text.contains("USAGE"))
+    #expect(run.errors.isEmpty)
+  }
+
+  @Test func filesThatAreNotThereAreNamed() async {
+    let trace = await CommandRun("stress", "--trace", "/nonexistent/trace.csv")
+    #expect(trace.status == 2)
+    #expect(trace.errors.contains("/nonexistent/trace.csv"))
+    let folder = await CommandRun("stress", "/nonexistent/folder")
+    #expect(folder.status == 2)
+    #expect(folder.errors.contains("/nonexistent/folder"))
+    let replay = await CommandRun("replay", "/nonexistent/trace.csv", "--memory-limit", "1MiB")
+    #expect(replay.status == 2)
+    #expect(replay.errors.contains("/nonexistent/trace.csv"))
+  }
+}

@@ -1,0 +1,33 @@
+import Locking
+
+@testable import StressKit
+
+/// What a command has answered: its exit code and what it wrote.
+struct CommandRun {
+  let status: Int32
+  let output: [UInt8]
+  let errors: String
+
+  var text: String { String(decoding: output, as: UTF8.self) }
+
+  /// Runs the program inside this process.
+  init(_ arguments: [String], input: [UInt8] = []) async {
+    let captured = Captured()
+    let console = Console(
+      write: { bytes in captured.output.withLock { $0 += bytes } },
+      writeError: { bytes in captured.errors.withLock { $0 += bytes } },
+      readAll: { input }, isTerminal: false)
+    status = await Console.$current.withValue(console) { await CisternProgram.run(arguments) }
+    output = captured.output.withLock { $0 }
+    errors = String(decoding: captured.errors.withLock { $0 }, as: UTF8.self)
+  }
+
+  init(_ arguments: String..., input: [UInt8] = []) async {
+    await self.init(arguments, input: input)
+  }
+
+  private final class Captured: Sendable {
+    let output = Guarded<[UInt8]>([])
+    let errors = Guarded<[UInt8]>([])
+  }
+}

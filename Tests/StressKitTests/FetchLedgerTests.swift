@@ -1,0 +1,77 @@
+import CisternTesting
+import Testing
+
+@testable import StressKit
+
+@Suite struct FetchLedgerTests {
+  private let violations = ViolationLog()
+  private let register: VersionRegister
+  private let ledger: FetchLedger
+
+  init() {
+    register = VersionRegister(keyCount: 4, sample: HistorySample(keys: []), violations: violations)
+    ledger = FetchLedger(register: register, violations: violations)
+  }
+
+  /// Runs `between` while a fetch of key 1 runs, and a second fetch of it after that.
+  private func overlap(
+    cancelling: Bool = false, secondCalledAt: UInt64? = nil, _ between: () -> Void
+  ) async throws {
+    let (started, start) = AsyncStream.makeStream(of: Void.self)
+    let (released, release) = AsyncStream.makeStream(of: Void.self)
+    let first = Task {
+      try await ledger.fetch(1, name: "one", calledAt: Ticks.now()) { _ in
+        start.finish()
+        for await _ in released {}
+      }
+    }
+    for await _ in started {}
+    between()
+    if cancelling { first.cancel() }
+    try await ledger.fetch(1, name: "one", calledAt: secondCalledAt ?? Ticks.now()) { _ in }
+    release.finish()
+    try await first.value
+  }
+
+  @Test func twoFetchesOfAKeyAtOnceAreAViolation() async throws {
+    try await overlap {}
+    #expect(violations.violations.map(\.rule) == [.fetchedTwice])
+  }
+
+  @Test func aFetchMayBeginWhileOneRunsThatLostItsEntry() async throws {
+    try await overlap { register.write(1, .nothing) { _ in } }
+    try await overlap { register.clear {} }
+    #expect(violations.count == 0)
+  }
+
+  @Test func aFetchMayBeginWhileACancelledOneIsOnItsWayOut() async throws {
+    try await overlap(cancelling: true) {}
+    #expect(violations.count == 0)
+  }
+
+  @Test func theFlightThatLostItsEntryMayStartLast() async throws {
+    let early = Ticks.now()
+    register.write(1, .value) { _ in }
+    try await overlap(secondCalledAt: early) {}
+    #expect(violations.count == 0)
+  }
+
+  @Test func aWriteOfAnotherKeyExcusesNothing() async throws {
+    try await overlap { register.write(2, .value) { _ in } }
+    #expect(violations.count == 1)
+  }
+
+  @Test func aWriteBeforeTheFirstFetchExcusesNothing() async throws {
+    register.write(1, .value) { _ in }
+    try await overlap {}
+    #expect(violations.count == 1)
+  }
+
+  @Test func differentKeysDoNotMeet() async throws {
+    try await ledger.fetch(1, name: "one", calledAt: Ticks.now()) { _ in
+      try await ledger.fetch(2, name: "two", calledAt: Ticks.now()) { _ in }
+    }
+    #expect(violations.count == 0)
+    #expect(ledger.count == 0)
+  }
+}

@@ -1,0 +1,82 @@
+import Cistern
+import Foundation
+import Testing
+
+@testable import StressKit
+
+@Suite struct ReplayTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func misses(_ trace: String, limit: String, _ policy: EvictionPolicyKind) throws -> (objects: Int, bytes: Int)
+  {
+    let path = try folder.file("trace.csv", trace)
+    let replay = Replay(
+      path: path, limits: [try ReplayLimit(argument: limit)], limitNames: [limit], policies: [policy])
+    let result = try #require(try replay.run().results.first)
+    return (result.misses, result.bytesMissed)
+  }
+
+  @Test func leastRecentlyUsedGoesFirst() throws {
+    // Room for two: a misses, b misses, a hits, c misses and evicts b, a hits, b misses and evicts c, c misses.
+    #expect(try misses("a\nb\na\nc\na\nb\nc\n", limit: "2", .lru).objects == 5)
+  }
+
+  @Test func aLoopLargerThanTheLimitNeverHitsUnderLRU() throws {
+    #expect(try misses(String(repeating: "a\nb\nc\n", count: 10), limit: "2", .lru).objects == 30)
+    #expect(try misses(String(repeating: "a\nb\nc\n", count: 10), limit: "3", .lru).objects == 3)
+  }
+
+  @Test func sizesAreCosts() throws {
+    // Room for 100 bytes: a (60) misses, b (50) misses and evicts a, a misses and evicts b, c (40) misses and fits, a hits.
+    let result = try misses("a,60\nb,50\na,60\nc,40\na,60\n", limit: "100", .lru)
+    #expect(result.objects == 4)
+    #expect(result.bytes == 210)
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func anObjectLargerThanTheLimitAlwaysMissesAndEvictsNobody(policy: EvictionPolicyKind) throws {
+    #expect(try misses("a,10\nb,101\na,10\nb,101\na,10\n", limit: "100", policy).objects == 3)
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func whatFitsMissesOnce(policy: EvictionPolicyKind) throws {
+    let trace = (0..<500).map { "\($0 % 50),\(1_000 + $0 % 50)" }.joined(separator: "\n")
+    #expect(try misses(trace, limit: "100%", policy).objects == 50)
+  }
+
+  @Test func aShareIsOfTheFootprint() throws {
+    let path = try folder.file("trace.csv", "a,100\nb,300\na,200\n")
+    let report = try Replay(
+      path: path, limits: [.share(0.5)], limitNames: ["50%"], policies: [.lru]
+    ).run()
+    #expect(report.footprint == Replay.Footprint(requests: 3, objects: 2, cost: 500, hasSizes: true))
+    #expect(report.results.first?.limitCost == 250)
+  }
+
+  @Test func theCommandPrintsARowForEachPolicyAndLimit() async throws {
+    let path = try folder.file("trace.csv", "a\nb\na\nc\n")
+    let run = await CommandRun("replay", path, "--memory-limit", "1,2", "--memory-limit", "100%")
+    #expect(run.status == 0)
+    #expect(run.text.contains("4 requests of 3 objects"))
+    #expect(run.text.split(separator: "\n").count { $0.hasPrefix("lru") || $0.hasPrefix("s3fifo") } == 6)
+  }
+
+  @Test func theCommandWritesJSON() async throws {
+    let path = try folder.file("trace.csv", "a,1\nb,1\na,1\nc,1\n")
+    let run = await CommandRun("replay", path, "--memory-limit", "2", "--policy", "lru", "--json", "-")
+    let report = try JSONDecoder().decode(ReplayReport.self, from: Data(run.output))
+    #expect(report.results.map(\.misses) == [3])
+    #expect(run.text.contains("\"objectMissRatio\" : 0.75"))
+  }
+
+  @Test func aMalformedTraceEndsTheCommandWithTheLine() async throws {
+    let path = try folder.file("trace.csv", "a,1\nb\n")
+    let run = await CommandRun("replay", path, "--memory-limit", "2")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("trace.csv:2:"))
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@testable import StressKit
+
+@Suite struct StoreCommandTests {
+  private let folder: TemporaryFolder
+  private var store: String { folder.path + "/store" }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func put(_ key: String, _ value: String, _ more: String...) async {
+    let run = await CommandRun(
+      ["put", store, "things", key, "--disk-limit", "1MiB"] + more, input: Array(value.utf8))
+    #expect(run.status == 0, "\(run.errors)")
+  }
+
+  @Test func whatWasPutIsThere() async {
+    await put("a", "one")
+    await put("b", "")
+    let one = await CommandRun("get", store, "things", "a")
+    #expect(one.status == 0)
+    #expect(one.text == "one")
+    let nothing = await CommandRun("get", store, "things", "b")
+    #expect(nothing.status == 0)
+    #expect(nothing.output.isEmpty)
+  }
+
+  @Test func aFileIsStoredAsItIs() async throws {
+    let bytes = (0...255).map { UInt8($0) }
+    let file = try folder.file("bytes", bytes)
+    await put("bytes", "", "--file", file)
+    #expect(await CommandRun("get", store, "things", "bytes").output == bytes)
+  }
+
+  @Test func aKeyThatIsNotThereIsANo() async {
+    await put("a", "one")
+    let run = await CommandRun("get", store, "things", "z")
+    #expect(run.status == 1)
+    #expect(run.errors.contains("'z'"))
+    #expect(await CommandRun("remove", store, "things", "z").status == 1)
+    let cache = await CommandRun("get", store, "others", "a")
+    #expect(cache.status == 1)
+    #expect(cache.errors.contains("things"))
+  }
+
+  @Test func whatWasRemovedIsGone() async {
+    await put("a", "one")
+    await put("b", "two")
+    #expect(await CommandRun("remove", store, "things", "a").status == 0)
+    #expect(await CommandRun("get", store, "things", "a").status == 1)
+    #expect(await CommandRun("get", store, "things", "b").text == "two")
+    #expect(await CommandRun("remove", store, "things", "--all").status == 0)
+    #expect(await CommandRun("get", store, "things", "b").status == 1)
+    #expect(await CommandRun("remove", store, "things").status == 2)
+  }
+
+  @Test func keysAreListedByPrefixAndLimit() async throws {
+    for key in ["x/1", "x/2", "x/3", "y/1"] { await put(key, "value") }
+    let all = await CommandRun("list", store, "things", "--keys-only")
+    #expect(Set(all.text.split(separator: "\n")) == ["x/1", "x/2", "x/3", "y/1"])
+    let some = await CommandRun("list", store, "things", "--keys-only", "--prefix", "x/")
+    #expect(Set(some.text.split(separator: "\n")) == ["x/1", "x/2", "x/3"])
+    let few = await CommandRun("list", store, "things", "--keys-only", "--limit", "2")
+    #expect(few.text.split(separator: "\n").count == 2)
+    let json = await CommandRun("list", store, "things", "--prefix", "y", "--json")
+    let entries = try #require(try JSONSerialization.jsonObject(with: Data(json.output)) as? [[String: Any]])
+    #expect(entries.first?["key"] as? String == "y/1")
+    #expect(entries.first?["bytes"] as? Int == 5)
+    #expect(await CommandRun("list", store, "things").text.contains("never"))
+  }
+
+  @Test func keysThatAreNoTextAreGivenInHexadecimal() async {
+    let run = await CommandRun(
+      ["put", store, "things", "00ff5c", "--hex", "--disk-limit", "1MiB"], input: Array("bytes".utf8))
+    #expect(run.status == 0)
+    #expect(await CommandRun("get", store, "things", "00ff5c", "--hex").text == "bytes")
+    #expect(await CommandRun("list", store, "things", "--keys-only").text == "\\x00\\xff\\\\\n")
+    #expect(await CommandRun("get", store, "things", "0", "--hex").status == 2)
+  }
+
+  @Test func aValueMayExpire() async {
+    await put("a", "one", "--expires-after", "1ns")
+    #expect(await CommandRun("get", store, "things", "a").status == 1)
+    #expect(await CommandRun("get", store, "things", "a", "--expired").text == "one")
+  }
+
+  @Test func statTellsCachesAndSizes() async throws {
+    await put("a", "one")
+    let run = await CommandRun("stat", store)
+    #expect(run.status == 0)
+    #expect(run.text.contains("things"))
+    let json = await CommandRun("stat", store, "--json")
+    let report = try JSONDecoder().decode(StatCommand.Report.self, from: Data(json.output))
+    #expect(report.caches.map(\.name) == ["things"])
+    #expect(report.entries == 1)
+    #expect(report.fileBytes <= report.limitBytes)
+  }
+
+  @Test func aSoundStoreVerifiesAndADamagedOneDoesNot() async throws {
+    for number in 0..<50 { await put("key\(number)", String(repeating: "v", count: 300)) }
+    #expect(await CommandRun("verify", store).status == 0)
+    let path = URL(fileURLWithPath: store + "/data.mdb")
+    var bytes = try Data(contentsOf: path)
+    let value = try #require(bytes.range(of: Data(String(repeating: "v", count: 300).utf8), options: .backwards))
+    bytes[value.lowerBound + 100] = UInt8(ascii: "w")
+    try bytes.write(to: path)
+    let run = await CommandRun("verify", store)
+    #expect(run.status == 1, "\(run.text)\(run.errors)")
+    #expect(run.text.contains("checksum"))
+  }
+
+  @Test func compactingMakesTheFileSmaller() async throws {
+    for number in 0..<20 { await put("key\(number)", String(repeating: "v", count: 20_000)) }
+    for number in 0..<19 { #expect(await CommandRun("remove", store, "things", "key\(number)").status == 0) }
+    let path = store + "/data.mdb"
+    let before = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    #expect(await CommandRun("compact", store).status == 0)
+    let after = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    #expect(after < before / 2)
+    #expect(await CommandRun("get", store, "things", "key19").output.count == 20_000)
+    #expect(await CommandRun("verify", store).status == 0)
+  }
+
+  @Test(arguments: ["stat", "verify", "compact"])
+  func aDirectoryWithoutAStoreIsBadInput(command: String) async throws {
+    let absent = await CommandRun(command, folder.path + "/absent")
+    #expect(absent.status == 2)
+    #expect(absent.errors.contains("absent"))
+    let empty = await CommandRun(command, folder.path)
+    #expect(empty.status == 2)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/data.mdb"))
+    let file = await CommandRun(command, try folder.file("file", "text"))
+    #expect(file.status == 2)
+  }
+
+  @Test func aFileThatIsNotAStoresIsLeftAlone() async throws {
+    await put("a", "one")
+    let garbage = [UInt8](repeating: 7, count: 10_000)
+    _ = try folder.file("store/data.mdb", garbage)
+    #expect(await CommandRun("stat", store).status == 2)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb")) == Data(garbage))
+  }
+}

@@ -1,0 +1,103 @@
+import Cistern
+import Foundation
+import Testing
+
+@testable import StressKit
+
+@Suite(.serialized) struct StressRunTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func configuration(_ arguments: String...) throws -> StressConfiguration {
+    let command = try StressCommand.parse(arguments)
+    return try command.resolve()
+  }
+
+  private func run(_ configuration: StressConfiguration) async throws -> StressReport {
+    let stop = StopSignal(configuration.bound)
+    return try await StressRun(configuration, stop: stop).run()
+  }
+
+  @Test func aRunInProcessEndsWithoutViolations() async throws {
+    let report = try await run(
+      configuration(
+        "--in-process", "--operations", "20000", "--value-size", "512", "--keys", "500", "--memory-limit", "64KiB",
+        "--disk-limit", "4MiB", "--clients", "8", "--latency", "0", "--seed", "11", "--reopen-every", "200ms"))
+    #expect(report.violations == [])
+    #expect(report.operations >= 20_000)
+    #expect(report.originRequests > 0)
+    #expect(report.distinctKeys > 100)
+    #expect(report.historyOperations > 0)
+    #expect(report.observers.changes > 0)
+    #expect(!report.interrupted)
+  }
+
+  @Test func aRunOverHTTPServesTheFilesOfAFolder() async throws {
+    for name in ["a b.txt", "sub/ü.bin", "100%.txt", "c+d;e.txt"] { _ = try folder.file(name, "content of \(name)") }
+    var configuration = try configuration(
+      folder.path, "--operations", "3000", "--keys", "12", "--clients", "4", "--latency", "1ms", "--seed", "12")
+    configuration.failureRate = 0
+    let report = try await run(configuration)
+    #expect(report.violations == [])
+    #expect(report.originRequests > 0)
+    #expect(report.count(.failed) == 0)
+  }
+
+  @Test func aTraceChoosesTheKeys() async throws {
+    let trace = try folder.file("trace.csv", (0..<300).map { "k\($0 % 7),2000" }.joined(separator: "\n"))
+    let report = try await run(
+      configuration("--in-process", "--trace", trace, "--operations", "2000", "--latency", "0"))
+    #expect(report.violations == [])
+    #expect(report.distinctKeys == 7)
+  }
+
+  @Test func anInterruptedRunReports() async throws {
+    let configuration = try configuration("--in-process", "--duration", "1h", "--keys", "100", "--value-size", "100")
+    let stop = StopSignal(configuration.bound)
+    let run = try StressRun(configuration, stop: stop)
+    async let report = run.run()
+    stop.interrupt()
+    #expect(try await report.interrupted)
+  }
+
+  @Test func aDirectoryOfTheUsersStaysAndIsUsedAgain() async throws {
+    let arguments = [
+      "stress", "--in-process", "--operations", "2000", "--keys", "50", "--value-size", "300", "--directory",
+      folder.path + "/store",
+    ]
+    let first = await CommandRun(arguments)
+    #expect(first.status == 0, "\(first.text)\(first.errors)")
+    let second = await CommandRun(arguments)
+    #expect(second.status == 0, "\(second.text)\(second.errors)")
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/store"))
+  }
+
+  @Test func theReportInJSONHasWhatWasPromised() async throws {
+    let path = folder.path + "/report.json"
+    let run = await CommandRun(
+      "stress", "--in-process", "--operations", "2000", "--keys", "50", "--value-size", "300", "--seed", "5", "--json",
+      path)
+    #expect(run.status == 0, "\(run.text)\(run.errors)")
+    let data = try Data(contentsOf: URL(fileURLWithPath: path))
+    let report = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    for key in [
+      "seed", "configuration", "seconds", "operations", "originRequests", "distinctKeys", "outcomes", "limits",
+      "violations",
+    ] { #expect(report[key] != nil, "\(key) is missing") }
+    #expect(report["seed"] as? Int == 5)
+    #expect((report["violations"] as? [Any])?.isEmpty == true)
+    let outcomes = try #require(report["outcomes"] as? [String: [String: Any]])
+    for name in ["memory", "disk", "joined", "fetched", "failed", "cancelled"] {
+      #expect(["count", "p50", "p99", "p999"].allSatisfy { outcomes[name]?[$0] is Int }, "\(name) is incomplete")
+    }
+    let limits = try #require(report["limits"] as? [String: [String: Any]])
+    for tier in ["memory", "disk"] {
+      let limit = try #require(limits[tier]?["limit"] as? Int)
+      let peak = try #require(limits[tier]?["peak"] as? Int)
+      #expect(peak > 0 && peak <= limit)
+    }
+  }
+}
