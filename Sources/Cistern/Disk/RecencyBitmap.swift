@@ -7,7 +7,8 @@ import Synchronization
 #endif
 
 /// Which records were read since they were written, or since they were last passed over: one bit each, in memory only,
-/// so that a read never writes to disk. Any thread marks; the writer thread tests and clears.
+/// so that a read never writes to disk. Any thread marks; the writer thread tests, and clears a number's mark when it gives
+/// the number out.
 ///
 /// A ring: the bit of a sequence number is at its remainder. Where more numbers are in use than the ring has bits, two
 /// records share one, and a record may get a second turn that it did not earn; nothing else comes of it.
@@ -54,13 +55,13 @@ final class RecencyBitmap: Sendable {
     return unsafe words[index].load(ordering: .relaxed) & bit != 0
   }
 
-  /// Forgets that the record was read, or that an earlier one with its place was; true if there was a mark.
-  @discardableResult
-  func clear(_ sequence: UInt64) -> Bool {
+  /// Forgets that an earlier record with this place was read.
+  func clear(_ sequence: UInt64) {
     let (index, bit) = place(sequence)
     // In bounds by the mask.
-    guard unsafe words[index].load(ordering: .relaxed) & bit != 0 else { return false }
-    return unsafe words[index].bitwiseAnd(~bit, ordering: .relaxed).oldValue & bit != 0
+    if unsafe words[index].load(ordering: .relaxed) & bit != 0 {
+      _ = unsafe words[index].bitwiseAnd(~bit, ordering: .relaxed)
+    }
   }
 
   @inline(__always)

@@ -3,7 +3,8 @@ import LMDB
 /// One write transaction's work on the tables: they change together here, and nowhere else.
 ///
 /// A value of the transaction's own: where the transaction is aborted, it is thrown away, so that nothing in memory is
-/// changed by what was not committed. The exception is the recency bitmap, whose marks may go: they are a hint.
+/// changed by what was not committed. Marks of use are therefore only looked at: that of a number goes when the number is
+/// given out, which is when it can no longer be an older record's.
 struct WriteStep {
   let file: DiskFile
   let recency: RecencyBitmap
@@ -90,8 +91,7 @@ struct WriteStep {
     }
     let generation = key.generation
     let isLive = try liveCounts(generation, in: transaction) != nil
-    let isMarked = recency.clear(sequence)
-    if isMarked, sparing, isLive {
+    if sparing, isLive, recency.isMarked(sequence) {
       try moveToTail(key, from: sequence, in: &transaction)
       outcome.touchedPages += 2 + StepOutcome.overflowPages(size)
       return .spared

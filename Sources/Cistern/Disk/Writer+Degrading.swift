@@ -31,6 +31,8 @@ extension Writer {
 
   /// Tries whether the disk works again, with what is staged: the removals of what could not be written.
   func retry() {
+    // Whoever asks while this try is already failing is not answered with its failure, but by the next.
+    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
     do throws(LMDBError) {
       if engine.file == nil { try openFreshFile() }
       if let reader = longReader, let file = engine.file, try file.environment.readers().contains(reader) {
@@ -41,7 +43,7 @@ extension Writer {
       guard let file = engine.file else { return }
       try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
     } catch {
-      giveUpStaged(error)
+      giveUpStaged(through: through, error)
       return
     }
     engine.monitor.withLock { $0.retryAt = nil }
@@ -54,10 +56,9 @@ extension Writer {
     engine.report(.recovered, "the disk works again")
   }
 
-  private func giveUpStaged(_ error: LMDBError) {
+  private func giveUpStaged(through: UInt64, _ error: LMDBError) {
     let failure = CisternError(
       .diskFailed, "the disk still fails; what was staged is not on it", location: engine.directory, cause: error)
-    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
     let waiters = engine.progress.withLock { progress in
       progress.settle(through: through, error: failure)
       return progress.makeDurable()
