@@ -24,7 +24,7 @@ final class DiskFile: Sendable {
 
   /// Opens the file in `directory`, and creates it unless `options` say read-only; costs nothing that grows with it.
   ///
-  /// Throws `invalid` for a file of LMDB's that is not ours, `versionMismatch` for one of a newer format than this code's.
+  /// Throws `invalid` for a file of LMDB's that is not ours, `versionMismatch` for one of another format than this code's.
   static func open(directory: String, options: EnvironmentOptions) throws(LMDBError) -> DiskFile {
     let environment = try Environment.open(directory: directory, options: options)
     do throws(LMDBError) {
@@ -60,16 +60,16 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Notes the format in a new file; throws where the file's is newer than this code's.
+  /// Notes the format in a new file; throws where the file's is another than this code's.
   private func requireFormat() throws(LMDBError) {
     let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
       try transaction.number(forKey: MetaTable.format, in: meta)
     }
     if let version {
-      guard version <= MetaTable.formatVersion else {
+      guard version == MetaTable.formatVersion else {
         throw LMDBError(
           .versionMismatch, operation: "open \(environment.directory)",
-          message: "the file's format is of version \(version), newer than this program's \(MetaTable.formatVersion)")
+          message: "the file's format is of version \(version), not this program's \(MetaTable.formatVersion)")
       }
     } else if !environment.options.isReadOnly {
       try environment.withWrite { (transaction) throws(LMDBError) in

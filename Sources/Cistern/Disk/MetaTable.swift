@@ -10,8 +10,8 @@ import LMDB
 ///
 /// Numbers are of eight bytes; in keys the greatest byte first, else the least.
 enum MetaTable {
-  /// The version that this code writes, and the newest that it reads.
-  static let formatVersion: UInt64 = 1
+  /// The version that this code writes, and the only one that it reads.
+  static let formatVersion: UInt64 = 2
   /// The longest name of a partition, in bytes of UTF-8; LMDB's keys end at 511.
   static let longestName = 500
 

@@ -16,32 +16,37 @@ struct RecordDraft {
 
   /// The size of the record in bytes.
   var size: Int {
-    RecordFormat.fixedSize + (metadata.expires == nil ? 0 : 8) + (metadata.schemaVersion == 0 ? 0 : 4)
-      + (tagsSize == 0 ? 0 : 4 + tagsSize) + (key.count > DiskKey.longestDirectKey ? 4 + key.count : 0) + bytes.count
+    RecordFormat.fixedSize + flags.optionalSize + tagsSize
+      + (key.count > DiskKey.longestDirectKey ? key.count : 0) + bytes.count
+  }
+
+  private var flags: RecordFormat.Flags {
+    var flags: RecordFormat.Flags = []
+    if metadata.expires != nil { flags.insert(.expiry) }
+    if metadata.grace != 0 { flags.insert(.grace) }
+    if metadata.idle != 0 { flags.insert(.idle) }
+    if metadata.lastUsed != nil { flags.insert(.lastUsed) }
+    if metadata.refreshAhead != 0 { flags.insert(.refreshAhead) }
+    if metadata.era != 0 { flags.insert(.era) }
+    if metadata.schemaVersion != 0 { flags.insert(.schemaVersion) }
+    if tagsSize > 0 { flags.insert(.tags) }
+    if key.count > DiskKey.longestDirectKey { flags.insert(.key) }
+    if metadata.isNegative { flags.insert(.negative) }
+    return flags
   }
 
   /// Writes the record, as it lies under `diskKey`, into `target`, whose size is the record's.
   @_lifetime(target: copy target)
   func encode(sequence: UInt64, under diskKey: borrowing DiskKey, into target: inout MutableRawSpan) {
     precondition(target.byteCount == size)
-    var flags: RecordFormat.Flags = []
-    var offset = RecordFormat.fixedSize
-    if let expires = metadata.expires {
-      flags.insert(.expiry)
-      target.store(expires.nanosecondsSince1970, at: &offset)
-    }
-    if metadata.schemaVersion != 0 {
-      flags.insert(.schemaVersion)
-      target.store(metadata.schemaVersion, at: &offset)
-    }
-    if tagsSize > 0 {
-      flags.insert(.tags)
-      target.store(UInt32(tagsSize), at: &offset)
-    }
-    if diskKey.isDigest {
-      flags.insert(.key)
-      target.store(UInt32(key.count), at: &offset)
-    }
+    var offset = 8
+    target.store(RecordFormat.version, at: &offset)
+    target.store(UInt8(0), at: &offset)
+    target.store(flags.rawValue, at: &offset)
+    target.store(metadata.cost, at: &offset)
+    target.store(sequence, at: &offset)
+    target.store(metadata.created.nanosecondsSince1970, at: &offset)
+    encodeOptionalFields(into: &target, at: &offset)
     if tagsSize > 0 {
       RecordTags.encode(metadata.tags, into: &target, at: offset)
       offset += tagsSize
@@ -51,15 +56,20 @@ struct RecordDraft {
       offset += key.count
     }
     target.copy(bytes.rawSpan, to: offset)
-
-    offset = 8
-    target.store(RecordFormat.version, at: &offset)
-    target.store(flags.rawValue, at: &offset)
-    target.store(UInt16(0), at: &offset)
-    target.store(metadata.cost, at: &offset)
-    target.store(sequence, at: &offset)
-    target.store(metadata.created.nanosecondsSince1970, at: &offset)
     RecordFormat.seal(&target, under: diskKey.bytes)
+  }
+
+  @_lifetime(target: copy target)
+  private func encodeOptionalFields(into target: inout MutableRawSpan, at offset: inout Int) {
+    if let expires = metadata.expires { target.store(expires.nanosecondsSince1970, at: &offset) }
+    if metadata.grace != 0 { target.store(metadata.grace, at: &offset) }
+    if metadata.idle != 0 { target.store(metadata.idle, at: &offset) }
+    if let lastUsed = metadata.lastUsed { target.store(lastUsed.nanosecondsSince1970, at: &offset) }
+    if metadata.refreshAhead != 0 { target.store(metadata.refreshAhead, at: &offset) }
+    if metadata.era != 0 { target.store(metadata.era, at: &offset) }
+    if metadata.schemaVersion != 0 { target.store(metadata.schemaVersion, at: &offset) }
+    if tagsSize > 0 { target.store(UInt32(tagsSize), at: &offset) }
+    if key.count > DiskKey.longestDirectKey { target.store(UInt32(key.count), at: &offset) }
   }
 }
 

@@ -1,14 +1,16 @@
 /// How a record lies in the file. Numbers are little-endian, at no alignment.
 ///
 ///     0  checksum of the record's key in the file, and then of all that follows here
-///     8  format version          9  flags: which of the optional fields there are
-///    10  zero, two bytes        12  cost
-///    16  sequence number        24  time written
-///    32  optional, in this order: time of expiry (8), schema version (4), length of the tags (4), of the key (4);
+///     8  format version          9  zero
+///    10  flags, two bytes: which of the optional fields there are, and whether the value is a negative result
+///    12  cost                   16  sequence number
+///    24  time written
+///    32  optional, in this order: time of expiry (8), grace (8), idle time (8), time of the last use (8), refresh ahead
+///        (8), era (8), schema version (4), length of the tags (4), of the key (4);
 ///        then the tags, the key where the file's key is only its digest, and to the end the value's bytes
 enum RecordFormat {
   /// The version that this code writes, and the only one that it reads.
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
   /// The size of the fields that every record has.
   static let fixedSize = 32
   static let sequenceOffset = 16
@@ -16,12 +18,24 @@ enum RecordFormat {
   private static let keySeed: UInt64 = 0x2545_f491_4f6c_dd1d
 
   struct Flags: OptionSet {
-    let rawValue: UInt8
+    let rawValue: UInt16
     static let expiry = Flags(rawValue: 1)
-    static let schemaVersion = Flags(rawValue: 2)
-    static let tags = Flags(rawValue: 4)
-    static let key = Flags(rawValue: 8)
-    static let known: Flags = [.expiry, .schemaVersion, .tags, .key]
+    static let grace = Flags(rawValue: 2)
+    static let idle = Flags(rawValue: 4)
+    static let lastUsed = Flags(rawValue: 8)
+    static let refreshAhead = Flags(rawValue: 16)
+    static let era = Flags(rawValue: 32)
+    static let schemaVersion = Flags(rawValue: 64)
+    static let tags = Flags(rawValue: 128)
+    static let key = Flags(rawValue: 256)
+    static let negative = Flags(rawValue: 512)
+    static let known = Flags(rawValue: 1023)
+
+    /// The bytes of the optional fields, without the tags and the key themselves.
+    var optionalSize: Int {
+      // Six fields have eight bytes, the three after them four.
+      8 * (rawValue & 63).nonzeroBitCount + 4 * (rawValue & 448).nonzeroBitCount
+    }
   }
 
   /// The checksum that the record has when it lies under `key`.
@@ -35,13 +49,24 @@ enum RecordFormat {
 struct RecordHeader {
   let sequence: UInt64
   let created: WallTime
-  let expires: WallTime?
   let cost: UInt32
-  let schemaVersion: UInt32
+  let optional: OptionalFields
   /// Where the tags, the whole key (empty where the file's key is it) and the value lie in the record.
   let tags: Range<Int>
   let key: Range<Int>
   let value: Range<Int>
+
+  /// The fields that most records do without.
+  struct OptionalFields {
+    var expires: WallTime?
+    var grace: UInt64 = 0
+    var idle: UInt64 = 0
+    var lastUsed: WallTime?
+    var refreshAhead: UInt64 = 0
+    var era: UInt64 = 0
+    var schemaVersion: UInt32 = 0
+    var isNegative = false
+  }
 
   /// Reads the fields of `record`, which may be any bytes; nil unless its checksum under `diskKey` and its lengths
   /// are right.
@@ -57,50 +82,38 @@ struct RecordHeader {
   @inline(__always)
   init?(trusting record: RawSpan) {
     guard record.byteCount >= RecordFormat.fixedSize, record.byte(at: 8) == RecordFormat.version else { return nil }
-    let flags = RecordFormat.Flags(rawValue: record.byte(at: 9))
+    let flags = RecordFormat.Flags(rawValue: record.integer(at: 10, as: UInt16.self))
     guard flags.isSubset(of: .known) else { return nil }
     cost = record.integer(at: 12, as: UInt32.self)
     sequence = record.integer(at: RecordFormat.sequenceOffset, as: UInt64.self)
     created = WallTime(nanosecondsSince1970: record.integer(at: 24, as: Int64.self))
+    var optional = OptionalFields()
+    var offset = RecordFormat.fixedSize
     if flags.isEmpty {
-      expires = nil
-      schemaVersion = 0
-      tags = RecordFormat.fixedSize..<RecordFormat.fixedSize
+      self.optional = optional
+      tags = offset..<offset
       key = tags
-      value = RecordFormat.fixedSize..<record.byteCount
+      value = offset..<record.byteCount
       return
     }
-    let optionalSize =
-      (flags.contains(.expiry) ? 8 : 0) + (flags.contains(.schemaVersion) ? 4 : 0) + (flags.contains(.tags) ? 4 : 0)
-      + (flags.contains(.key) ? 4 : 0)
-    var offset = RecordFormat.fixedSize
-    guard record.byteCount - offset >= optionalSize else { return nil }
-    if flags.contains(.expiry) {
-      expires = WallTime(nanosecondsSince1970: record.integer(at: offset, as: Int64.self))
-      offset += 8
-    } else {
-      expires = nil
-    }
-    if flags.contains(.schemaVersion) {
-      schemaVersion = record.integer(at: offset, as: UInt32.self)
-      offset += 4
-    } else {
-      schemaVersion = 0
-    }
-    var tagsLength = 0
-    if flags.contains(.tags) {
-      tagsLength = Int(record.integer(at: offset, as: UInt32.self))
-      offset += 4
-    }
-    var keyLength = 0
-    if flags.contains(.key) {
-      keyLength = Int(record.integer(at: offset, as: UInt32.self))
-      offset += 4
-    }
+    guard record.byteCount - offset >= flags.optionalSize else { return nil }
+    if flags.contains(.expiry) { optional.expires = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
+    if flags.contains(.grace) { optional.grace = record.next(at: &offset) }
+    if flags.contains(.idle) { optional.idle = record.next(at: &offset) }
+    if flags.contains(.lastUsed) { optional.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
+    if flags.contains(.refreshAhead) { optional.refreshAhead = record.next(at: &offset) }
+    if flags.contains(.era) { optional.era = record.next(at: &offset) }
+    if flags.contains(.schemaVersion) { optional.schemaVersion = record.next(at: &offset) }
+    optional.isNegative = flags.contains(.negative)
+    self.optional = optional
+    var tagsLength: UInt32 = 0
+    if flags.contains(.tags) { tagsLength = record.next(at: &offset) }
+    var keyLength: UInt32 = 0
+    if flags.contains(.key) { keyLength = record.next(at: &offset) }
     // Each length is below 2³²: the sum cannot overflow.
-    guard tagsLength + keyLength <= record.byteCount - offset else { return nil }
-    tags = offset..<offset + tagsLength
-    key = tags.upperBound..<tags.upperBound + keyLength
+    guard Int(tagsLength) + Int(keyLength) <= record.byteCount - offset else { return nil }
+    tags = offset..<offset + Int(tagsLength)
+    key = tags.upperBound..<tags.upperBound + Int(keyLength)
     value = key.upperBound..<record.byteCount
   }
 
@@ -108,7 +121,18 @@ struct RecordHeader {
   @inline(__always)
   func metadata(of record: RawSpan) -> RecordMetadata {
     RecordMetadata(
-      created: created, expires: expires, cost: cost, schemaVersion: schemaVersion,
-      tags: tags.isEmpty ? [] : RecordTags.decode(record.extracting(tags)))
+      created: created, expires: optional.expires, cost: cost, schemaVersion: optional.schemaVersion,
+      tags: tags.isEmpty ? [] : RecordTags.decode(record.extracting(tags)), grace: optional.grace, idle: optional.idle,
+      lastUsed: optional.lastUsed, refreshAhead: optional.refreshAhead, era: optional.era,
+      isNegative: optional.isNegative)
+  }
+}
+
+extension RawSpan {
+  /// The little-endian number at the offset, which moves past it; traps out of bounds.
+  @inline(__always)
+  fileprivate func next<Number: FixedWidthInteger & BitwiseCopyable>(at offset: inout Int) -> Number {
+    defer { offset += MemoryLayout<Number>.size }
+    return integer(at: offset, as: Number.self)
   }
 }

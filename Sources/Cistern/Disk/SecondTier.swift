@@ -50,6 +50,37 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// Takes the removal of every record of the partition: none is read from now on, and they are purged behind.
   func stageRemovalOfAll() -> CommitTicket
 
+  /// Invalidates every record with the tag, or whose key has the prefix, that was stamped (``RecordMetadata/era``) with a
+  /// lesser number than the one that it answers: from its return on none of them is read, whether it is committed, staged,
+  /// or staged later. They are purged behind, and do not depart: whoever invalidates tells of it.
+  ///
+  /// The numbers of a partition rise, also over restarts. O(1), and as ``stage(_:)`` neither blocks nor fails; what is
+  /// staged is committed with the other writes, in order. A tier may remove more records than it was asked to, all of them
+  /// at most, where it holds more invalidations than it has room for.
+  func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket)
+
+  /// The number of the partition's newest invalidation: what a record is to be stamped with whose value begins to be
+  /// fetched, or is set, now. Zero before the first. Cheap.
+  var currentEra: UInt64 { get }
+
+  /// Whether the tier can take a batch of so many writes, whose keys, values and tags have so many bytes. Ask before the
+  /// batch is begun: one that is larger may be lost as a whole.
+  func canHold(batchBytes: Int, count: Int) -> Bool
+
+  /// Begins a batch: what is staged in it becomes one commit, so that a crash leaves all of it or nothing.
+  ///
+  /// End it soon, with ``endBatch(_:)``, and call nothing of the user's before: no commit begins while a batch is open. May
+  /// block the thread for an instant, so call it outside all locks, and have at most one batch open on a thread.
+  func beginBatch() -> BatchToken
+
+  /// As ``stage(_:)``, as a part of the batch. A later write of the same key that comes before the commit takes the place
+  /// of this one, and is a part of the batch then.
+  func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult
+
+  /// Ends the batch; the ticket is that of its commit.
+  @discardableResult
+  func endBatch(_ batch: BatchToken) -> CommitTicket
+
   /// Waits, blocking the thread, while more is staged than the tier wants to hold. Call it before the write, outside
   /// all locks.
   func waitForRoom()
@@ -131,31 +162,6 @@ public struct Departure: Sendable {
   public init(key: [UInt8], cause: Cause) {
     self.key = key
     self.cause = cause
-  }
-}
-
-/// What a record carries beside its key and its bytes.
-public struct RecordMetadata: Sendable, Equatable {
-  /// When it was written.
-  public var created: WallTime
-  /// When it stops being fresh; nil for never.
-  public var expires: WallTime?
-  /// Its cost in memory, as weighed when it was written.
-  public var cost: UInt32
-  /// The version of the user's schema that its bytes follow.
-  public var schemaVersion: UInt32
-  /// The tags that it was given.
-  public var tags: [String]
-
-  /// Creates metadata.
-  public init(
-    created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = []
-  ) {
-    self.created = created
-    self.expires = expires
-    self.cost = cost
-    self.schemaVersion = schemaVersion
-    self.tags = tags
   }
 }
 

@@ -69,7 +69,7 @@ import Testing
     #expect(scratch.names().filter { $0.contains("set-aside") } == ["data.mdb.set-aside-3"])
   }
 
-  @Test func `Another program's LMDB file, and one of a newer format, are set aside`() async throws {
+  @Test func `Another program's LMDB file, and one of an older or newer format, are set aside`() async throws {
     let scratch = Scratch()
     try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
     let foreign = try Environment.open(directory: scratch.store, options: EnvironmentOptions(mapSize: 1 << 20))
@@ -86,14 +86,16 @@ import Testing
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
       limits: try DiskLimits(.mebibytes(16), location: "")
     ).environmentOptions()
-    let file = try DiskFile.open(directory: scratch.store, options: options)
-    try file.environment.withWrite { (transaction) throws(LMDBError) in
-      try transaction.put(MetaTable.value(2), forKey: MetaTable.format, in: file.meta)
+    for version in [MetaTable.formatVersion + 1, MetaTable.formatVersion - 1] {
+      let file = try DiskFile.open(directory: scratch.store, options: options)
+      try file.environment.withWrite { (transaction) throws(LMDBError) in
+        try transaction.put(MetaTable.value(version), forKey: MetaTable.format, in: file.meta)
+      }
+      try file.close()
+      let toldAgain = Told()
+      #expect(try await reopen(scratch, told: toldAgain) == 0)
+      #expect(toldAgain.reportCodes == [.setAside])
     }
-    try file.close()
-    let toldAgain = Told()
-    #expect(try await reopen(scratch, told: toldAgain) == 0)
-    #expect(toldAgain.reportCodes == [.setAside])
   }
 
   @Test func `A record whose bytes were changed is a miss, reported, counted and removed, and the others stay`()

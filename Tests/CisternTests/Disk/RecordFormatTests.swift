@@ -11,6 +11,16 @@ import Testing
       schemaVersion: .max, tags: ["", "tag", "größer"]),
     RecordMetadata(created: WallTime(nanosecondsSince1970: -1), cost: 3, schemaVersion: 2),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 3, tags: ["one"]),
+    RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 7), expires: WallTime(nanosecondsSince1970: 8), cost: 1, schemaVersion: 3,
+      tags: ["a", "b"], grace: .max, idle: 60, lastUsed: WallTime(nanosecondsSince1970: -9), refreshAhead: 11, era: 12,
+      isNegative: true),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, grace: 1),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, idle: 1),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, lastUsed: WallTime(nanosecondsSince1970: 0)),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, refreshAhead: 1),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, era: .max),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, isNegative: true),
   ]
 
   func encode(_ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: UInt64) -> ([UInt8], DiskKey) {
@@ -65,7 +75,8 @@ import Testing
       let key = value(round, size: Int.random(in: 0...90, using: &generator))
       if record.count > 12 {
         record[8] = RecordFormat.version
-        record[9] = UInt8.random(in: 0...15, using: &generator)
+        record[10] = UInt8.random(in: 0...255, using: &generator)
+        record[11] = UInt8.random(in: 0...3, using: &generator)
       }
       // Lengths that are plausible more often than by chance.
       for index in record.indices.dropFirst(34) where Bool.random(using: &generator) { record[index] = 0 }
