@@ -36,7 +36,9 @@ final class FaultInjectingPartition: SecondTierPartition {
     return tier.state.withLock { $0.contents.partitions[name]!.departing.remove(key) != nil }
   }
 
-  func stage(_ write: StagedWrite) -> StagingResult {
+  func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
+
+  private func stage(_ write: StagedWrite, batch: UInt64?) -> StagingResult {
     // The test's own predicate runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
     let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
@@ -48,13 +50,13 @@ final class FaultInjectingPartition: SecondTierPartition {
       switch write {
       case .record(let key, _, let bytes) where isRefused || bytes.count > state.sizeLimit ?? .max:
         state.contents.partitions[name]!.statistics.refused += 1
-        _ = state.contents.stage(.removal(key: key), in: name)
+        _ = state.contents.stage(.removal(key: key), in: name, batch: batch)
         result = .refused
       case .record(let key, let metadata, let bytes):
         let record = TierContents.Record(metadata: metadata, bytes: bytes)
-        result = .staged(CommitTicket(number: state.contents.stage(.record(key: key, record), in: name)))
+        result = .staged(CommitTicket(number: state.contents.stage(.record(key: key, record), in: name, batch: batch)))
       case .removal(let key):
-        result = .staged(CommitTicket(number: state.contents.stage(.removal(key: key), in: name)))
+        result = .staged(CommitTicket(number: state.contents.stage(.removal(key: key), in: name, batch: batch)))
       }
       return (result, tier.commitMode == .immediate ? state.commit(.max) : [])
     }
@@ -64,13 +66,50 @@ final class FaultInjectingPartition: SecondTierPartition {
   }
 
   func stageRemovalOfAll() -> CommitTicket {
-    let (ticket, woken) = tier.state.withLock { state in
-      let ticket = CommitTicket(number: state.contents.stage(.removalOfAll, in: name))
-      return (ticket, tier.commitMode == .immediate ? state.commit(.max) : [])
+    CommitTicket(number: stage { $0.contents.stage(.removalOfAll, in: name) })
+  }
+
+  func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
+    stage { state in
+      let era = state.contents.partitions[name]!.invalidations.newest + 1
+      return (era, CommitTicket(number: state.contents.stage(.invalidation(invalidation, era: era), in: name)))
+    }
+  }
+
+  var currentEra: UInt64 { tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest } }
+
+  func canHold(batchBytes: Int, count: Int) -> Bool {
+    tier.state.withLock { count <= min($0.batchLimit ?? .max, $0.recordLimit ?? .max) }
+  }
+
+  func beginBatch() -> BatchToken { BatchToken(number: tier.state.withLock { $0.contents.beginBatch() }) }
+
+  func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
+    let result = stage(write, batch: batch.number)
+    if case .staged(let ticket) = result { batch.note(ticket) }
+    return result
+  }
+
+  @discardableResult
+  func endBatch(_ batch: BatchToken) -> CommitTicket {
+    stage { state in
+      state.contents.endBatch(batch.number)
+      // Who flushed while it was open waits for its end.
+      state.isFlushing = state.contents.settledTicket < state.flushedTicket
+      return batch.newestTicket
+    }
+  }
+
+  /// Stages something, and commits where that is due.
+  private func stage<Result>(_ body: (inout FaultInjectingTier.State) -> Result) -> Result {
+    let (result, woken) = tier.state.withLock { state in
+      let result = body(&state)
+      defer { state.isFlushing = false }
+      return (result, tier.commitMode == .immediate || state.isFlushing ? state.commit(.max) : [])
     }
     for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
     tier.tellOfDepartures()
-    return ticket
+    return result
   }
 
   func waitForRoom() {}
@@ -89,7 +128,9 @@ final class FaultInjectingPartition: SecondTierPartition {
     let records = tier.state.withLock { state -> [([UInt8], TierContents.Record)] in
       let partition = state.contents.partitions[name]!
       guard state.contents.isReadable, partition.cleared == nil else { return [] }
-      return partition.committed.filter { partition.staged[$0.key] == nil }.map { ($0.key, $0.value) }
+      return partition.committed.filter { key, _ in
+        partition.staged[key] == nil && partition.record(forKey: key) != nil
+      }.map { ($0.key, $0.value) }
     }
     for (key, record) in records {
       guard try body(key.borrowedBytes, record.metadata, record.bytes.count) else { return }

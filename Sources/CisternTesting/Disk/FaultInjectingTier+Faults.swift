@@ -27,6 +27,11 @@ extension FaultInjectingTier {
     state.withLock { $0.recordLimit = count }
   }
 
+  /// Refuses to begin batches of more writes than this (``SecondTierPartition/canHold(batchBytes:count:)``); nil for no limit.
+  public func setBatchLimit(_ count: Int?) {
+    state.withLock { $0.batchLimit = count }
+  }
+
   /// Calls `hook` in every read, after the record was loaded (or found absent) and before the reader sees it: where a
   /// real thread might be paused. What the hook does there, on the same thread, happens in the middle of the read. Nil to
   /// call none.

@@ -37,7 +37,11 @@ public final class FaultInjectingTier: SecondTier {
     var departures: [TierContents.Departures] = []
     var waiters: [(ticket: UInt64, continuation: CheckedContinuation<Result<Void, CisternError>, Never>)] = []
     var recordLimit: Int?
+    /// The newest ticket that someone flushed up to, and whether a commit is due for it.
+    var flushedTicket: UInt64 = 0
+    var isFlushing = false
     var sizeLimit: Int?
+    var batchLimit: Int?
     var refusal: (@Sendable (StagedWrite) -> Bool)?
     var afterLoad: (@Sendable (_ key: [UInt8]) -> Void)?
   }
@@ -89,7 +93,10 @@ public final class FaultInjectingTier: SecondTier {
 
   /// Commits everything staged; throws what the test told the commit to fail with.
   public func flush() async throws(CisternError) {
-    let newest = state.withLock { $0.contents.newestTicket }
+    let newest = state.withLock { state in
+      state.flushedTicket = state.contents.newestTicket
+      return state.flushedTicket
+    }
     commit()
     try await waitForCommit(CommitTicket(number: newest))
   }

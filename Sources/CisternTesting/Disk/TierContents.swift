@@ -16,6 +16,16 @@ struct TierContents {
     case record(key: [UInt8], Record)
     case removal(key: [UInt8])
     case removalOfAll
+    case invalidation(Invalidation, era: UInt64)
+  }
+
+  /// A write that is not yet committed.
+  struct Staged {
+    let ticket: UInt64
+    let partition: String
+    let write: Write
+    /// The batch that it is a part of, if any.
+    let batch: UInt64?
   }
 
   struct Partition {
@@ -25,14 +35,17 @@ struct TierContents {
     var staged: [[UInt8]: (ticket: UInt64, record: Record?)] = [:]
     /// The ticket of the newest removal of all that is staged: what is committed does not read until it is too.
     var cleared: UInt64?
+    /// The newest invalidations, staged or committed, and those that would outlive a crash.
+    var invalidations = Invalidations()
+    var committedInvalidations = Invalidations()
     /// Keys that departed, were not told of, and not written since.
     var departing: Set<[UInt8]> = []
     var statistics = SecondTierStatistics()
 
     /// What a read finds.
     func record(forKey key: [UInt8]) -> Record? {
-      if let staged = staged[key] { return staged.record }
-      return cleared == nil ? committed[key] : nil
+      let newest = staged[key].map(\.record) ?? (cleared == nil ? committed[key] : nil)
+      return newest.flatMap { invalidations.concern($0.metadata, key: key) ? nil : $0 }
     }
   }
 
@@ -45,11 +58,15 @@ struct TierContents {
   var mode = SecondTierStatistics.Mode.active
   var partitions: [String: Partition] = [:]
   /// Writes not yet committed, in the order in which they were staged.
-  private var log: [(ticket: UInt64, partition: String, write: Write)] = []
+  private var log: [Staged] = []
   private(set) var newestTicket: UInt64 = 0
   /// Every ticket up to it was committed, or has failed.
   private(set) var settledTicket: UInt64 = 0
   private var failures: [(tickets: ClosedRange<UInt64>, error: CisternError)] = []
+
+  /// The number of the newest batch, and those that are open.
+  private var newestBatch: UInt64 = 0
+  private var openBatches: Set<UInt64> = []
 
   var stagedCount: Int { log.count }
   var takesWrites: Bool { mode == .active }
@@ -60,12 +77,14 @@ struct TierContents {
   init(committedOf other: TierContents) {
     for (name, partition) in other.partitions {
       partitions[name] = Partition(departure: { _ in }, committed: partition.committed)
+      partitions[name]!.invalidations = partition.committedInvalidations
+      partitions[name]!.committedInvalidations = partition.committedInvalidations
     }
   }
 
-  mutating func stage(_ write: Write, in name: String) -> UInt64 {
+  mutating func stage(_ write: Write, in name: String, batch: UInt64? = nil) -> UInt64 {
     newestTicket += 1
-    log.append((newestTicket, name, write))
+    log.append(Staged(ticket: newestTicket, partition: name, write: write, batch: batch))
     switch write {
     case .record(let key, let record):
       partitions[name]!.staged[key] = (newestTicket, record)
@@ -77,15 +96,53 @@ struct TierContents {
       partitions[name]!.staged = [:]
       partitions[name]!.departing = []
       partitions[name]!.cleared = newestTicket
+    case .invalidation(let invalidation, let era):
+      partitions[name]!.invalidations.add(invalidation, era: era)
     }
     return newestTicket
   }
 
-  /// Commits the oldest `count` staged writes, or loses them to `failure`.
+  // MARK: Batches
+
+  mutating func beginBatch() -> UInt64 {
+    newestBatch += 1
+    openBatches.insert(newestBatch)
+    return newestBatch
+  }
+
+  mutating func endBatch(_ batch: UInt64) {
+    openBatches.remove(batch)
+  }
+
+  /// How many of the oldest writes a commit of `count` takes: more, where it would end inside a batch, and fewer, where
+  /// a batch is open.
+  private func committable(_ count: Int) -> Int {
+    var end = min(count, log.count)
+    let firstOpen = log.firstIndex { $0.batch.map(openBatches.contains) ?? false } ?? log.count
+    var index = 0
+    while index < end {
+      if let batch = log[index].batch, let last = log.lastIndex(where: { $0.batch == batch }) {
+        end = max(end, last + 1)
+      }
+      index += 1
+    }
+    guard end > firstOpen else { return end }
+    // Nothing of an open batch, nor of those that lie across its first write.
+    end = firstOpen
+    while let across = log[..<end].firstIndex(where: { entry in
+      entry.batch.map { batch in log[end...].contains { $0.batch == batch } } ?? false
+    }) { end = across }
+    return end
+  }
+
+  // MARK: Committing
+
+  /// Commits the oldest `count` staged writes, whole batches of them, or loses them to `failure`.
   mutating func commit(_ count: Int, failure: CisternError?, recordLimit: Int?) -> [Departures] {
-    let batch = log.prefix(count)
+    let batch = log.prefix(committable(count))
     guard let first = batch.first, let last = batch.last else { return [] }
     log.removeFirst(batch.count)
+    let spared = Set(batch.lazy.filter { $0.batch != nil }.map(\.ticket))
     settledTicket = last.ticket
     if let failure { failures.append((first.ticket...last.ticket, failure)) }
 
@@ -99,7 +156,7 @@ struct TierContents {
     for name in names {
       if failure == nil { partitions[name]!.statistics.commits += 1 }
       while let recordLimit, partitions[name]!.committed.count > recordLimit {
-        guard let key = partitions[name]!.evictOldest() else { break }
+        guard let key = partitions[name]!.evictOldest(sparing: spared) else { break }
         departed[name, default: []].append(Departure(key: key, cause: .evicted))
       }
     }
@@ -132,19 +189,29 @@ extension TierContents.Partition {
       statistics.removals += committed.count
       committed = [:]
       if cleared == ticket { cleared = nil }
+    case .invalidation(let invalidation, let era):
+      // In force even where it could not be written, as a removal is.
+      if isWritten { committedInvalidations.add(invalidation, era: era) }
+      committed = committed.filter { key, record in
+        record.metadata.era >= era || !invalidation.concerns(key: key, tags: record.metadata.tags)
+      }
     }
     return nil
   }
 
   /// Evicts a committed record, unless a newer write of its key is staged; whether it did.
   mutating func evict(_ key: [UInt8]) -> Bool {
-    guard cleared == nil, staged[key] == nil, committed.removeValue(forKey: key) != nil else { return false }
+    guard cleared == nil, staged[key] == nil, record(forKey: key) != nil else { return false }
+    committed[key] = nil
     statistics.evictions += 1
     return true
   }
 
-  fileprivate mutating func evictOldest() -> [UInt8]? {
-    let candidates = committed.filter { staged[$0.key] == nil }
+  fileprivate mutating func evictOldest(sparing tickets: Set<UInt64>) -> [UInt8]? {
+    let candidates = committed.filter {
+      staged[$0.key] == nil && !tickets.contains($0.value.ticket)
+        && !invalidations.concern($0.value.metadata, key: $0.key)
+    }
     guard let oldest = candidates.min(by: { $0.value.ticket < $1.value.ticket }), evict(oldest.key) else { return nil }
     return oldest.key
   }

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import Cistern
+
+/// What a partition of a second tier must show, in two dictionaries.
+struct PartitionModel {
+  struct Record {
+    var bytes: [UInt8]
+    var tags: [String]
+    var era: UInt64
+  }
+
+  var records: [[UInt8]: Record] = [:]
+  var invalidations: [Invalidation: UInt64] = [:]
+  var era: UInt64 = 0
+
+  static let tags = ["red", "green", "blue", ""]
+  static let keys: [[UInt8]] = (0..<40).map { number in
+    // Keys with common beginnings, the empty one, and ones of which the file has only the digest.
+    let sizes = [0, 1, 5, 64, 65, 130]
+    return [[], [7], [7, 7]][number % 3] + [UInt8](repeating: UInt8(number), count: sizes[number % 6])
+  }
+
+  func bytes(_ key: [UInt8]) -> [UInt8]? {
+    guard let record = records[key] else { return nil }
+    let isInvalid = invalidations.contains { $0.value > record.era && $0.key.concerns(key: key, tags: record.tags) }
+    return isInvalid ? nil : record.bytes
+  }
+
+  var present: [[UInt8]: [UInt8]] {
+    var present: [[UInt8]: [UInt8]] = [:]
+    for key in records.keys { present[key] = bytes(key) }
+    return present
+  }
+
+  /// A write, drawn at random; `oldestEra` is the least that it may be stamped with.
+  mutating func write(oldestEra: UInt64, using generator: inout SplitMix) -> StagedWrite {
+    let key = PartitionModel.keys.randomElement(using: &generator)!
+    guard Int.random(in: 0..<4, using: &generator) > 0 else {
+      records[key] = nil
+      return .removal(key: key)
+    }
+    let tags = PartitionModel.tags.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
+    let size = [0, 10, 1000, 5000].randomElement(using: &generator)!
+    let record = Record(
+      bytes: value(Int.random(in: 0..<1000, using: &generator), size: size), tags: tags,
+      era: max(oldestEra, era - min(era, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
+    records[key] = record
+    let metadata = RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, era: record.era)
+    return .record(key: key, metadata, bytes: record.bytes)
+  }
+
+  mutating func invalidation(using generator: inout SplitMix) -> Invalidation {
+    let key = PartitionModel.keys.randomElement(using: &generator)!
+    let invalidation: Invalidation =
+      Bool.random(using: &generator)
+      ? .tag(PartitionModel.tags.randomElement(using: &generator)!)
+      : .prefix(Array(key.prefix([0, 1, 2, 3, 70].randomElement(using: &generator)!)))
+    era += 1
+    invalidations[invalidation] = era
+    return invalidation
+  }
+
+  /// One step of any kind but the opening and closing of the tier, done to the partition too.
+  mutating func step(
+    on partition: any SecondTierPartition, oldestEra: UInt64, using generator: inout SplitMix
+  ) {
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0..<60: _ = partition.stage(write(oldestEra: oldestEra, using: &generator))
+    case 60..<80:
+      let count = Int.random(in: 0...8, using: &generator)
+      let batch = partition.beginBatch()
+      for _ in 0..<count { _ = partition.stage(write(oldestEra: oldestEra, using: &generator), in: batch) }
+      partition.endBatch(batch)
+    case 80..<92:
+      let (era, _) = partition.stageInvalidation(invalidation(using: &generator))
+      #expect(era == self.era)
+    case 92..<94:
+      _ = partition.stageRemovalOfAll()
+      records = [:]
+    default: expectAgreement(PartitionModel.keys.randomElement(using: &generator)!, with: partition)
+    }
+  }
+
+  func expectAgreement(_ key: [UInt8], with partition: any SecondTierPartition, _ comment: Comment? = nil) {
+    let isRight = partition.get(key) == bytes(key)
+    #expect(isRight, comment)
+    #expect(partition.contains(key.rawSpan) == (bytes(key) != nil), comment)
+  }
+
+  /// To be asked once everything is committed.
+  func expectAgreement(with partition: any SecondTierPartition, _ comment: Comment? = nil) {
+    for key in PartitionModel.keys { expectAgreement(key, with: partition, comment) }
+    var listed: Set<[UInt8]> = []
+    partition.forEachRecord { key, _, _ in
+      #expect(listed.insert(key.array).inserted)
+      return true
+    }
+    #expect(listed == Set(present.keys), comment)
+    #expect(partition.currentEra == era, comment)
+  }
+}
