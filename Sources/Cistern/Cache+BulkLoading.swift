@@ -118,15 +118,22 @@ extension Cache {
   private func fly(
     _ led: [LedFlight], expiry: Expiry?, fetch: @Sendable ([Key]) async throws -> [Key: Value]
   ) async {
+    let departures = led.map { departure(forKey: $0.key, hash: $0.hash) }
+    defer { for departure in departures { departure?.end() } }
     do {
       let values = try await fetch(led.map(\.key))
-      for one in led {
+      for (one, departure) in zip(led, departures) {
         guard let value = values[one.key] else {
           fail(one.flight, forKey: one.key, hash: one.hash, OmittedFromBulk())
           continue
         }
-        await publish(value, of: one.flight, forKey: one.key, hash: one.hash, expiry: expiry)
-        one.flight.land(.success(value))
+        do {
+          let published = try await publish(
+            value, of: one.flight, since: departure, forKey: one.key, hash: one.hash, expiry: expiry)
+          one.flight.land(.success(published))
+        } catch {
+          fail(one.flight, forKey: one.key, hash: one.hash, error)
+        }
       }
     } catch {
       for one in led { fail(one.flight, forKey: one.key, hash: one.hash, error) }

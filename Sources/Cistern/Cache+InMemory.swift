@@ -9,11 +9,14 @@ extension Cache {
   ///   - expiry: the lifetime of values that are given none of their own.
   ///   - weigher: what a value costs; at least 1. Nil for 1 each.
   ///   - completesAbandonedFlights: see ``CacheConfiguration/completesAbandonedFlights``.
+  ///   - merge: see ``CacheConfiguration/merge``.
+  ///   - isEqual: see ``CacheConfiguration/isEqual``.
   ///   - configuration: clock, executor and eviction policy; what concerns disks is ignored.
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
     weigher: (@Sendable (Value) -> Int)? = nil, completesAbandonedFlights: Bool = false,
-    configuration: Store.Configuration = Store.Configuration()
+    merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, configuration: Store.Configuration = Store.Configuration()
   ) throws(CisternError) {
     guard costLimit > 0, countLimit > 0 else {
       throw CisternError(
@@ -24,7 +27,7 @@ extension Cache {
     self.init(
       name: "", secondTier: nil, codec: nil, expiry: expiry,
       configuration: CacheConfiguration(
-        weigher: weigher, completesAbandonedFlights: completesAbandonedFlights),
+        weigher: weigher, completesAbandonedFlights: completesAbandonedFlights, merge: merge, isEqual: isEqual),
       surroundings: Surroundings(
         budget: MemoryBudget(costLimit: costLimit, countLimit: countLimit),
         evictionPolicy: configuration.evictionPolicy, clock: configuration.clock,

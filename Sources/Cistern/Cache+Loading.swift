@@ -122,21 +122,33 @@ extension Cache {
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?,
     fetch: @Sendable (Key) async throws -> Value
   ) async {
+    let departure = departure(forKey: key, hash: hash)
+    defer { departure?.end() }
     do {
       let value = try await fetch(key)
-      await publish(value, of: flight, forKey: key, hash: hash, expiry: expiry)
-      flight.land(.success(value))
+      let published = try await publish(
+        value, of: flight, since: departure, forKey: key, hash: hash, expiry: expiry)
+      flight.land(.success(published))
     } catch {
       fail(flight, forKey: key, hash: hash, error)
     }
   }
 
   /// Stores what a flight brought, if the entry is still its own.
+  ///
+  /// - Returns: what the waiters get: the value, merged with what is cached where the cache does that.
   @inlinable
-  func publish(_ value: Value, of flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?) async {
+  func publish(
+    _ value: Value, of flight: Flight<Value>, since departure: FlightDeparture<Key, Value>?, forKey key: Key,
+    hash: UInt64, expiry: Expiry?
+  ) async throws -> Value {
+    if let departure {
+      return try await publishMerged(value, of: flight, since: departure, forKey: key, hash: hash, expiry: expiry)
+    }
     let writing = prepare(value, forKey: key, expiry: expiry)
     await secondTier?.partition.waitForRoom()
-    commit(writing, forKey: key, hash: hash, if: .own(flight))
+    commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight)))
+    return value
   }
 
   /// Ends a flight without a value. The entry goes first: whoever is resumed, and asks again, starts anew.

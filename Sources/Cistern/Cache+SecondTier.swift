@@ -43,7 +43,7 @@ extension Cache {
     // The key's bytes before the critical section: they are made by the user's code.
     var keyBytes: [UInt8]?
     if case .own = condition, observers.isObserved { keyBytes = secondTier?.bytes(key) }
-    table.write(arrival, forKey: key, hash: hash, if: condition) { _, isHeld in
+    table.write(arrival, forKey: key, hash: hash, if: condition, effect: .upkeep) { _, isHeld in
       guard let keyBytes, !isPersisted(keyBytes) else { return true }
       // The record has left the tier since it was read, and observers know. In memory it is there again.
       if isHeld { observers.record(.inserted(key, arrival.value)) }
@@ -70,8 +70,8 @@ extension Cache {
     switch condition {
     case .own(let flight):
       discarded = table.whileOwn(flight, forKey: key, hash: hash, commit)
-    case .always, .untouched, .expired:
-      discarded = table.write(nil, forKey: key, hash: hash, if: condition) { _, _ in
+    case .always, .unedited, .unchanged, .untouched, .expired:
+      discarded = table.write(nil, forKey: key, hash: hash, if: condition, effect: .upkeep) { _, _ in
         commit()
         return false
       }
@@ -84,7 +84,7 @@ extension Cache {
   @usableFromInline
   func endExpired(_ key: Key, hash: UInt64) {
     let keyBytes = secondTier?.bytes(key)
-    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now())) { _, _ in
+    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now()), effect: .upkeep) { _, _ in
       if let secondTier, let keyBytes { _ = secondTier.partition.stage(.removal(key: keyBytes)) }
       if observers.isObserved { observers.record(.removed(key, .expired)) }
       return false

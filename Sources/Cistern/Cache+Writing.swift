@@ -15,46 +15,56 @@ extension Cache {
   ///   - value: what is stored.
   ///   - key: what it is stored under.
   ///   - expiry: the value's lifetime; nil for the cache's.
+  ///   - context: who writes, for ``Change/context``.
   @inlinable
-  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil) {
-    let writing = prepare(value, forKey: key, expiry: expiry)
+  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil) {
+    let hash = EntryTable<Key, Value>.hash(key)
     secondTier?.partition.waitForRoom()
-    commit(writing, forKey: key, hash: EntryTable<Key, Value>.hash(key))
+    if !dependsOnCached {
+      let writing = prepare(value, forKey: key, expiry: expiry)
+      if commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) != nil { return }
+    }
+    // What cannot be merged was reported.
+    _ = try? arrive(value, forKey: key, hash: hash, expiry: expiry, context: context)
   }
 
   /// Stores a value, as ``setValue(_:forKey:expiry:)`` does, and returns when it is on disk: no crash brings an older
   /// value back. In a store without a second tier it returns at once.
   ///
-  /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can.
+  /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can. And when it
+  /// cannot be merged with what is cached, which stays.
   public nonisolated(nonsending) func commitValue(
-    _ value: Value, forKey key: Key, expiry: Expiry? = nil
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil
   ) async throws(CisternError) {
-    let writing = prepare(value, forKey: key, expiry: expiry)
+    let hash = EntryTable<Key, Value>.hash(key)
     await secondTier?.partition.waitForRoom()
-    let outcome = commit(writing, forKey: key, hash: EntryTable<Key, Value>.hash(key))
-    if let encodingError = writing.encodingError {
-      throw CisternError(
-        .notEncodable, "the value could not be encoded; it is in memory only", location: location(of: key),
-        cause: encodingError)
+    if !dependsOnCached {
+      let writing = prepare(value, forKey: key, expiry: expiry)
+      if let outcome = commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) {
+        return try await waitForCommit(outcome, encodingError: writing.encodingError, forKey: key)
+      }
     }
-    try await waitForCommit(outcome, forKey: key)
+    let written = try arrive(value, forKey: key, hash: hash, expiry: expiry, context: context)
+    try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
   }
 
   /// Removes a key from both tiers. A fetch of it that is on its way is not stored; its callers get its result.
   ///
   /// Returns at once: nothing is read from now on. A crash within the store's commit interval may bring the value back;
   /// ``commitRemoval(forKey:)`` waits. O(1).
-  public func removeValue(forKey key: Key) {
-    remove(key)
+  public func removeValue(forKey key: Key, context: WriterContext? = nil) {
+    remove(key, context: context)
   }
 
   /// Removes a key, as ``removeValue(forKey:)`` does, and returns when that is on disk: no crash brings the value back.
   ///
   /// Throws `CisternError` when the disk fails.
-  public nonisolated(nonsending) func commitRemoval(forKey key: Key) async throws(CisternError) {
+  public nonisolated(nonsending) func commitRemoval(
+    forKey key: Key, context: WriterContext? = nil
+  ) async throws(CisternError) {
     await secondTier?.partition.waitForRoom()
     // Staged in any case: an earlier removal of the key may not have been committed yet.
-    try await waitForCommit(remove(key, stagingAlways: true), forKey: key)
+    try await waitForCommit(remove(key, stagingAlways: true, context: context), forKey: key)
   }
 
   /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are on their way are not
@@ -87,6 +97,30 @@ struct Writing<Value: Sendable>: Sendable {
     self.arrival = arrival
     self.staged = staged
     self.encodingError = encodingError
+  }
+}
+
+/// How a value is written.
+@usableFromInline
+struct WriteTerms<Value: Sendable> {
+  /// When the write applies.
+  @usableFromInline var condition = WriteCondition<Value>.unedited
+  /// What it means for those who began something before it.
+  @usableFromInline var effect = WriteEffect.replacement
+  /// Who writes.
+  @usableFromInline var context: WriterContext?
+  /// Whether observers are told that there is a value. That one went, they are told in any case.
+  @usableFromInline var isAnnounced = true
+
+  @inlinable
+  init(
+    if condition: WriteCondition<Value> = .unedited, effect: WriteEffect = .replacement, context: WriterContext? = nil,
+    isAnnounced: Bool = true
+  ) {
+    self.condition = condition
+    self.effect = effect
+    self.context = context
+    self.isAnnounced = isAnnounced
   }
 }
 
@@ -150,15 +184,17 @@ extension Cache {
 
   /// The critical section of every store, and what follows it.
   ///
-  /// - Parameter condition: `.own` where a flight brings the value; it is left alone if the entry is not its own.
+  /// - Returns: nil where the terms' condition did not hold: then nothing has happened.
   @inlinable
   @discardableResult
   func commit(
-    _ writing: Writing<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always
-  ) -> WriteOutcome {
+    _ writing: Writing<Value>, forKey key: Key, hash: UInt64, _ terms: WriteTerms<Value>
+  ) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
     var isKept = false
-    let applied = table.write(writing.arrival, forKey: key, hash: hash, if: condition) { had, isHeld in
+    let applied = table.write(
+      writing.arrival, forKey: key, hash: hash, if: terms.condition, effect: terms.effect
+    ) { had, isHeld in
       let hadValue = hadValue(had, keyBytes: writing.staged?.key)
       var isPersisted = false
       if let staged = writing.staged, let secondTier {
@@ -173,27 +209,30 @@ extension Cache {
       isKept = isHeld || isPersisted
       if observers.isObserved {
         if isKept {
-          if let value = writing.arrival?.value {
-            observers.record(hadValue ? .updated(key, value) : .inserted(key, value))
+          if terms.isAnnounced, let value = writing.arrival?.value {
+            observers.record(hadValue ? .updated(key, value) : .inserted(key, value), context: terms.context)
           }
         } else if hadValue {
-          observers.record(.removed(key, .refused))
+          observers.record(.removed(key, .refused), context: terms.context)
         }
       }
       return isPersisted
     }
     if applied { table.count(hash) { if isKept { $0.stores += 1 } else { $0.refused += 1 } } }
     deliverChanges()
-    return outcome
+    return applied ? outcome : nil
   }
 
+  /// Removes a key; nil where the condition did not hold.
   @discardableResult
-  private func remove(_ key: Key, stagingAlways: Bool = false) -> WriteOutcome {
+  func remove(
+    _ key: Key, if condition: WriteCondition<Value> = .always, stagingAlways: Bool = false, context: WriterContext?
+  ) -> WriteOutcome? {
     let keyBytes = secondTier?.bytes(key)
     let hash = EntryTable<Key, Value>.hash(key)
     var outcome = WriteOutcome.nothing
     var hadAny = false
-    table.write(nil, forKey: key, hash: hash) { had, _ in
+    let applied = table.write(nil, forKey: key, hash: hash, if: condition) { had, _ in
       hadAny = had != nil || keyBytes.map { isPersisted($0) } ?? false
       guard hadAny || stagingAlways else { return false }
       if let keyBytes, let secondTier {
@@ -202,12 +241,12 @@ extension Cache {
         case .refused: outcome = .refused
         }
       }
-      if hadAny, observers.isObserved { observers.record(.removed(key, .explicit)) }
+      if hadAny, observers.isObserved { observers.record(.removed(key, .explicit), context: context) }
       return false
     }
     if hadAny { table.count(hash) { $0.removals += 1 } }
     deliverChanges()
-    return outcome
+    return applied ? outcome : nil
   }
 
   /// Whether the key had a value in either tier. Asks the second one only where somebody wants to know.
@@ -224,11 +263,17 @@ extension Cache {
     return secondTier.partition.contains(keyBytes.rawSpan)
   }
 
-  private nonisolated(nonsending) func waitForCommit(
-    _ outcome: WriteOutcome, forKey key: Key
+  /// Returns when a write is on disk.
+  nonisolated(nonsending) func waitForCommit(
+    _ outcome: WriteOutcome?, encodingError: (any Error)? = nil, forKey key: Key
   ) async throws(CisternError) {
+    if let encodingError {
+      throw CisternError(
+        .notEncodable, "the value could not be encoded; it is in memory only", location: location(of: key),
+        cause: encodingError)
+    }
     switch outcome {
-    case .nothing:
+    case .nothing, nil:
       break
     case .staged(let ticket):
       try await secondTier?.partition.waitForCommit(ticket)

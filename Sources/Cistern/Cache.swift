@@ -42,6 +42,10 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let observers: ObserverRegistry<Key, Value>
   @usableFromInline let expiry: Expiry
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
+  let merge: (@Sendable (Value, Value) throws -> Value)?
+  let isEqual: (@Sendable (Value, Value) -> Bool)?
+  /// Whether what is stored depends on what is cached.
+  @usableFromInline let dependsOnCached: Bool
   @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
   @usableFromInline let report: @Sendable (StoreReport) -> Void
 
@@ -68,6 +72,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     timeline = WallTimeline(surroundings.clock)
     report = surroundings.report
     weigher = configuration.weigher
+    merge = configuration.merge
+    isEqual = configuration.isEqual
+    dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     hasDeadlines = Atomic(!expiry.isNever)
     pilot = EntryTable.Pilot(
       taskExecutor: surroundings.taskExecutor,

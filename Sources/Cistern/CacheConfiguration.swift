@@ -11,6 +11,16 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
   /// cancelled with the last of them.
   public var completesAbandonedFlights = false
+  /// Makes one value of what is cached and what arrives, for values of which each source brings only a part. Every value
+  /// that is set, loaded or saved goes through it, where something usable is cached; what comes out is stored, announced,
+  /// and returned to those who wait for the load.
+  ///
+  /// Called outside all locks, and again when the key was written meanwhile: it must not write that key itself. Nil to
+  /// replace what is cached. ``JSONMergePatch`` has a ready-made one.
+  public var merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)?
+  /// Whether two values are the same for observers: then a write that changes nothing is not announced. Called outside
+  /// all locks. Nil to announce every write. For `Equatable` values it is `(==)`.
+  public var isEqual: (@Sendable (Value, Value) -> Bool)?
 
   /// The defaults.
   public init() {}
@@ -18,11 +28,15 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// Creates a configuration.
   public init(
     memoryLimit: ByteCount? = nil, countLimit: Int? = nil, weigher: (@Sendable (Value) -> Int)? = nil,
-    completesAbandonedFlights: Bool = false
+    completesAbandonedFlights: Bool = false,
+    merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil
   ) {
     self.memoryLimit = memoryLimit
     self.countLimit = countLimit
     self.weigher = weigher
     self.completesAbandonedFlights = completesAbandonedFlights
+    self.merge = merge
+    self.isEqual = isEqual
   }
 }

@@ -23,6 +23,8 @@ public struct CisternError: Error, Sendable {
     case tooLarge
     /// The value could not be encoded; it stays in memory.
     case notEncodable
+    /// A value could not be merged with the one that is cached, which stays; the arriving one is not stored.
+    case notMerged
     /// The disk failed; what was staged before it and not yet committed is not on disk.
     case diskFailed
   }

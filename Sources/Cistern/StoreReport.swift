@@ -12,6 +12,8 @@ public struct StoreReport: Sendable {
     case damagedRecord
     /// A value could not be encoded; it is in memory only.
     case notEncodable
+    /// An arriving value could not be merged with the one that is cached, which stays.
+    case notMerged
     /// A record could not be decoded; it was removed.
     case notDecodable
     /// A write was refused, because the tier can never hold it.

@@ -100,13 +100,21 @@ extension Entry {
 
   /// Whether a write applies to the entry as it is.
   ///
-  /// - Parameter stamp: the number of writes of the key so far, as its shard counts them.
+  /// - Parameters:
+  ///   - stamp: the number of writes of the key so far, as its shard counts them.
+  ///   - watched: what is known of the key where somebody watches it.
   @inlinable
-  static func permits(_ condition: WriteCondition<Value>, _ entry: Entry?, stamp: UInt32) -> Bool {
-    switch (condition, entry) {
+  static func permits(
+    _ condition: WriteCondition<Value>, _ entry: Entry?, stamp: UInt32, watched: KeyVersions.Watched? = nil
+  ) -> Bool {
+    let isEdited = watched?.isEdited ?? false
+    return switch (condition, entry) {
     case (.always, _): true
-    case (.own(let flight), let entry): isOwn(flight, entry)
-    case (.untouched(let earlier), nil): earlier == stamp
+    case (.unedited, _): !isEdited
+    case (.unchanged(let earlier, let flight), let entry):
+      watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
+    case (.own(let flight), let entry): !isEdited && isOwn(flight, entry)
+    case (.untouched(let earlier), nil): !isEdited && earlier == stamp
     case (.untouched, _): false
     case (.expired(let now), .ready(let held)): held.isExpired(at: now)
     case (.expired, _): false
@@ -135,8 +143,13 @@ extension Entry {
 /// Under which condition a write applies to an entry.
 @usableFromInline
 enum WriteCondition<Value: Sendable> {
-  /// In any case: a set, a removal.
+  /// In any case: a removal.
   case always
+  /// While no unconfirmed edit lies over the key: a set.
+  case unedited
+  /// While the key, which is watched, has this version still: what depends on the value that was read with it. And while
+  /// the entry is the flight's, where one is given.
+  case unchanged(since: KeyVersions.Version, of: Flight<Value>? = nil)
   /// While the entry is this flight's: what it brings.
   case own(Flight<Value>)
   /// While the key is absent, and was not written since a look-up gave this stamp: a promotion.

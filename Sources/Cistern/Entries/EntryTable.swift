@@ -153,6 +153,7 @@ extension EntryTable {
   ///
   /// - Parameters:
   ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
+  ///   - effect: what the write means for those who began something before it.
   ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
   ///     entry changes. Given what memory had and whether it will hold the new value; answers whether the second tier
   ///     holds the new value.
@@ -160,7 +161,7 @@ extension EntryTable {
   @discardableResult
   func write(
     _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
-    commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
+    effect: WriteEffect = .replacement, commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
     // Let go of at the end, outside the lock.
@@ -171,9 +172,11 @@ extension EntryTable {
       let result = shards.withShard(of: hash) { shard -> Bool? in
         let number = shard.slots.find(key, fingerprint: fingerprint)
         let entry = number.map { shard.slots[$0].entry }
-        guard Entry.permits(condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)]) else {
-          return false
-        }
+        guard
+          Entry.permits(
+            condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
+            watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
+        else { return false }
         if holds, let arrival {
           short = shard.makeRoom(
             for: arrival.cost, replacing: number, budget: budget, shardCount: shards.count
@@ -186,7 +189,7 @@ extension EntryTable {
         var had: Held<Value>?
         if case .ready(let held) = entry { had = held }
         let isPersisted = commit(had, holds)
-        shard.stamp(fingerprint)
+        shard.stamp(fingerprint, effect)
         let (_, left) = shard.transition(
           key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
         ) { entry in

@@ -71,6 +71,9 @@ final class Flight<Value: Sendable>: Sendable {
     for task in state.withLock({ $0.land(outcome) }) { task.resume(outcome) }
   }
 
+  /// Whether its last waiter left and it was cancelled.
+  var isAbandoned: Bool { state.withLock { if case .abandoned = $0.phase { true } else { false } } }
+
   /// Waiters that have neither left nor been resumed.
   @inlinable
   var waiterCount: Int { state.withLock { $0.remaining } }

@@ -15,6 +15,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
   /// memory only if no write of its key came between.
   @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
+  /// Exact, for the few keys on which a write under way depends.
+  @usableFromInline var versions = KeyVersions()
 
   @usableFromInline
   init(policy: any EvictionPolicy) {
@@ -58,14 +60,16 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Marks a key as written.
   @inlinable
-  mutating func stamp(_ fingerprint: UInt32) {
+  mutating func stamp(_ fingerprint: UInt32, _ effect: WriteEffect = .upkeep) {
     stamps[Self.stampIndex(fingerprint)] &+= 1
+    if !versions.isEmpty { versions.note(effect, on: fingerprint) }
   }
 
   /// Marks every key as written.
   @inlinable
   mutating func stampAll() {
     for index in stamps.indices { stamps[index] &+= 1 }
+    versions.noteRemovalOfAll()
   }
 
   /// Evicts the policy's choice, giving its room back; nil where there is none but `kept`.

@@ -17,11 +17,14 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public let number: UInt64
   /// What changed.
   public let event: Event
+  /// Whose change it is, as given with the write; nil where nothing was given, and for what nobody asked for.
+  public let context: WriterContext?
 
   @usableFromInline
-  package init(number: UInt64, event: Event) {
+  package init(number: UInt64, event: Event, context: WriterContext? = nil) {
     self.number = number
     self.event = event
+    self.context = context
   }
 
   /// The key that changed; nil where all did.

@@ -31,10 +31,10 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   /// nothing and frees nothing of a user's, save a key's hash and `==`, and blocks for its own short lock only. Call
   /// ``deliver()`` after unlocking.
   @usableFromInline
-  package func record(_ event: Change<Key, Value>.Event) {
+  package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil) {
     guard isObserved else { return }
     let number = lastNumber.add(1, ordering: .relaxed).newValue
-    center.record(ErasedChange(Change<Key, Value>(number: number, event: event)))
+    center.record(ErasedChange(Change<Key, Value>(number: number, event: event, context: context)))
   }
 
   /// Wakes the observers whom a recorded change concerns, and frees what it displaced. Call it outside all locks.

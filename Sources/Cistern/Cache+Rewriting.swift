@@ -1,0 +1,83 @@
+// Writes that depend on what is cached: they read a value with its version, make another one of it outside all locks, and
+// store that if the version still stands. Else they begin again.
+
+extension Cache {
+  /// What a key has, in either tier, as a write finds it.
+  struct Finding {
+    /// The usable value: neither expired nor removed.
+    let value: Value?
+    let version: KeyVersions.Version
+    /// The flight that was asked about, if the entry is its own.
+    let flight: Flight<Value>?
+  }
+
+  /// What becomes of a key.
+  enum Replacement: Sendable {
+    /// It has this value.
+    case store(Value)
+    /// It has none.
+    case remove
+    /// It stays as it is.
+    case keep
+  }
+
+  /// A write that has been made.
+  @usableFromInline
+  struct Written: Sendable {
+    /// What the key has now.
+    let value: Value?
+    let outcome: WriteOutcome
+    /// Why the value is not to be on disk, if it could not be encoded.
+    var encodingError: (any Error)?
+  }
+
+  /// Reads a key that is watched. Asks the second tier where memory has nothing, and decodes: outside all locks.
+  func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Finding {
+    let watched = table.watched(key, hash: hash, isOwnOf: flight)
+    var value: Value?
+    if let held = watched.held {
+      if !held.isExpired(at: now()) { value = held.value }
+    } else if let record = secondTier?.read(key), case .usable(let found) = interpret(record, forKey: key) {
+      value = found.value
+    }
+    return Finding(value: value, version: watched.version, flight: watched.isOwn ? flight : nil)
+  }
+
+  /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
+  func attempt(
+    _ replacement: Replacement, replacing finding: Finding, forKey key: Key, hash: UInt64, expiry: Expiry?,
+    effect: WriteEffect, context: WriterContext?
+  ) -> Written? {
+    switch replacement {
+    case .keep:
+      return Written(value: finding.value, outcome: .nothing)
+    case .remove:
+      let outcome = remove(key, if: .unchanged(since: finding.version), context: context)
+      return outcome.map { Written(value: nil, outcome: $0) }
+    case .store(let value):
+      let isSame = finding.value.map { isEqual?($0, value) ?? false } ?? false
+      let writing = prepare(value, forKey: key, expiry: expiry)
+      let terms = WriteTerms<Value>(
+        if: .unchanged(since: finding.version, of: finding.flight), effect: effect, context: context,
+        isAnnounced: !isSame)
+      let outcome = commit(writing, forKey: key, hash: hash, terms)
+      return outcome.map { Written(value: value, outcome: $0, encodingError: writing.encodingError) }
+    }
+  }
+
+  /// Reads, decides and writes, until nobody wrote in between. `decide` may be called several times.
+  func rewrite<Failure: Error>(
+    _ key: Key, hash: UInt64, expiry: Expiry?, effect: WriteEffect, context: WriterContext?,
+    _ decide: (Value?) throws(Failure) -> Replacement
+  ) throws(Failure) -> Written {
+    table.watch(hash)
+    defer { table.unwatch(hash) }
+    while true {
+      let finding = find(key, hash: hash)
+      let replacement = try decide(finding.value)
+      let written = attempt(
+        replacement, replacing: finding, forKey: key, hash: hash, expiry: expiry, effect: effect, context: context)
+      if let written { return written }
+    }
+  }
+}

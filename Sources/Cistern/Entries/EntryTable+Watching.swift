@@ -1,0 +1,43 @@
+extension EntryTable {
+  /// What a key has, and the version that a write may depend on.
+  struct Watched {
+    /// What memory holds, expired or not.
+    let held: Held<Value>?
+    let version: KeyVersions.Version
+    /// Whether the entry is that of the flight that was asked about.
+    let isOwn: Bool
+  }
+
+  /// Counts the key's writes from now on, until ``unwatch(_:)``.
+  @discardableResult
+  func watch(_ hash: UInt64) -> KeyVersions.Version {
+    shards.withShard(of: hash) { shard in
+      shard.versions.watch(Self.fingerprint(hash))
+      return shard.versions[Self.fingerprint(hash)]?.version ?? KeyVersions.Version()
+    }
+  }
+
+  func unwatch(_ hash: UInt64) {
+    shards.withShard(of: hash) { $0.versions.unwatch(Self.fingerprint(hash)) }
+  }
+
+  /// What a key that is watched has now.
+  func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
+    let fingerprint = Self.fingerprint(hash)
+    return shards.withShard(of: hash) { shard in
+      let entry = shard.slots.find(key, fingerprint: fingerprint).map { shard.slots[$0].entry }
+      var held: Held<Value>?
+      if case .ready(let ready) = entry { held = ready }
+      return Watched(
+        held: held, version: shard.versions[fingerprint]?.version ?? KeyVersions.Version(),
+        isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
+    }
+  }
+}
+
+extension EntryTable {
+  /// The number of keys that are watched. For checks.
+  package var watchedCount: Int {
+    (0..<shards.count).reduce(0) { sum, index in sum + shards.withShard(at: index) { $0.versions.count } }
+  }
+}

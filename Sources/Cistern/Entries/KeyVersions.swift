@@ -1,0 +1,78 @@
+/// The versions of those keys that somebody watches: a write that depends on what it read applies only while the key's
+/// version is the one it read. Pure; its shard has the lock.
+///
+/// Keys are told apart by their fingerprints. Two that share one see each other's writes, which costs them another try
+/// each. Keys that nobody watches cost nothing.
+@usableFromInline
+struct KeyVersions {
+  /// How often a key was written since somebody began to watch it.
+  @usableFromInline
+  struct Version: Sendable, Hashable {
+    /// Every change of its value, by whatever cause.
+    @usableFromInline var changes: UInt32 = 0
+    /// Those after which nothing that began before may be stored: removals, and replacements that are not merged.
+    @usableFromInline var ends: UInt32 = 0
+  }
+
+  @usableFromInline
+  struct Watched {
+    var watchers = 0
+    @usableFromInline var version = Version()
+    /// Whether edits that are not confirmed lie over its value. Kept by the watchers that those edits are.
+    @usableFromInline var isEdited = false
+  }
+
+  private var watched: [UInt32: Watched] = [:]
+
+  init() {}
+
+  @usableFromInline
+  var isEmpty: Bool { watched.isEmpty }
+
+  var count: Int { watched.count }
+
+  /// What is known of a key; nil where nobody watches it.
+  @usableFromInline
+  subscript(fingerprint: UInt32) -> Watched? { watched[fingerprint] }
+
+  /// Someone watches the key, until ``unwatch(_:)``.
+  mutating func watch(_ fingerprint: UInt32) {
+    watched[fingerprint, default: Watched()].watchers += 1
+  }
+
+  mutating func unwatch(_ fingerprint: UInt32) {
+    guard var key = watched[fingerprint] else { preconditionFailure("nobody watches the key") }
+    key.watchers -= 1
+    watched[fingerprint] = key.watchers == 0 ? nil : key
+  }
+
+  /// A key was written.
+  @usableFromInline
+  mutating func note(_ effect: WriteEffect, on fingerprint: UInt32) {
+    guard effect != .upkeep, watched[fingerprint] != nil else { return }
+    watched[fingerprint]?.version.changes &+= 1
+    if effect == .replacement { watched[fingerprint]?.version.ends &+= 1 }
+  }
+
+  /// Every key was removed.
+  @usableFromInline
+  mutating func noteRemovalOfAll() {
+    for fingerprint in watched.keys { note(.replacement, on: fingerprint) }
+  }
+
+  /// Unconfirmed edits begin or end to lie over a key that is watched.
+  mutating func setEdited(_ isEdited: Bool, _ fingerprint: UInt32) {
+    watched[fingerprint]?.isEdited = isEdited
+  }
+}
+
+/// What a write means for those who began something before it.
+@usableFromInline
+enum WriteEffect: Sendable, Hashable {
+  /// The key is removed, or its value replaced: nothing that began before is stored.
+  case replacement
+  /// A value arrives that others are merged with: what began before is merged under it.
+  case arrival
+  /// The key's value is the same as before, or went by itself: promoted, expired, damaged.
+  case upkeep
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Cistern
+
+struct KeyVersionsTests {
+  @Test func `a key's version changes with its changes, and ends with what ends it, while it is watched`() {
+    var versions = KeyVersions()
+    versions.note(.replacement, on: 1)
+    #expect(versions.isEmpty && versions[1] == nil)
+    versions.watch(1)
+    versions.watch(1)
+    versions.watch(2)
+    for (effect, changes, ends) in [
+      (WriteEffect.upkeep, 0, 0), (.arrival, 1, 0), (.replacement, 2, 1), (.upkeep, 2, 1), (.arrival, 3, 1),
+    ] {
+      versions.note(effect, on: 1)
+      #expect(versions[1]?.version == KeyVersions.Version(changes: UInt32(changes), ends: UInt32(ends)))
+    }
+    #expect(versions[2]?.version == KeyVersions.Version())
+    versions.noteRemovalOfAll()
+    #expect(versions[2]?.version == KeyVersions.Version(changes: 1, ends: 1))
+    versions.unwatch(1)
+    #expect(versions[1] != nil)
+    versions.unwatch(1)
+    versions.unwatch(2)
+    #expect(versions.isEmpty)
+  }
+
+  @Test func `what depends on a version applies to that version alone, and nothing but a removal goes past edits`() {
+    typealias Entry = Cistern.Entry<Int>
+    var versions = KeyVersions()
+    versions.watch(1)
+    let version = KeyVersions.Version()
+    let flight = Flight<Int>(work: FlightWork(), priority: .medium)
+    let own = Entry.inProgress(flight)
+    func permits(_ condition: WriteCondition<Int>, _ entry: Entry? = nil) -> Bool {
+      Entry.permits(condition, entry, stamp: 7, watched: versions[1])
+    }
+    #expect(permits(.unchanged(since: version)) && permits(.unchanged(since: version, of: flight), own))
+    #expect(!permits(.unchanged(since: version, of: flight)))
+    #expect(permits(.unedited) && permits(.always) && permits(.own(flight), own) && permits(.untouched(stamp: 7)))
+    versions.setEdited(true, 1)
+    #expect(!permits(.unedited) && permits(.always) && !permits(.own(flight), own) && !permits(.untouched(stamp: 7)))
+    #expect(permits(.unchanged(since: version)))
+    versions.note(.arrival, on: 1)
+    #expect(!permits(.unchanged(since: version)) && !permits(.unchanged(since: version, of: flight), own))
+    #expect(!Entry.permits(.unchanged(since: version), nil, stamp: 7, watched: nil))
+  }
+}
