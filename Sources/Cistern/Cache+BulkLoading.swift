@@ -59,7 +59,7 @@ extension Cache {
     for entry in awaited {
       do {
         result.values[entry.key] = try await table.wait(
-          for: entry.flight, as: entry.waiter, forKey: entry.key, hash: entry.hash, pilot: pilot)
+          for: entry.flight, as: entry.waiter, hash: entry.hash)
       } catch is OmittedFromBulk {
         if entry.leads { result.missing.insert(entry.key) } else { leftOut.insert(entry.key) }
       } catch {
@@ -93,9 +93,10 @@ extension Cache {
   /// Hits, joins, or leads a flight of `work`, for one of the keys.
   private func start(_ key: Key, hash: UInt64, priority: TaskPriority, work: FlightWork) -> BulkStart {
     while true {
-      switch table.load(
-        key, hash: hash, at: now(), priority: priority, makeFlight: { Flight(work: work, priority: priority) })
-      {
+      let decision = table.load(key, hash: hash, at: now(), priority: priority) {
+        table.makeFlight(forKey: key, hash: hash, work: work, priority: priority, pilot: pilot)
+      }
+      switch decision {
       case .hit(let value):
         return .value(value)
       case .expired:

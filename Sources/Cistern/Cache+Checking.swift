@@ -13,7 +13,7 @@ extension Cache: StoreMember {
 
   /// Evicts from memory until no more than this total cost is left. What is on disk stays.
   public func trim(toCost target: Int) {
-    while table.memoryCost > max(0, target), table.evictOne() {}
+    table.trim(toCost: target)
   }
 
   /// Recounts everything, and finds what does not add up; empty when all is sound. Visits every entry: for tests.

@@ -68,36 +68,59 @@ extension Cache {
     while true {
       // Cancelled before it began: nothing starts.
       try Task.checkCancellation()
-      let priority = Task.currentPriority
-      switch table.load(key, hash: hash, at: now(), priority: priority, makeFlight: { makeFlight(priority) }) {
-      case .hit(let value):
-        return Loaded(value: value, source: .memory)
-      case .expired:
-        endExpired(key, hash: hash)
-      case .join(let flight, let waiter, _):
+      switch begin(key, hash: hash, expiry: expiry, fetch: fetch) {
+      case .loaded(let loaded):
+        return loaded
+      case .waiting(let flight, let waiter, let source):
         do {
-          let value = try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
-          return Loaded(value: value, source: .joined)
+          let value = try await table.wait(for: flight, as: waiter, hash: hash)
+          return Loaded(value: value, source: source)
         } catch is OmittedFromBulk {
           // The flight was part of a bulk fetch that knew nothing of the key. This caller knows how to ask for it.
         }
+      }
+    }
+  }
+
+  /// How a load goes on.
+  @usableFromInline
+  enum Beginning {
+    /// Its value is there.
+    case loaded(Loaded<Value>)
+    /// It waits for a flight, as the waiter with this number.
+    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source)
+  }
+
+  /// Hits, joins or leads, up to where it has to wait. Apart from the waiting, and not inlined, so that the frames of
+  /// those who wait are small.
+  @inlinable
+  @inline(never)
+  func begin(
+    _ key: Key, hash: UInt64, expiry: Expiry?, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) -> Beginning {
+    let priority = Task.currentPriority
+    while true {
+      let decision = table.load(key, hash: hash, at: now(), priority: priority) {
+        table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
+      }
+      switch decision {
+      case .hit(let value):
+        return .loaded(Loaded(value: value, source: .memory))
+      case .expired:
+        endExpired(key, hash: hash)
+      case .join(let flight, let waiter, _):
+        return .waiting(flight, waiter: waiter, .joined)
       case .lead(let flight, let waiter):
         if let value = landFromSecondTier(flight, forKey: key, hash: hash) {
-          return Loaded(value: value, source: .secondTier)
+          return .loaded(Loaded(value: value, source: .secondTier))
         }
         table.count(hash) { $0.misses += 1 }
         table.start(flight.work, priority: priority, pilot: pilot) { [self] in
           await fly(flight, forKey: key, hash: hash, expiry: expiry, fetch: fetch)
         }
-        let value = try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
-        return Loaded(value: value, source: .fetched)
+        return .waiting(flight, waiter: waiter, .fetched)
       }
     }
-  }
-
-  @inlinable
-  func makeFlight(_ priority: TaskPriority) -> Flight<Value> {
-    Flight(work: FlightWork(), priority: priority)
   }
 
   /// The first half of a flight, on its leader's thread: the second tier. A resident page costs less than a task.
@@ -154,8 +177,8 @@ extension Cache {
   /// Ends a flight without a value. The entry goes first: whoever is resumed, and asks again, starts anew.
   @inlinable
   func fail(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ error: any Error) {
-    table.end(flight, forKey: key, hash: hash)
-    table.count(hash) { $0.failures += 1 }
+    // One that was abandoned, or whose key was written meanwhile, has failed nobody.
+    if table.end(flight, forKey: key, hash: hash) { table.count(hash) { $0.failures += 1 } }
     flight.land(.failure(error))
   }
 }

@@ -41,13 +41,23 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ) async throws -> Value {
     try Task.checkCancellation()
     let hash = EntryTable<Key, Value>.hash(key)
+    let seat = board(key, hash: hash, fetch: fetch)
+    return try await table.wait(for: seat.flight, as: seat.waiter, hash: hash)
+  }
+
+  /// Joins or leads. Apart from the waiting, and not inlined, so that the frames of those who wait are small.
+  @inlinable
+  @inline(never)
+  func board(
+    _ key: Key, hash: UInt64, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) -> (flight: Flight<Value>, waiter: Int) {
     let priority = Task.currentPriority
     let decision = table.load(key, hash: hash, at: MonotonicTime(nanoseconds: 0), priority: priority) {
-      Flight(work: FlightWork(), priority: priority)
+      table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
     }
     switch decision {
     case .join(let flight, let waiter, _):
-      return try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
+      return (flight, waiter)
     case .lead(let flight, let waiter):
       table.start(flight.work, priority: priority, pilot: pilot) { [table] in
         let outcome: Result<Value, any Error>
@@ -56,7 +66,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         table.end(flight, forKey: key, hash: hash)
         flight.land(outcome)
       }
-      return try await table.wait(for: flight, as: waiter, forKey: key, hash: hash, pilot: pilot)
+      return (flight, waiter)
     case .hit, .expired:
       preconditionFailure("a coalescer keeps no values")
     }

@@ -58,7 +58,7 @@ extension Entry {
     /// A value to return.
     case hit(Value)
     /// A flight to wait for, as the waiter with this number; its work is to be raised where a priority is given.
-    case join(Flight<Value>, waiter: Int, raiseTo: TaskPriority?)
+    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?)
     /// Nothing: a new flight, with its first waiter, took the place of what was there.
     case lead(Flight<Value>, waiter: Int)
     /// A value past its time. It is still there: its end has to be announced first.
@@ -74,7 +74,7 @@ extension Entry {
     case .ready(let held):
       return held.isExpired(at: now) ? .expired : .hit(held.value)
     case .inProgress(let flight):
-      if case .joined(let waiter, let raised) = flight.join(priority: priority) {
+      if case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
         return .join(flight, waiter: waiter, raiseTo: raised)
       }
     // Abandoned: it takes no waiters, and the entry's removal is on its way. A new flight need not wait for that.
@@ -83,7 +83,7 @@ extension Entry {
     }
     let flight = makeFlight()
     entry = .inProgress(flight)
-    guard case .joined(let waiter, _) = flight.join(priority: priority) else {
+    guard case .joined(let waiter, _) = flight.join(Urgency(priority)) else {
       preconditionFailure("a new flight takes waiters")
     }
     return .lead(flight, waiter: waiter)

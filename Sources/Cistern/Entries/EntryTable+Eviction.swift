@@ -5,6 +5,39 @@ extension EntryTable {
       sum + shards.withShard(at: index) { $0.policy.total.cost }
     }
   }
+
+  /// Evicts until no more than this cost is held. The costs are added up again only when as much has gone as was too
+  /// much: what others bring meanwhile has to go, too.
+  func trim(toCost target: Int) {
+    while true {
+      var excess = memoryCost - max(0, target)
+      guard excess > 0 else { return }
+      while excess > 0 {
+        guard let cost = evictAnywhere() else { return }
+        excess -= cost
+      }
+    }
+  }
+
+  /// Evicts one entry, from whichever shard has one, beginning anywhere; its cost, or nil where none has.
+  @usableFromInline
+  func evictAnywhere() -> Int? {
+    let start = Int.random(in: 0..<shards.count)
+    for offset in 0..<shards.count {
+      let gone = shards.withShard(at: (start + offset) & (shards.count - 1)) {
+        shard -> (slot: Shard<Key, Value>.Slots.Slot, cost: Int)? in
+        let before = shard.policy.total.cost
+        guard let slot = shard.evict(sparing: .none, budget: budget) else { return nil }
+        if case .ready(let held) = slot.entry { evicted(slot.key, held) }
+        return (slot, before - shard.policy.total.cost)
+      }
+      if let gone {
+        unlocked()
+        return gone.cost
+      }
+    }
+    return nil
+  }
 }
 
 extension EntryTable: MemoryTenant {
@@ -15,23 +48,9 @@ extension EntryTable: MemoryTenant {
     return Double(cost) * Double(shards.count)
   }
 
-  /// Evicts one entry, from whichever shard has one, beginning anywhere; false where none has.
+  /// Evicts one entry; false where there is none.
   @usableFromInline
-  package func evictOne() -> Bool {
-    let start = Int.random(in: 0..<shards.count)
-    for offset in 0..<shards.count {
-      let slot = shards.withShard(at: (start + offset) & (shards.count - 1)) { shard in
-        let slot = shard.evict(sparing: .none, budget: budget)
-        if let slot, case .ready(let held) = slot.entry { evicted(slot.key, held) }
-        return slot
-      }
-      if slot != nil {
-        unlocked()
-        return true
-      }
-    }
-    return false
-  }
+  package func evictOne() -> Bool { evictAnywhere() != nil }
 }
 
 extension EntryTable {

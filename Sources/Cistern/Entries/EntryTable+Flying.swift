@@ -16,17 +16,23 @@ extension EntryTable {
     }
   }
 
-  /// Waits for a flight as one of its waiters. When the last one leaves, the entry goes and the flight is cancelled,
-  /// unless it is to complete all the same.
+  /// A flight for a key, which the load that leads it registers. When its last waiter leaves, its entry goes and its
+  /// work is cancelled, unless it is to complete all the same.
   @inlinable
-  nonisolated(nonsending) func wait(
-    for flight: Flight<Value>, as waiter: Int, forKey key: Key, hash: UInt64, pilot: Pilot
-  ) async throws -> Value {
+  func makeFlight(
+    forKey key: Key, hash: UInt64, work: FlightWork = FlightWork(), priority: TaskPriority, pilot: Pilot
+  ) -> Flight<Value> {
+    guard !pilot.completesAbandonedFlights else { return Flight(work: work, priority: priority, abandon: nil) }
+    return Flight(work: work, priority: priority) { [self] flight in end(flight, forKey: key, hash: hash) }
+  }
+
+  /// Waits for a flight as one of its waiters.
+  @inlinable
+  nonisolated(nonsending) func wait(for flight: Flight<Value>, as waiter: Int, hash: UInt64) async throws -> Value {
     waiterCount.add(1, ordering: .relaxed)
     defer { waiterCount.subtract(1, ordering: .relaxed) }
-    let abandon: @Sendable () -> Void = { self.end(flight, forKey: key, hash: hash) }
     do {
-      return try await flight.wait(as: waiter, abandon: pilot.completesAbandonedFlights ? nil : abandon)
+      return try await flight.wait(as: waiter)
     } catch let error as CancellationError {
       if Task.isCancelled { count(hash) { $0.cancellations += 1 } }
       throw error

@@ -73,6 +73,9 @@ extension EntryTable {
     _ key: Key, hash: UInt64, at now: MonotonicTime, priority: TaskPriority, makeFlight: () -> Flight<Value>
   ) -> Entry<Value>.LoadDecision {
     let fingerprint = Self.fingerprint(hash)
+    // A flight that was abandoned, and everything that its task holds, goes outside the lock.
+    var replaced: Entry<Value>?
+    defer { withExtendedLifetime(replaced) {} }
     let decision = shards.withShard(of: hash) { shard -> Entry<Value>.LoadDecision in
       let number = shard.slots.find(key, fingerprint: fingerprint)
       if let number, case .ready(let held) = shard.slots[number].entry {
@@ -81,9 +84,10 @@ extension EntryTable {
         shard.recordHit(number)
         return .hit(held.value)
       }
-      let decision = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+      let decision: Entry<Value>.LoadDecision
+      (decision, replaced, _) = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
         Entry.load(&entry, at: now, priority: priority, makeFlight: makeFlight)
-      }.decision
+      }
       switch decision {
       case .join: shard.counters.joins += 1
       case .lead: shard.counters.flights += 1
@@ -165,7 +169,10 @@ extension EntryTable {
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
     // Let go of at the end, outside the lock.
-    var leaving: [Entry<Value>?] = []
+    var replaced: Entry<Value>?
+    var removed: Shard<Key, Value>.Slots.Slot?
+    var evictedSlots: [Shard<Key, Value>.Slots.Slot] = []
+    defer { withExtendedLifetime((replaced, removed, evictedSlots)) {} }
     let holds = arrival.map { Int($0.cost) <= budget.largestCost } ?? false
     while true {
       var short: MemoryBudget?
@@ -182,7 +189,7 @@ extension EntryTable {
             for: arrival.cost, replacing: number, budget: budget, shardCount: shards.count
           ) { slot in
             if case .ready(let held) = slot.entry { evicted(slot.key, held) }
-            leaving.append(slot.entry)
+            evictedSlots.append(slot)
           }
           guard short == nil else { return nil }
         }
@@ -190,13 +197,12 @@ extension EntryTable {
         if case .ready(let held) = entry { had = held }
         let isPersisted = commit(had, holds)
         shard.stamp(fingerprint, effect)
-        let (_, left) = shard.transition(
+        (_, replaced, removed) = shard.transition(
           key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
         ) { entry in
           let held = arrival.map { Held(value: $0.value, deadline: $0.deadline, isPersisted: isPersisted) }
           Entry.arrive(&entry, holds ? held : nil)
         }
-        leaving.append(left)
         return true
       }
       if let result { return result }

@@ -10,56 +10,68 @@ final class Flight<Value: Sendable>: Sendable {
   @usableFromInline let state: Guarded<FlightState<Value, WaitingTask<Value>>>
   /// The task, shared by all flights of one bulk load.
   @usableFromInline let work: FlightWork
+  /// Called, outside all locks, when the last waiter has left; takes the entry out. Nil where the flight is to complete
+  /// without waiters. Kept here, not by each waiter: the frame of a task that waits should be small.
+  @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
 
   @inlinable
-  init(work: FlightWork, priority: TaskPriority) {
+  init(work: FlightWork, priority: TaskPriority, abandon: (@Sendable (Flight) -> Void)?) {
     self.work = work
+    self.abandon = abandon
     state = Guarded(FlightState(priority: priority))
     work.addFlight()
   }
 
-  /// Registers a waiter, who must come to ``wait(as:abandon:)`` or bring the result itself, as a leader may. Called
-  /// inside the shard's critical section.
+  /// Registers a waiter, who must come to ``wait(as:)`` or bring the result itself, as a leader may. Called inside
+  /// the shard's critical section.
   ///
   /// - Returns: its number, and the priority that ``work`` is to be raised to outside all locks, because that runs
   ///   handlers of the user's; nothing where the flight was abandoned.
   @inlinable
-  func join(priority: TaskPriority) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
-    state.withLock { $0.join(priority: priority) }
+  func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
+    state.withLock { $0.join(urgency) }
   }
 
   /// Waits for the result, as a waiter that joined. Throws `CancellationError` promptly when the task is cancelled.
-  ///
-  /// - Parameter abandon: called, outside all locks, when the last waiter has left; it takes the entry out. Nil where
-  ///   the flight is to complete without waiters.
   @inlinable
-  func wait(as waiter: Int, abandon: (@Sendable () -> Void)?) async throws -> Value {
+  nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
     try await withTaskPriorityEscalationHandler {
-      // The task may have been escalated since it joined, when nothing here would have heard of it.
-      let priority = Task.currentPriority
-      return await withTaskCancellationHandler {
-        await WaitingTask.suspend { task in
-          let (raised, decision) = state.withLock { ($0.raise(to: priority), $0.wait(waiter, task)) }
-          if let raised { work.raise(to: raised) }
-          switch decision {
-          case .suspended: break
-          case .resume(let outcome): task.resume(outcome)
-          }
-        }
+      await withTaskCancellationHandler {
+        await WaitingTask.suspend { park($0, as: waiter) }
       } onCancel: {
-        leave(waiter, abandon: abandon)
+        leave(waiter)
       }
     } onPriorityEscalated: { _, priority in
-      if let raised = state.withLock({ $0.raise(to: priority) }) { work.raise(to: raised) }
+      escalate(to: priority)
     }.get()
   }
 
+  /// Suspended, a waiter comes to wait.
   @inlinable
-  func leave(_ waiter: Int, abandon: (@Sendable () -> Void)?) {
+  @inline(never)
+  func park(_ task: WaitingTask<Value>, as waiter: Int) {
+    // The task may have been escalated since it joined, when nothing here would have heard of it.
+    let urgency = Urgency(Task.currentPriority)
+    let (raised, decision) = state.withLock { ($0.raise(to: urgency), $0.wait(waiter, task)) }
+    if let raised { work.raise(to: raised) }
+    switch decision {
+    case .suspended: break
+    case .resume(let outcome): task.resume(outcome)
+    }
+  }
+
+  /// A waiting task was escalated.
+  @inlinable
+  func escalate(to priority: TaskPriority) {
+    if let raised = state.withLock({ $0.raise(to: Urgency(priority)) }) { work.raise(to: raised) }
+  }
+
+  @inlinable
+  func leave(_ waiter: Int) {
     let decision = state.withLock { $0.leave(waiter, abandoningIfLast: abandon != nil) }
     if decision.abandons {
       // The entry first: nobody may find a flight that is cancelled.
-      abandon?()
+      abandon?(self)
       work.leaveOne()
     }
     decision.resume?.resume(.failure(CancellationError()))

@@ -22,47 +22,50 @@ struct FlightState<Value: Sendable, Continuation> {
     case waiting(Continuation)
     /// Once it left before it came to wait.
     case cancelled
-    /// Once it has been resumed, or left.
+    /// Once it has been resumed, or left. Its place may be given back.
     case gone
   }
 
   @usableFromInline var phase = Phase.flying
-  @usableFromInline var waiters: [Waiter] = []
+  @usableFromInline var waiters = FlightWaiters<Waiter>()
   /// Waiters that have neither left nor been resumed.
   @usableFromInline var remaining = 0
   /// The highest priority among the waiters so far: it only rises.
-  @usableFromInline var priority: TaskPriority
+  @usableFromInline var urgency: Urgency
 
   @inlinable
   init(priority: TaskPriority) {
-    self.priority = priority
+    urgency = Urgency(priority)
   }
 
   @usableFromInline
   enum JoinDecision {
     /// Joined with this number; the flight must be raised where a priority is given.
-    case joined(waiter: Int, raiseTo: TaskPriority?)
+    case joined(waiter: Int, raiseTo: Urgency?)
     /// The flight takes no waiters.
     case refused
   }
 
   /// Someone joins.
   @inlinable
-  mutating func join(priority: TaskPriority) -> JoinDecision {
+  mutating func join(_ urgency: Urgency) -> JoinDecision {
     if case .abandoned = phase { return .refused }
-    waiters.append(.expected)
+    // Who left a flight that hangs must not take up room for as long as it hangs.
+    if waiters.count >= 64, waiters.count / 4 > remaining {
+      waiters.removeAll { if case .gone = $0 { true } else { false } }
+    }
     remaining += 1
-    return .joined(waiter: waiters.count - 1, raiseTo: raise(to: priority))
+    return .joined(waiter: waiters.append(.expected), raiseTo: raise(to: urgency))
   }
 
   /// A waiter, joining or waiting, is of this priority now.
   ///
   /// - Returns: the priority to raise the flight to; nil where it is high enough.
   @inlinable
-  mutating func raise(to priority: TaskPriority) -> TaskPriority? {
-    guard priority > self.priority, case .flying = phase else { return nil }
-    self.priority = priority
-    return priority
+  mutating func raise(to urgency: Urgency) -> Urgency? {
+    guard urgency > self.urgency, case .flying = phase else { return nil }
+    self.urgency = urgency
+    return urgency
   }
 
   @usableFromInline
@@ -76,16 +79,16 @@ struct FlightState<Value: Sendable, Continuation> {
   /// A waiter comes to wait.
   @inlinable
   mutating func wait(_ waiter: Int, _ continuation: Continuation) -> WaitDecision {
-    switch (waiters[waiter], phase) {
+    switch (waiters[waiter] ?? .gone, phase) {
     case (.cancelled, _):
-      waiters[waiter] = .gone
+      waiters.replace(waiter, by: .gone)
       return .resume(.failure(CancellationError()))
     case (.expected, .landed(let outcome)):
-      waiters[waiter] = .gone
+      waiters.replace(waiter, by: .gone)
       remaining -= 1
       return .resume(outcome)
     case (.expected, .flying):
-      waiters[waiter] = .waiting(continuation)
+      waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
     case (.expected, .abandoned), (.waiting, _), (.gone, _):
       preconditionFailure("a waiter waited twice, or a flight was abandoned before its last waiter left")
@@ -110,13 +113,13 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func leave(_ waiter: Int, abandoningIfLast: Bool) -> LeaveDecision {
     var continuation: Continuation?
-    switch waiters[waiter] {
+    switch waiters[waiter] ?? .gone {
     case .expected:
       // Landed already: the result is there for it, and it may as well have it.
       guard case .flying = phase else { return LeaveDecision(resume: nil, abandons: false) }
-      waiters[waiter] = .cancelled
+      waiters.replace(waiter, by: .cancelled)
     case .waiting(let waiting):
-      waiters[waiter] = .gone
+      waiters.replace(waiter, by: .gone)
       continuation = waiting
     case .cancelled, .gone:
       return LeaveDecision(resume: nil, abandons: false)
@@ -136,12 +139,11 @@ struct FlightState<Value: Sendable, Continuation> {
     phase = .landed(outcome)
     var waiting: [Continuation] = []
     waiting.reserveCapacity(remaining)
-    for index in waiters.indices {
-      if case .waiting(let continuation) = waiters[index] {
-        waiting.append(continuation)
-        waiters[index] = .gone
-        remaining -= 1
-      }
+    waiters.update { waiter in
+      guard case .waiting(let continuation) = waiter else { return }
+      waiting.append(continuation)
+      waiter = .gone
+      remaining -= 1
     }
     return waiting
   }

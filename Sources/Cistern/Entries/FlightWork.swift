@@ -6,7 +6,7 @@ import Locking
 final class FlightWork: Sendable {
   private enum State {
     /// Once flights were made for it, until the task is there.
-    case preparing(flights: Int, raiseTo: TaskPriority?)
+    case preparing(flights: Int, raiseTo: Urgency?)
     /// Once the task is there, until it is cancelled or forgotten.
     case running(Task<Void, Never>, flights: Int)
     /// Once the last flight was abandoned.
@@ -34,7 +34,7 @@ final class FlightWork: Sendable {
   /// Gives the task, which has just started.
   @usableFromInline
   func run(_ task: Task<Void, Never>) {
-    let raised: TaskPriority? = state.withLock { state in
+    let raised: Urgency? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
         state = .running(task, flights: flights)
@@ -45,7 +45,7 @@ final class FlightWork: Sendable {
         preconditionFailure("a flight has one task")
       }
     }
-    if let raised { task.escalatePriority(to: raised) }
+    if let raised { task.escalatePriority(to: raised.priority) }
     if isCancelled { task.cancel() }
   }
 
@@ -69,11 +69,11 @@ final class FlightWork: Sendable {
 
   /// A waiter has this priority, which is higher than that of all others so far.
   @usableFromInline
-  func raise(to priority: TaskPriority) {
+  func raise(to urgency: Urgency) {
     let task: Task<Void, Never>? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
-        state = .preparing(flights: flights, raiseTo: max(raised ?? priority, priority))
+        state = .preparing(flights: flights, raiseTo: max(raised ?? urgency, urgency))
         return nil
       case .running(let task, _):
         return task
@@ -81,7 +81,7 @@ final class FlightWork: Sendable {
         return nil
       }
     }
-    task?.escalatePriority(to: priority)
+    task?.escalatePriority(to: urgency.priority)
   }
 
   /// Whether the last flight was abandoned: nothing that is not under way yet should start.

@@ -110,12 +110,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Lets the state machine decide on an entry, and puts what it decided into effect: the entry enters or leaves the
   /// table, and a value enters or leaves the policy's order. Room for a new value has been made.
   ///
-  /// - Returns: what the machine answered, and the entry as it was, to let go of outside the lock.
+  /// - Returns: what the machine answered, and what is to be let go of outside the lock: the entry as it was, and the slot
+  ///   that was taken out, with its key.
   @inlinable
   mutating func transition<Decision>(
     _ key: Key, fingerprint: UInt32, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
     _ decide: (inout Entry<Value>?) -> Decision
-  ) -> (decision: Decision, leaving: Entry<Value>?) {
+  ) -> (decision: Decision, leaving: Entry<Value>?, slot: Slots.Slot?) {
     let before: Entry<Value>? = number.map { slots[$0].entry }
     var after = before
     let decision = decide(&after)
@@ -131,9 +132,9 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       reorder(number, isReady: entry.isReady, cost: cost, budget: budget)
     case (let number?, nil):
       reorder(number, isReady: false, cost: nil, budget: budget)
-      _ = slots.remove(number)
+      return (decision, before, slots.remove(number))
     }
-    return (decision, before)
+    return (decision, before, nil)
   }
 
   @inlinable

@@ -8,7 +8,7 @@ struct EntryTests {
 
   private static let now = MonotonicTime(nanoseconds: 100)
 
-  private static func flight() -> Flight<Value> { Flight(work: FlightWork(), priority: .medium) }
+  private static func flight() -> Flight<Value> { Flight(work: FlightWork(), priority: .medium) { _ in } }
 
   private static func held(until deadline: UInt64) -> Held<Value> {
     Held(value: Int(truncatingIfNeeded: deadline), deadline: MonotonicTime(nanoseconds: deadline), isPersisted: false)
@@ -17,10 +17,10 @@ struct EntryTests {
   /// A flight whose last waiter has left, and whose entry is still there.
   private static func abandonedFlight() async -> Flight<Value> {
     let flight = flight()
-    guard case .joined(let waiter, _) = flight.join(priority: .medium) else { return flight }
+    guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
     let wait = Task {
       unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
-      return try await flight.wait(as: waiter) {}
+      return try await flight.wait(as: waiter)
     }
     _ = await wait.result
     return flight
@@ -73,7 +73,7 @@ struct EntryTests {
       case (.expired, .ready?):
         #expect(state.isExpired, "\(state.name)")
       case (.join(let flight, let waiter, let raised), .inProgress?):
-        #expect(flight === state.flight && !state.isAbandoned && waiter == 0 && raised == .high)
+        #expect(flight === state.flight && !state.isAbandoned && waiter == 0 && raised == Urgency(.high))
       case (.lead(let flight, let waiter), let before):
         #expect(before == nil || state.isAbandoned, "\(state.name)")
         #expect(flight === made && waiter == 0 && flight.waiterCount == 1)

@@ -57,19 +57,19 @@ struct FlightStateTests {
     }
 
     mutating func apply(_ event: Event) {
-      let before = state.priority
+      let before = state.urgency
       switch event {
       case .join(let priority): join(priority)
       case .raise(let priority):
-        let raised = state.raise(to: priority)
+        let raised = state.raise(to: Urgency(priority))
         let expected = isFlying && priority > model.priority ? priority : nil
-        require(raised == expected)
+        require(raised?.priority == expected)
         model.priority = expected ?? model.priority
       case .wait(let number): wait(number)
       case .leave(let number): leave(number)
       case .land: land()
       }
-      require(state.priority >= before && state.priority == model.priority)
+      require(state.urgency >= before && state.urgency.priority == model.priority)
       require(state.remaining == model.waiters.count { !$0.isDone })
       for waiter in model.waiters { require(waiter.endings.count <= 1) }
     }
@@ -79,13 +79,13 @@ struct FlightStateTests {
     private var isFlying: Bool { !model.hasLanded && !model.isAbandoned }
 
     private mutating func join(_ priority: TaskPriority) {
-      switch state.join(priority: priority) {
+      switch state.join(Urgency(priority)) {
       case .refused:
         require(model.isAbandoned)
       case .joined(let number, let raised):
         require(!model.isAbandoned && number == model.waiters.count)
         let expected = isFlying && priority > model.priority ? priority : nil
-        require(raised == expected)
+        require(raised?.priority == expected)
         model.priority = expected ?? model.priority
         model.waiters.append(Waiter())
       }
@@ -156,5 +156,23 @@ struct FlightStateTests {
     }
     explore(Point(abandonsIfLast: abandonsIfLast), depth: 6)
     #expect(sequences > 30_000)
+  }
+
+  @Test func `a flight that hangs gives the places of those who left to others`() {
+    var state = FlightState<Int, Int>(priority: .low)
+    var numbers: Set<Int> = []
+    func join() -> Int {
+      guard case .joined(let number, _) = state.join(Urgency(.low)) else { return -1 }
+      Self.require(numbers.insert(number).inserted)
+      if case .resume = state.wait(number, number) { Issue.record("nothing has landed") }
+      return number
+    }
+    let first = join()
+    for _ in 0..<10_000 { Self.require(state.leave(join(), abandoningIfLast: true).resume != nil) }
+    let last = join()
+    #expect(state.waiters.count <= 65)
+    #expect(state.remaining == 2)
+    #expect(state.leave(first + 1, abandoningIfLast: true).resume == nil)
+    #expect(state.land(.success(5)) == [first, last])
   }
 }

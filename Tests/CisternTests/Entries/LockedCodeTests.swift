@@ -87,4 +87,35 @@ struct LockedCodeTests {
     while gone.count < 12 { await Task.yield() }
     expect(12, "loaded, expired and removed")
   }
+
+  /// Equal by its number. What it carries goes with the last copy of it.
+  private struct CarryingKey: Hashable, Sendable {
+    let number: Int
+    var carried: Visitor?
+
+    static func == (one: CarryingKey, other: CarryingKey) -> Bool { one.number == other.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `a key may use the cache when it goes, whichever way it goes`(policy: EvictionPolicyKind) async throws {
+    let cache = try Cache<CarryingKey, Int>(costLimit: 2, configuration: Self.configuration(policy))
+    let gone = Recorder<Bool>()
+    @Sendable func set(_ number: Int) {
+      let visitor = Visitor { [weak cache] in
+        _ = cache?.contains(CarryingKey(number: 1))
+        gone.record(true)
+      }
+      cache[CarryingKey(number: number, carried: visitor)] = number
+    }
+    set(1)
+    cache[CarryingKey(number: 1)] = nil
+    #expect(gone.count == 1, "removed")
+    for number in 1...3 { set(number) }
+    #expect(gone.count == 2, "evicted")
+    cache.trim(toCost: 1)
+    #expect(gone.count == 3, "trimmed")
+    cache.removeAll()
+    #expect(gone.count == 4, "cleared")
+  }
 }

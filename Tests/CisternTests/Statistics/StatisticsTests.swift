@@ -1,4 +1,5 @@
 import Cistern
+import CisternTesting
 import Testing
 
 @Suite struct StatisticsTests {
@@ -57,6 +58,23 @@ import Testing
     let store = StoreStatistics(caches: ["b": CacheStatistics(), "a": CacheStatistics()])
     let titles = store.description.split(separator: "\n").filter { $0.hasPrefix("cache ") }
     #expect(titles == ["cache \"a\"", "cache \"b\""])
+  }
+
+  @Test func `a flight that nobody waits for any more is not counted as a failure`() throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(.memory, on: executor)
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .value(1)) }
+      let load = subject.load("a", fetch: origin.fetch)
+      await gate.arrivals(atLeast: 1)
+      load.cancel()
+      _ = await load.result
+      gate.open()
+      while origin.runningCount > 0 { await Task.yield() }
+      for _ in 0..<20 { await Task.yield() }
+      try #require(subject.cache.statistics.cancellations == 1)
+      try #require(subject.cache.statistics.failures == 0)
+    }
   }
 
   private func numbers(of value: Any) -> [Int] {
