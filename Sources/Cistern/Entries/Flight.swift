@@ -15,7 +15,7 @@ final class Flight<Value: Sendable>: Sendable {
   @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
 
   @inlinable
-  init(work: FlightWork, priority: TaskPriority, abandon: (@Sendable (Flight) -> Void)?) {
+  init(work: FlightWork, priority: TaskPriority, abandon: (@Sendable (Flight) -> Void)? = nil) {
     self.work = work
     self.abandon = abandon
     state = Guarded(FlightState(priority: priority))
