@@ -7,10 +7,10 @@ import CLMDB
 /// next change. After an error of LMDB's it can only end.
 @safe
 @usableFromInline
-package struct WriteTransaction: ~Copyable, ~Escapable {
+package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
   // Valid until the transaction is committed or goes out of scope.
   @usableFromInline
-  let handle: OpaquePointer
+  package let handle: OpaquePointer
 
   @_lifetime(borrow environment)
   init(handle: OpaquePointer, environment: borrowing Environment) {
@@ -33,24 +33,6 @@ package struct WriteTransaction: ~Copyable, ~Escapable {
 extension WriteTransaction: Sendable {}
 
 extension WriteTransaction {
-  /// The value of the key, as changed so far; nil where there is none. Logarithmic. Aligned to two bytes only.
-  @inlinable
-  @_lifetime(borrow self)
-  package borrowing func value(forKey key: RawSpan, in database: Database) throws(LMDBError) -> RawSpan? {
-    guard let value = unsafe try lookUp(key, in: database.index, of: handle) else { return nil }
-    let span = unsafe RawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size)
-    return unsafe _overrideLifetime(span, borrowing: self)
-  }
-
-  /// The value of the key, as changed so far; nil where there is none. Logarithmic. Aligned to two bytes only.
-  @inlinable
-  @_lifetime(borrow self)
-  package borrowing func value(forKey key: UInt, in database: IntegerDatabase) throws(LMDBError) -> RawSpan? {
-    guard let value = unsafe try lookUp(key, in: database.index, of: handle) else { return nil }
-    let span = unsafe RawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size)
-    return unsafe _overrideLifetime(span, borrowing: self)
-  }
-
   /// A cursor that can delete. Nothing else changes the transaction while it lives.
   @inlinable
   @_lifetime(&self)
@@ -59,15 +41,5 @@ extension WriteTransaction {
   ) throws(LMDBError) -> Cursor<Handle, CursorWrites> {
     let cursor = unsafe Cursor<Handle, CursorWrites>(handle: try openCursor(in: database.index, of: handle))
     return unsafe _overrideLifetime(cursor, mutating: &self)
-  }
-
-  /// Sizes of the database as changed so far. Constant time.
-  package borrowing func statistics(of database: some DatabaseHandle) throws(LMDBError) -> DatabaseStatistics {
-    unsafe try DatabaseStatistics(of: database.index, in: handle)
-  }
-
-  /// The number that the transaction gets when it commits with any change.
-  package var number: UInt {
-    unsafe UInt(mdb_txn_id(handle))
   }
 }

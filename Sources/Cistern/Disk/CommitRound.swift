@@ -36,6 +36,7 @@ struct CommitRound {
     var count = 0
     for (number, batch) in batches.enumerated() {
       if batch.removesAll { count += 1 }
+      count += batch.invalidated?.invalidations.count ?? 0
       for writes in batch.writes {
         writes.forEach { entry in
           bytes += entry.size
@@ -83,7 +84,10 @@ struct CommitRound {
     }
   }
 
-  var isEmpty: Bool { order.isEmpty && !batches.contains { $0.removesAll } }
+  var isEmpty: Bool { order.isEmpty && !hasPreliminaries }
+
+  /// Whether there are removals of all or invalidations, which go before the items.
+  var hasPreliminaries: Bool { batches.contains { $0.removesAll || $0.invalidated != nil } }
 
   private static func prefix(of key: RawSpan) -> UInt64 {
     if key.byteCount > DiskKey.longestDirectKey {

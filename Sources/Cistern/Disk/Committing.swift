@@ -5,8 +5,8 @@ struct Committing {
   let round: CommitRound
   /// The items before it are committed.
   private(set) var position = 0
-  /// Whether the removals of all are committed.
-  private(set) var removedAll: Bool
+  /// Whether the removals of all, and the invalidations, are committed.
+  private(set) var hasPreliminaries: Bool
   /// Whether a transaction was committed at all, in this file.
   private(set) var hasCommitted = false
   /// Records that had a second turn in this round.
@@ -27,15 +27,15 @@ struct Committing {
 
   init(round: CommitRound) {
     self.round = round
-    removedAll = !round.batches.contains { $0.removesAll }
+    hasPreliminaries = !round.hasPreliminaries
   }
 
-  var isDone: Bool { position == round.count && removedAll }
+  var isDone: Bool { position == round.count && hasPreliminaries }
 
   mutating func advance(to position: Int, spared: Int) {
     self.position = position
     self.spared += spared
-    removedAll = true
+    hasPreliminaries = true
     reliefs = 0
   }
 
@@ -45,8 +45,7 @@ struct Committing {
     reliefs = 0
     committed = []
     committedCount = 0
-    // There is nothing to remove in an empty file.
-    removedAll = true
+    hasPreliminaries = !round.hasPreliminaries
   }
 
   /// Gives up the next item: it does not fit, whatever is evicted.
@@ -59,7 +58,7 @@ struct Committing {
   mutating func giveUp(_ error: LMDBError, as failure: CisternError) {
     self.error = error
     for index in position..<round.count { giveUp(round[index], failure) }
-    if !removedAll || position == 0 { failureOfAll = failure }
+    if !hasPreliminaries || position == 0 { failureOfAll = failure }
   }
 
   private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {

@@ -8,7 +8,7 @@ extension DiskEngine {
   ) rethrows -> Result? {
     if isInherited { return nil }
     if let entry = partition.stagedEntry(forKey: key) {
-      guard case .record(_, let metadata, let bytes) = entry.write else {
+      guard case .record(_, let metadata, let bytes) = entry.write, partition.shows(entry) else {
         partition.counters.misses.increment()
         return nil
       }
@@ -16,52 +16,67 @@ extension DiskEngine {
       return try body(metadata, bytes.rawSpan)
     }
     // The snapshot is taken after the look at what is staged: what had left it by then, is in the snapshot.
-    guard mode != .closed, let file else {
-      partition.counters.misses.increment()
-      return nil
-    }
-    let environment = file.environment
-    guard let transaction = beginRead(of: environment) else {
-      partition.counters.misses.increment()
-      return nil
-    }
-    let generation = generation(of: partition, in: transaction, of: file)
-    if generation != 0 {
+    snapshots: for _ in 0..<DiskEngine.snapshotsTried {
+      guard mode != .closed, let file else { break }
+      let environment = file.environment
+      guard let transaction = beginRead(of: environment) else { break }
+      let generation = generation(of: partition, in: transaction, of: file)
+      guard generation != 0 else { break }
       let diskKey = DiskKey(generation: generation, key: key)
-      if let record = value(under: diskKey, in: transaction, of: file) {
-        guard let header = RecordHeader(record, under: diskKey.bytes) else {
-          suspect(key, of: partition)
-          partition.counters.misses.increment()
-          return nil
-        }
-        if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
-          recency.mark(header.sequence)
-          partition.counters.hits.increment()
-          return try body(header.metadata(of: record), record.extracting(header.value))
+      guard let record = value(under: diskKey, in: transaction, of: file) else { break }
+      guard let header = RecordHeader(record, under: diskKey.bytes) else {
+        suspect(key, of: partition)
+        break
+      }
+      guard !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) else { break }
+      let metadata = header.metadata(of: record)
+      // Looked at after the record was found: what was invalidated before, is not shown.
+      let snapshot = transaction.number
+      if !partition.invalidations.isClear(for: snapshot) {
+        switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
+        case .visible: break
+        case .concealed: break snapshots
+        case .outdated: continue snapshots
         }
       }
+      recency.mark(header.sequence)
+      partition.counters.hits.increment()
+      return try body(metadata, record.extracting(header.value))
     }
     partition.counters.misses.increment()
     return nil
   }
 
+  /// A snapshot is outdated where something was purged since; as a rule the next one is not.
+  private static let snapshotsTried = 8
+
   /// Whether the key has a record. Looks at its first bytes only, not at its checksum.
   func contains(_ key: RawSpan, in partition: Partition) -> Bool {
     if isInherited { return false }
-    if let entry = partition.stagedEntry(forKey: key) {
-      if case .record = entry.write { return true }
-      return false
+    if let entry = partition.stagedEntry(forKey: key) { return partition.shows(entry) }
+    for _ in 0..<DiskEngine.snapshotsTried {
+      guard mode != .closed, let file else { return false }
+      let environment = file.environment
+      guard let transaction = beginRead(of: environment) else { return false }
+      let generation = generation(of: partition, in: transaction, of: file)
+      guard generation != 0 else { return false }
+      let diskKey = DiskKey(generation: generation, key: key)
+      guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
+      let snapshot = transaction.number
+      let isClear = partition.invalidations.isClear(for: snapshot)
+      if isClear, !diskKey.isDigest { return true }
+      guard let header = RecordHeader(trusting: record),
+        !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key)
+      else { return false }
+      if isClear { return true }
+      let metadata = header.metadata(of: record)
+      switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
+      case .visible: return true
+      case .concealed: return false
+      case .outdated: continue
+      }
     }
-    guard mode != .closed, let file else { return false }
-    let environment = file.environment
-    guard let transaction = beginRead(of: environment) else { return false }
-    let generation = generation(of: partition, in: transaction, of: file)
-    guard generation != 0 else { return false }
-    let diskKey = DiskKey(generation: generation, key: key)
-    guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
-    guard diskKey.isDigest else { return true }
-    guard let header = RecordHeader(trusting: record) else { return false }
-    return record.extracting(header.key).hasSameBytes(as: key)
+    return false
   }
 
   /// Begins a read; nil where the file cannot be read, which is noted.
@@ -110,6 +125,7 @@ extension DiskEngine {
       let name = MetaTable.partition(partition.name)
       let generation = try transaction.number(forKey: name, in: file.meta) ?? 0
       if let counts = try transaction.counts(of: generation, in: file.meta) { partition.counters.set(counts) }
+      try partition.learnInvalidations(in: transaction, as: transaction.number, of: file)
       partition.learn(generation: generation, transaction: transaction.number)
     } catch {
       noteReadFailure(error)
@@ -150,7 +166,7 @@ extension DiskEngine {
 
   private static let suspectCapacity = 1024
 
-  private func wakeForChores() {
+  func wakeForChores() {
     monitor.change { $0.hasChores = true }
   }
 }

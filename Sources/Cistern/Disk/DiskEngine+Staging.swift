@@ -20,8 +20,25 @@ extension DiskEngine {
           return refuse(partition)
         }
       }
-      return .staged(take(write, in: partition))
+      let (ticket, isTaken) = take(write, in: partition)
+      // Invalidated while its value was on its way.
+      return isTaken ? .staged(ticket) : refuse(partition)
     }
+  }
+
+  /// Takes the invalidation. Where there are more than is kept of them, everything in the partition is removed instead.
+  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (era: UInt64, ticket: CommitTicket) {
+    if isInherited || mode == .closed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
+    let (era, number, change) = partition.stageInvalidation(invalidation, limit: limits.invalidationBytes) {
+      nextNumber()
+    }
+    switch change {
+    case .refused: return (era, stageRemovalOfAll(of: partition))
+    case .added: stagedCount.add(1, ordering: .sequentiallyConsistent)
+    case .replaced: break
+    }
+    wakeIfIdle()
+    return (era, CommitTicket(number: number))
   }
 
   /// Takes the removal of everything in the partition.
@@ -42,7 +59,7 @@ extension DiskEngine {
     return .refused
   }
 
-  private func take(_ write: StagedWrite, in partition: Partition) -> CommitTicket {
+  private func take(_ write: StagedWrite, in partition: Partition) -> (ticket: CommitTicket, isTaken: Bool) {
     let change = partition.stage(write) { nextNumber() }
     let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
     let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
@@ -54,13 +71,13 @@ extension DiskEngine {
     } else {
       wakeIfIdle()
     }
-    return CommitTicket(number: change.number)
+    return (CommitTicket(number: change.number), change.isTaken)
   }
 
   /// Takes a removal that cannot be committed for now. Beyond the bound the whole partition is emptied in its place.
   private func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
     if stagedCount.load(ordering: .relaxed) >= DiskLimits.stagedCount { return stageRemovalOfAll(of: partition) }
-    return take(.removal(key: key), in: partition)
+    return take(.removal(key: key), in: partition).ticket
   }
 
   private func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }

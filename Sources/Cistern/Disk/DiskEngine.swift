@@ -85,13 +85,18 @@ final class DiskEngine: Sendable {
   var partitions: [Partition] { partitionsByName.withLock { Array($0.values) } }
 
   func partition(named name: String) -> Partition {
-    let (partition, isNew) = partitionsByName.withLock { partitions in
-      if let partition = partitions[name] { return (partition, false) }
-      let partition = Partition(name: name)
-      partitions[name] = partition
-      return (partition, true)
+    if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
+    let made = Partition(name: name)
+    // Before anyone can stage anything: invalidations go on from the number that is in the file.
+    learnGeneration(of: made)
+    let partition = partitionsByName.withLock { partitions in
+      if let partition = partitions[name] { return partition }
+      partitions[name] = made
+      return made
     }
-    if isNew { learnGeneration(of: partition) }
+    // Again, now that the writer thread knows of it, for what was committed in between.
+    learnGeneration(of: partition)
+    if !partition.invalidations.purgeable.isEmpty { wakeForChores() }
     return partition
   }
 

@@ -46,6 +46,8 @@ struct DiskLimits: Sendable, Equatable {
   var roundPart: Int { max(mapSize / 16, 16 << 10) }
   /// The largest record, with its key, that is accepted: an eighth of the map.
   var largestRecord: Int { min(mapSize / 8, 1 << 31) }
+  /// Bytes of invalidations that a partition keeps until they are purged.
+  var invalidationBytes: Int { min(mapSize / 64, 16 << 20) }
   /// Bytes that may be staged before writers wait.
   var stagedBytes: Int { min(max(mapSize / 8, 16 << 10), 64 << 20) }
   /// Writes that may be staged before writers wait.

@@ -35,6 +35,13 @@ package final class DiskPartition: SecondTierPartition {
     return engine.stageRemovalOfAll(of: partition)
   }
 
+  package func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
+    if owner.isClosed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
+    return engine.stageInvalidation(invalidation, of: partition)
+  }
+
+  package var currentEra: UInt64 { partition.invalidations.era }
+
   package func waitForRoom() {
     if !owner.isClosed { engine.waitForRoom() }
   }

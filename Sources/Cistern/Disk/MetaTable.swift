@@ -64,7 +64,7 @@ struct GenerationCounts: Sendable, Equatable {
   }
 }
 
-extension ReadTransaction {
+extension Transaction where Self: ~Copyable, Self: ~Escapable {
   /// The number under the key; nil where there is none, the greatest where there is something else.
   borrowing func number(forKey key: [UInt8], in database: Database) throws(LMDBError) -> UInt64? {
     guard let value = try value(forKey: key.rawSpan, in: database) else { return nil }
@@ -80,19 +80,6 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// The number under the key; nil where there is none, the greatest where there is something else.
-  borrowing func number(forKey key: [UInt8], in database: Database) throws(LMDBError) -> UInt64? {
-    guard let value = try value(forKey: key.rawSpan, in: database) else { return nil }
-    return MetaTable.number(value) ?? .max
-  }
-
-  /// The counts of a live generation; nil for one that is not.
-  borrowing func counts(of generation: UInt64, in database: Database) throws(LMDBError) -> GenerationCounts? {
-    let key = MetaTable.live(generation)
-    guard let value = try value(forKey: key.rawSpan, in: database) else { return nil }
-    return GenerationCounts(value)
-  }
-
   /// Stores the bytes under the key.
   mutating func put(_ value: [UInt8], forKey key: [UInt8], in database: Database) throws(LMDBError) {
     _ = try put(value.rawSpan, forKey: key.rawSpan, in: database)

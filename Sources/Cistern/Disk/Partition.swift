@@ -10,6 +10,7 @@ final class Partition: Sendable {
   let staging = StagingArea()
   let counters = PartitionCounters()
   let departing = DepartingKeys()
+  let invalidations = InvalidationTable()
   /// The epoch, which every removal of all raises, in the upper 16 bits; below it the generation whose records are read,
   /// zero for none. One word, so that a removal of all is one step for readers of staged and of committed writes.
   private let visible = Atomic<UInt64>(0)
@@ -54,16 +55,39 @@ final class Partition: Sendable {
     return entry
   }
 
+  /// Whether the staged write is a record that is to be shown.
+  func shows(_ entry: StagedEntry) -> Bool {
+    guard case .record(let key, let metadata, _) = entry.write else { return false }
+    return !invalidations.conceals(metadata, key: key.rawSpan)
+  }
+
   // MARK: Staging
 
   /// Takes the write; `makeNumber` is called at the point that orders it among the key's writes.
   func stage(_ write: StagedWrite, makeNumber: () -> UInt64) -> StagingChange {
     staging.stage(write) {
-      let number = makeNumber()
-      // Inside the lock that the writer thread takes after it lowered the mark: one of the two sees the other.
+      // Inside the lock that the writer thread takes after it lowered the mark, and before the number, up to which it
+      // takes all: one of the two sees the other.
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
+      let number = makeNumber()
       departing.remove(write.key)
-      return (number, epoch)
+      // In here, so that whoever stages an invalidation afterwards finds the write among what is handed over with it.
+      guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
+        return (number, epoch, nil)
+      }
+      return (number, epoch, .removal(key: key))
+    }
+  }
+
+  // MARK: Invalidation
+
+  /// Takes an invalidation; `makeNumber` is called at the point that orders it among the partition's writes.
+  func stageInvalidation(
+    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
+  ) -> (era: UInt64, number: UInt64, change: InvalidationTable.Change) {
+    invalidations.stage(invalidation, limit: limit) {
+      isDirty.store(true, ordering: .sequentiallyConsistent)
+      return makeNumber()
     }
   }
 
@@ -73,6 +97,8 @@ final class Partition: Sendable {
   /// `isFirst` tells whether no earlier removal of all still waits for the writer thread.
   func removeAll(makeNumber: () -> UInt64) -> (number: UInt64, isFirst: Bool, freed: (bytes: Int, count: Int)) {
     let (number, isFirst) = control.withLock { control in
+      // Before the number, up to which the writer thread takes all of whoever is marked.
+      isDirty.store(true, ordering: .sequentiallyConsistent)
       let number = makeNumber()
       let isFirst = control.pendingRemoval == nil
       control.pendingRemoval = number
@@ -83,15 +109,17 @@ final class Partition: Sendable {
     }
     departing.removeAll()
     let freed = staging.removeVoid(epoch: epoch)
-    isDirty.store(true, ordering: .sequentiallyConsistent)
     return (number, isFirst, freed)
   }
 
   /// Hands what was staged to the writer thread, the removal of all that came before it first.
   func beginCommitting() -> PartitionBatch {
     control.withLock { control in
+      // The invalidations before the writes: all that was staged before one of them is handed over with it at the latest.
+      let invalidated = invalidations.beginCommitting()
       let batch = PartitionBatch(
-        partition: self, epoch: epoch, removesAll: control.pendingRemoval != nil, writes: staging.beginCommitting())
+        partition: self, epoch: epoch, removesAll: control.pendingRemoval != nil, invalidated: invalidated,
+        writes: staging.beginCommitting())
       control.isCommittingRemoval = control.pendingRemoval != nil
       control.pendingRemoval = nil
       return batch
@@ -135,12 +163,14 @@ final class Partition: Sendable {
     }
   }
 
-  /// The file was replaced by an empty one. What is staged stays.
-  func forgetFile() {
+  /// The file was replaced by an empty one. What is staged stays; answers how much more is, for the new file.
+  func forgetFile() -> Int {
     control.withLock { control in
       visible.store(UInt64(epoch) << 48, ordering: .releasing)
       knownTransaction.store(0, ordering: .releasing)
     }
+    isDirty.store(true, ordering: .sequentiallyConsistent)
+    return invalidations.forgetFile()
   }
 
   // MARK: Departures
@@ -176,5 +206,7 @@ struct PartitionBatch: Sendable {
   let epoch: UInt16
   /// Whether everything committed before goes first.
   let removesAll: Bool
+  /// The invalidations, and the newest number of the partition; nil where none of these is to be written.
+  let invalidated: (invalidations: [Invalidation: UInt64], era: UInt64)?
   let writes: [StagedWrites]
 }

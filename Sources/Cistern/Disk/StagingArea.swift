@@ -38,20 +38,24 @@ final class StagingArea: Sendable {
   /// Writes that are staged.
   var stagedCount: Int { max(0, count.load(ordering: .relaxed)) }
 
-  /// Takes the write that `make` gives, which is run with the shard's lock held, in place of an earlier one of its key.
-  func stage(_ write: StagedWrite, make: () -> (number: UInt64, epoch: UInt16)) -> StagingChange {
+  /// Takes the write in place of an earlier one of its key. `make` is run with the shard's lock held, and may give another
+  /// write of the key, which is taken instead.
+  func stage(
+    _ write: StagedWrite, make: () -> (number: UInt64, epoch: UInt16, instead: StagedWrite?)
+  ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
-    let size = write.stagedSize
     count.add(1, ordering: .sequentiallyConsistent)
     // The one replaced is freed outside the lock.
-    let (number, replaced) = shard(of: hash).state.withLock { shard -> (UInt64, StagedEntry?) in
-      let (number, epoch) = make()
-      let entry = StagedEntry(write: write, number: number, epoch: epoch, size: size)
-      return (number, shard.fresh.set(entry, hash: hash))
+    let (entry, isTaken, replaced) = shard(of: hash).state.withLock { shard -> (StagedEntry, Bool, StagedEntry?) in
+      let (number, epoch, instead) = make()
+      let taken = instead ?? write
+      let entry = StagedEntry(write: taken, number: number, epoch: epoch, size: taken.stagedSize)
+      return (entry, instead == nil, shard.fresh.set(entry, hash: hash))
     }
     if replaced != nil { count.subtract(1, ordering: .releasing) }
     return StagingChange(
-      number: number, addedBytes: size - (replaced?.size ?? 0), addedCount: replaced == nil ? 1 : 0)
+      number: entry.number, isTaken: isTaken, addedBytes: entry.size - (replaced?.size ?? 0),
+      addedCount: replaced == nil ? 1 : 0)
   }
 
   /// The newest write of the key; nil where none is staged.
@@ -133,6 +137,8 @@ final class StagingArea: Sendable {
 /// What staging a write changed.
 struct StagingChange {
   let number: UInt64
+  /// Whether the write was taken itself, and not another in its place.
+  let isTaken: Bool
   let addedBytes: Int
   let addedCount: Int
 }

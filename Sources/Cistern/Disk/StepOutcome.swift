@@ -10,6 +10,8 @@ struct StepOutcome {
   var evicted: [(generation: UInt64, key: [UInt8])] = []
   /// Records that were found damaged and removed for it.
   var damaged: [(partition: Partition, key: [UInt8])] = []
+  /// Invalidations that were written, and the row of numbers that goes with them.
+  var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: EraRow)] = []
   /// Whether there are generations to purge.
   var hasDeadGenerations = false
 

@@ -8,6 +8,8 @@ import LMDB
 struct WriteStep {
   let file: DiskFile
   let recency: RecencyBitmap
+  /// The invalidations of each generation's partition where any are in force.
+  let invalidated: [UInt64: InvalidationTable]
   /// The greatest sequence number in use.
   var lastSequence: UInt64
   /// The counts of each live generation that was met; nil for one that is dead.
@@ -17,9 +19,13 @@ struct WriteStep {
   /// What was done.
   var outcome = StepOutcome()
 
-  init(file: DiskFile, recency: RecencyBitmap, in transaction: inout WriteTransaction) throws(LMDBError) {
+  init(
+    file: DiskFile, recency: RecencyBitmap, invalidated: [UInt64: InvalidationTable] = [:],
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
     self.file = file
     self.recency = recency
+    self.invalidated = invalidated
     var cursor = try transaction.cursor(in: file.order)
     lastSequence = try cursor.moveToLast() ? UInt64(cursor.key ?? 0) : 0
   }
@@ -90,7 +96,9 @@ struct WriteStep {
       return .dropped(bytes: 0)
     }
     let generation = key.generation
-    let isLive = try liveCounts(generation, in: transaction) != nil
+    // What is invalidated is as good as gone: it is not spared, and nobody is told that it left.
+    let isInvalidated = try isInvalidated(key, digested, in: transaction)
+    let isLive = try liveCounts(generation, in: transaction) != nil && !isInvalidated
     if sparing, isLive, recency.isMarked(sequence) {
       try moveToTail(key, from: sequence, in: &transaction)
       outcome.touchedPages += 2 + StepOutcome.overflowPages(size)

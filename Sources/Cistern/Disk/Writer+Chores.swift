@@ -8,10 +8,17 @@ extension Writer {
     do throws(LMDBError) {
       try examineSuspects()
       try purgeSome()
+      try purgeSomeInvalidated()
     } catch {
       recover(from: error)
     }
-    if !deadGenerations.isEmpty { engine.monitor.withLock { $0.hasChores = true } }
+    noteChores()
+  }
+
+  /// Notes whether there is something to do when there is nothing to commit.
+  func noteChores() {
+    let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
+    if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.hasChores = true } }
   }
 
   private func purgeSome() throws(LMDBError) {
@@ -57,14 +64,9 @@ extension Writer {
   ) throws(LMDBError) -> Result {
     let (result, step, number) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (Result, WriteStep, UInt) in
-      var step = try WriteStep(file: file, recency: engine.recency, in: &transaction)
-      let last = transaction.number - 1
-      if last > file.knownTransaction.load(ordering: .relaxed) {
-        for partition in engine.partitions {
-          let generation = try step.generation(of: partition, creating: false, in: &transaction)
-          partition.learn(generation: generation, transaction: last)
-        }
-      }
+      var step = try WriteStep(
+        file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
+      try noticeForeignCommits(of: file, &step, in: &transaction)
       let result = try body(&step, &transaction)
       try step.finish(in: &transaction)
       try engine.injectFault()

@@ -18,7 +18,7 @@ extension Writer {
       settle(round.through, failed: [])
     }
     engine.announceRoom()
-    if !deadGenerations.isEmpty { engine.monitor.withLock { $0.hasChores = true } }
+    noteChores()
   }
 
   private func takeRound() -> CommitRound {
@@ -66,17 +66,16 @@ extension Writer {
     }
     let (step, number, position) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
-      var step = try WriteStep(file: file, recency: engine.recency, in: &transaction)
+      var step = try WriteStep(
+        file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
       try noticeForeignCommits(of: file, &step, in: &transaction)
-      if !commit.removedAll {
-        for batch in commit.round.batches where batch.removesAll {
-          try step.removeAll(of: batch.partition, in: &transaction)
-        }
-      }
+      if !commit.hasPreliminaries { try putPreliminaries(of: commit.round, &step, in: &transaction) }
       var position = start
       putting: while position < commit.round.count, step.outcome.touchedPages < budget {
         let item = commit.round[position]
         switch item.entry.write {
+        case .record(let key, let metadata, _) where item.partition.invalidations.isVoid(metadata, key: key.rawSpan):
+          try step.remove(key, of: item.partition, in: &transaction)
         case .record(let key, let metadata, let bytes):
           let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
           guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { break putting }
@@ -98,14 +97,26 @@ extension Writer {
     published(step, number: number, of: file, &commit, putBefore: start)
   }
 
-  /// Where another process committed since, its removals of all are taken note of.
-  private func noticeForeignCommits(
+  private func putPreliminaries(
+    of round: CommitRound, _ step: inout WriteStep, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    for batch in round.batches {
+      if batch.removesAll { try step.removeAll(of: batch.partition, in: &transaction) }
+      if let (invalidations, era) = batch.invalidated {
+        try step.put(invalidations, era: era, of: batch.partition, in: &transaction)
+      }
+    }
+  }
+
+  /// Where another process committed since, its removals of all and its invalidations are taken note of.
+  func noticeForeignCommits(
     of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let last = transaction.number - 1
     guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
     for partition in engine.partitions {
       let generation = try step.generation(of: partition, creating: false, in: &transaction)
+      try partition.learnInvalidations(in: transaction, as: last, of: file)
       partition.learn(generation: generation, transaction: last)
     }
     step.outcome.hasDeadGenerations = true
@@ -116,6 +127,9 @@ extension Writer {
     _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, putBefore start: Int
   ) {
     let transaction = step.outcome.hasChanges ? number : number - 1
+    for (partition, written, row) in step.outcome.invalidations {
+      partition.invalidations.publish(written, row: row, transaction: transaction)
+    }
     for batch in commit.round.batches {
       let identity = ObjectIdentifier(batch.partition)
       guard let generation = step.generations[identity] else { continue }
@@ -148,7 +162,11 @@ extension Writer {
         return removal
       }
       if !commit.unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
-      if batch.removesAll, !commit.removedAll {
+      if !commit.hasPreliminaries, let (invalidations, _) = batch.invalidated {
+        if !invalidations.isEmpty { keptCount += batch.partition.invalidations.restore() }
+        batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
+      }
+      if batch.removesAll, !commit.hasPreliminaries {
         if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
       }
     }

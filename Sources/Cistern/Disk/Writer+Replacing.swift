@@ -39,7 +39,10 @@ extension Writer {
     extraMargin = 0
     ceiling = nil
     // Nothing of the old file's is known of the new one.
-    for partition in engine.partitions { partition.forgetFile() }
+    for partition in engine.partitions {
+      engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
+    }
+    walk = nil
     engine.setFile(file)
     for partition in engine.partitions { engine.learnGeneration(of: partition) }
     engine.noteSizes(of: file)

@@ -6,6 +6,8 @@ final class Writer {
   let engine: DiskEngine
   /// Generations whose records are to be purged.
   var deadGenerations: [UInt64] = []
+  /// The walk over the records that ends invalidations, where one is under way.
+  var walk: PurgeWalk?
   /// How many pages more than usual are kept free, since the map was found full.
   var extraMargin = 0
   /// The file's pages when the device had no room for more; nil where it has not come to that.

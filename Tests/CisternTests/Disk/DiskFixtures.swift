@@ -36,15 +36,31 @@ extension DiskTier {
   }
 }
 
+extension DiskTier {
+  /// Returns once everything is committed, and all that was invalidated is purged.
+  func purge() async throws {
+    try await flush()
+    while engine.partitions.contains(where: { !$0.invalidations.pending.isEmpty }) { await Task.yield() }
+    try await flush()
+  }
+}
+
 extension SecondTierPartition {
+  /// Stages a record, stamped with the partition's number unless another is given.
   @discardableResult
-  func put(_ key: String, _ value: [UInt8], tags: [String] = []) -> StagingResult {
-    put(Array(key.utf8), value, tags: tags)
+  func put(_ key: String, _ value: [UInt8], tags: [String] = [], era: UInt64? = nil) -> StagingResult {
+    put(Array(key.utf8), value, tags: tags, era: era)
   }
 
   @discardableResult
-  func put(_ key: [UInt8], _ value: [UInt8], tags: [String] = []) -> StagingResult {
-    stage(.record(key: key, Self.metadata(tags: tags), bytes: value))
+  func put(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], era: UInt64? = nil) -> StagingResult {
+    stage(Self.write(key, value, tags: tags, era: era ?? currentEra))
+  }
+
+  static func write(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], era: UInt64 = 0) -> StagedWrite {
+    var metadata = metadata(tags: tags)
+    metadata.era = era
+    return .record(key: key, metadata, bytes: value)
   }
 
   @discardableResult
@@ -55,6 +71,8 @@ extension SecondTierPartition {
   func get(_ key: [UInt8]) -> [UInt8]? {
     withRecord(forKey: key.rawSpan) { _, bytes in bytes.array }
   }
+
+  func has(_ key: [UInt8]) -> Bool { contains(key.rawSpan) }
 
   static func metadata(tags: [String] = []) -> RecordMetadata {
     RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 7, tags: tags)

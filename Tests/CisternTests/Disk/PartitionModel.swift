@@ -86,7 +86,7 @@ struct PartitionModel {
   func expectAgreement(_ key: [UInt8], with partition: any SecondTierPartition, _ comment: Comment? = nil) {
     let isRight = partition.get(key) == bytes(key)
     #expect(isRight, comment)
-    #expect(partition.contains(key.rawSpan) == (bytes(key) != nil), comment)
+    #expect(partition.has(key) == (bytes(key) != nil), comment)
   }
 
   /// To be asked once everything is committed.

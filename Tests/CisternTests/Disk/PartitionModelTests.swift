@@ -46,4 +46,37 @@ import Testing
       model.expectAgreement(with: partition, "seed \(seed)")
     }
   }
+
+  @Test func `On disk: what is there is what was written, over flushes and reopenings`() async throws {
+    for seed in 0..<12 as Range<UInt64> {
+      let scratch = Scratch()
+      var generator = SplitMix(state: seed)
+      var model = PartitionModel()
+      var tier = try openTier(scratch, limit: .mebibytes(32))
+      var partition = try tier.cache()
+      var oldestEra: UInt64 = 0
+      for step in 0..<400 {
+        model.step(on: partition, oldestEra: oldestEra, using: &generator)
+        switch Int.random(in: 0..<100, using: &generator) {
+        case 0..<3: try await tier.flush()
+        case 3:
+          try await tier.flush()
+          model.expectAgreement(with: partition, "seed \(seed), step \(step)")
+        case 4:
+          try await tier.close()
+          tier = try openTier(scratch, limit: .mebibytes(32))
+          partition = try tier.cache()
+          // What was purged is not remembered any more.
+          oldestEra = model.era
+          for key in PartitionModel.keys { model.expectAgreement(key, with: partition, "seed \(seed), step \(step)") }
+        default: break
+        }
+      }
+      try await tier.purge()
+      model.expectAgreement(with: partition, "seed \(seed)")
+      #expect(partition.statistics.entryCount == model.present.count)
+      #expect(tier.checkInvariants() == [], "seed \(seed)")
+      try await tier.close()
+    }
+  }
 }

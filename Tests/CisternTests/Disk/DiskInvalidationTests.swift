@@ -1,0 +1,288 @@
+import Foundation
+import Testing
+
+@testable import Cistern
+
+/// Invalidations by tag and by prefix: at once for readers, in the file for the next process, purged behind.
+@Suite struct DiskInvalidationTests {
+  @Test func `From its return on nothing older with the tag or prefix is read, staged, committed, or staged later`()
+    async throws
+  {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache(told: told)
+    let long = [UInt8](repeating: 7, count: 100)
+    #expect(cache.currentEra == 0)
+    cache.put("a", [1], tags: ["red", "blue"])
+    cache.put("b", [2], tags: ["green"])
+    cache.put("user/1", [3])
+    cache.put(long, [4])
+    try await tier.flush()
+    cache.put("c", [5], tags: ["red"])
+    cache.put("user/2", [6])
+    let (first, _) = cache.stageInvalidation(.tag("red"))
+    #expect(first == 1)
+    #expect(cache.get("a") == nil)
+    #expect(!cache.has(bytes("a")))
+    #expect(cache.get("c") == nil)
+    #expect(cache.get("b") == [2])
+    #expect(cache.keys() == ["b", "user/1", String(decoding: long, as: UTF8.self)])
+    let (second, _) = cache.stageInvalidation(.prefix(bytes("user/")))
+    #expect(second == 2)
+    #expect(cache.get("user/1") == nil)
+    #expect(cache.get("user/2") == nil)
+    let (third, ticket) = cache.stageInvalidation(.prefix([7, 7]))
+    #expect(third == 3 && cache.currentEra == 3)
+    #expect(cache.get(long) == nil)
+    // A value that began to be fetched before, and arrives now.
+    guard case .refused = cache.put("d", [7], tags: ["red"], era: 0) else {
+      Issue.record("taken, although it was invalidated on its way")
+      return
+    }
+    cache.put("e", [8], tags: ["red"])
+    cache.put("user/1", [9])
+    #expect(cache.get("d") == nil)
+    #expect(cache.get("e") == [8])
+    #expect(cache.get("user/1") == [9])
+    try await cache.waitForCommit(ticket)
+    try await tier.purge()
+    #expect(cache.keys() == ["b", "e", "user/1"])
+    #expect(cache.statistics.entryCount == 3)
+    // What was purged is told by whoever invalidated it.
+    #expect(told.departedKeys == [])
+    // Still, after it was purged.
+    cache.put("d", [7], tags: ["red"], era: 0)
+    #expect(cache.get("d") == nil)
+    try await tier.flush()
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `Partitions do not see each other's, and tags are told apart from prefixes and by equality`() async throws
+  {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let one = try tier.cache("one")
+    let two = try tier.cache("two")
+    for cache in [one, two] {
+      cache.put("key", [1], tags: ["caf\u{e9}"])
+      cache.put("caf\u{e9}", [2])
+      cache.put("", [3], tags: [""])
+    }
+    try await tier.flush()
+    _ = one.stageInvalidation(.tag("cafe\u{301}"))
+    #expect(one.get("key") == nil)
+    #expect(one.get("caf\u{e9}") == [2])
+    #expect(two.get("key") == [1])
+    try await tier.flush()
+    _ = one.stageInvalidation(.tag("caf\u{e9}"))
+    _ = one.stageInvalidation(.tag(""))
+    #expect(one.get("") == nil)
+    _ = two.stageInvalidation(.prefix([]))
+    #expect(two.keys() == [])
+    #expect(one.currentEra == 3 && two.currentEra == 1)
+    try await tier.purge()
+    #expect(one.keys() == ["caf\u{e9}"])
+    #expect(two.statistics.entryCount == 0)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `Several of the same are one, the newest, and the walk that ends it sees every record`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(8), told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<6000 {
+      cache.put("k\(number)", [1], tags: number % 2 == 0 ? ["even"] : [])
+      await cache.waitForRoom()
+    }
+    for _ in 0..<100 { _ = cache.stageInvalidation(.tag("even")) }
+    #expect(tier.engine.partitions[0].invalidations.pending == [.tag("even"): 100])
+    for number in stride(from: 0, to: 6000, by: 6) { cache.put("k\(number)", [2], tags: ["even"]) }
+    try await tier.purge()
+    for number in 0..<6000 {
+      let expected: [UInt8]? = number % 6 == 0 ? [2] : number % 2 == 0 ? nil : [1]
+      #expect(cache.get("k\(number)") == expected)
+    }
+    #expect(cache.statistics.entryCount == 4000)
+    #expect(told.departedKeys == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `Before they are purged they survive a restart, and their numbers go on rising`() async throws {
+    let scratch = Scratch()
+    var tier = try openTier(scratch)
+    var cache = try tier.cache()
+    for number in 0..<100 { cache.put("k\(number)", [1], tags: ["t\(number % 10)"]) }
+    try await tier.flush()
+    let ticket = cache.stageInvalidation(.tag("t3")).ticket
+    try await cache.waitForCommit(ticket)
+    try await tier.close()
+    for round in 1...3 as ClosedRange<UInt64> {
+      let readOnly = try openTier(scratch, isReadOnly: true)
+      let view = try readOnly.cache()
+      #expect(view.currentEra == round)
+      #expect(view.get("k3") == nil)
+      #expect(view.get("k13") == nil)
+      #expect((view.get("k4") == nil) == (round > 1))
+      // In this opening only.
+      #expect(view.stageInvalidation(.tag("t9")).era == round + 1)
+      #expect(view.get("k9") == nil)
+      try await readOnly.close()
+
+      tier = try openTier(scratch)
+      cache = try tier.cache()
+      #expect(cache.currentEra == round)
+      #expect(cache.get("k3") == nil)
+      #expect(cache.get("k9") == [1])
+      #expect(cache.keys().count == 100 - 10 * Int(round))
+      #expect(cache.stageInvalidation(.tag("t\(3 + round)")).era == round + 1)
+      if round == 2 { try await tier.purge() }
+      try await tier.close()
+    }
+    tier = try openTier(scratch)
+    cache = try tier.cache()
+    try await tier.purge()
+    #expect(cache.statistics.entryCount == 60)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `An invalidation that the disk failed to take is in force, and in the file when the disk is back`()
+    async throws
+  {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    var tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
+    var cache = try tier.cache()
+    for number in 0..<50 { cache.put("k\(number)", [1], tags: ["t\(number % 5)"]) }
+    try await tier.flush()
+    failing.set(.inputOutput)
+    _ = cache.stageInvalidation(.tag("t0"))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    _ = cache.stageInvalidation(.prefix(bytes("k1")))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(cache.get("k0") == nil)
+    #expect(cache.get("k11") == nil)
+    #expect(cache.get("k2") == [1])
+    failing.set(nil)
+    try await tier.flush()
+    #expect(cache.get("k0") == nil)
+    #expect(cache.get("k11") == nil)
+    let kept = cache.keys()
+    #expect(kept.count == 50 - 10 - 9)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    tier = try openTier(scratch)
+    cache = try tier.cache()
+    #expect(cache.currentEra == 2)
+    #expect(cache.keys() == kept)
+    try await tier.close()
+  }
+
+  @Test func `Invalidations outlive the file that they were in, and so do their numbers`() async throws {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    let told = Told()
+    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let cache = try tier.cache()
+    cache.put("a", [1], tags: ["red"])
+    try await tier.flush()
+    for _ in 0..<5 { _ = cache.stageInvalidation(.tag("blue")) }
+    cache.put("b", [2], tags: ["red"])
+    _ = cache.stageInvalidation(.tag("red"))
+    cache.put("c", [3], tags: ["red"])
+    failing.set(.corrupted)
+    try await tier.flush()
+    #expect(told.reportCodes == [.setAside])
+    #expect(cache.get("b") == nil)
+    #expect(cache.get("c") == [3])
+    try await tier.purge()
+    #expect(cache.keys() == ["c"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch)
+    #expect(try again.cache().currentEra == 6)
+    try await again.close()
+  }
+
+  @Test func `More invalidations than are kept empty the partition instead, and the store goes on`() async throws {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, limit: .mebibytes(1), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache()
+    cache.put("old", [1], tags: ["kept"])
+    try await tier.flush()
+    failing.set(.inputOutput)
+    let bound = tier.engine.limits.invalidationBytes
+    for number in 0..<bound / 96 + 2 { _ = cache.stageInvalidation(.tag("\(number)")) }
+    #expect(cache.get("old") == nil)
+    failing.set(nil)
+    try await tier.purge()
+    #expect(cache.keys() == [])
+    cache.put("new", [2])
+    try await tier.purge()
+    #expect(cache.keys() == ["new"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A record that is invalidated makes room first, and nobody is told that it left`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<100 { cache.put("old\(number)", value(number, size: 1000), tags: ["old"]) }
+    _ = cache.stageInvalidation(.tag("old"))
+    for number in 0..<2000 {
+      cache.put("new\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    try await tier.purge()
+    #expect(told.departedKeys.allSatisfy { $0.starts(with: bytes("new")) })
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A moved and a copied folder, and a compacted one, keep records, metadata and invalidations`()
+    async throws
+  {
+    var scratch = Scratch()
+    let metadata = RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 5), expires: WallTime(nanosecondsSince1970: 50), cost: 3,
+      schemaVersion: 9, tags: ["a", "b"], grace: 7, idle: 8, lastUsed: WallTime(nanosecondsSince1970: 6),
+      refreshAhead: 2, era: 1, isNegative: true)
+    var tier = try openTier(scratch)
+    var cache = try tier.cache()
+    for number in 0..<300 { cache.put("k\(number)", value(number, size: 500), tags: number % 3 == 0 ? ["red"] : []) }
+    try await tier.flush()
+    _ = cache.stageInvalidation(.tag("red"))
+    _ = cache.stage(.record(key: bytes("full"), metadata, bytes: []))
+    try await tier.close()
+    for step in 0..<3 {
+      switch step {
+      case 0: _ = try DiskTier.compact(directory: scratch.store)
+      case 1:
+        let other = Scratch()
+        try FileManager.default.moveItem(atPath: scratch.store, toPath: other.store)
+        scratch = other
+      default:
+        let other = Scratch()
+        try FileManager.default.copyItem(atPath: scratch.store, toPath: other.store)
+        scratch = other
+      }
+      tier = try openTier(scratch)
+      cache = try tier.cache()
+      #expect(cache.currentEra == 1)
+      #expect(cache.get("k3") == nil)
+      #expect(cache.keys().count == 201)
+      let found = cache.withRecord(forKey: bytes("full").rawSpan) { found, _ in found }
+      #expect(found == metadata)
+      #expect(tier.checkInvariants() == [])
+      try await tier.close()
+    }
+  }
+}
