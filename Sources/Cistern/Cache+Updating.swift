@@ -1,0 +1,106 @@
+extension Cache {
+  /// Reads the value of a key from either tier, lets `transform` change it, and stores what comes out, in place of what
+  /// was there; nil removes it. No update is lost, however many are made at once.
+  ///
+  /// `transform` is given nil where there is no usable value. It may run several times: when the key was written
+  /// meanwhile, what came out is dropped, and it runs again on the newer value. So it should do nothing but change the
+  /// value, and must not write the key itself. When it throws, or the task is cancelled, everything is left as it was.
+  ///
+  /// Returns what `transform` did, when the value is readable; ``commitUpdate(forKey:expiry:context:_:)`` waits for
+  /// the disk. A fetch of the key that is on its way is not stored. The value is not merged: it replaces.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - expiry: the new value's lifetime; nil for the cache's.
+  ///   - context: who writes, for ``Change/context``.
+  ///   - transform: changes the value. Runs outside all locks, where the caller does.
+  @discardableResult
+  public nonisolated(nonsending) func updateValue<Result>(
+    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    _ transform: (inout Value?) async throws -> Result
+  ) async throws -> Result {
+    try await update(key, expiry: expiry, context: context, transform).result
+  }
+
+  /// As ``updateValue(forKey:expiry:context:_:)``, at once: on the calling thread, which it blocks only while more writes
+  /// are staged than the disk keeps up with.
+  @discardableResult
+  public func updateValue<Result, Failure: Error>(
+    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    _ transform: (inout Value?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    secondTier?.partition.waitForRoom()
+    var result: Result?
+    let hash = EntryTable<Key, Value>.hash(key)
+    _ = try rewrite(key, hash: hash, expiry: expiry, effect: .replacement, context: context) {
+      cached throws(Failure) in
+      var value = cached
+      result = try transform(&value)
+      return Self.replacement(of: cached, by: value)
+    }
+    guard let result else { preconditionFailure("an update ran at least once") }
+    return result
+  }
+
+  /// As ``updateValue(forKey:expiry:context:_:)``, and returns when the new value, or the removal, is on disk.
+  ///
+  /// Throws what `transform` throws, and `CisternError` when the disk refuses the value or fails.
+  @discardableResult
+  public nonisolated(nonsending) func commitUpdate<Result>(
+    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    _ transform: (inout Value?) async throws -> Result
+  ) async throws -> Result {
+    let (result, written) = try await update(key, expiry: expiry, context: context, transform)
+    try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
+    return result
+  }
+
+  /// As ``updateValue(forKey:expiry:context:_:)``, in a task of its own.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - expiry: the new value's lifetime; nil for the cache's.
+  ///   - context: who writes, for ``Change/context``.
+  ///   - transform: changes the value.
+  ///   - completion: called in that task with the value that was stored, nil where it was removed; or with what
+  ///     `transform` threw.
+  public func updateValueInBackground(
+    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    _ transform: @escaping @Sendable (inout Value?) async throws -> Void,
+    completion: @escaping @Sendable (Result<Value?, any Error>) -> Void = { _ in }
+  ) {
+    Task(executorPreference: pilot.taskExecutor) { [self] in
+      do {
+        let (_, written) = try await update(key, expiry: expiry, context: context, transform)
+        completion(.success(written.value))
+      } catch {
+        completion(.failure(error))
+      }
+    }
+  }
+
+  private nonisolated(nonsending) func update<Result>(
+    _ key: Key, expiry: Expiry?, context: WriterContext?, _ transform: (inout Value?) async throws -> Result
+  ) async throws -> (result: Result, written: Written) {
+    let hash = EntryTable<Key, Value>.hash(key)
+    table.watch(hash)
+    defer { table.unwatch(hash) }
+    while true {
+      try Task.checkCancellation()
+      await secondTier?.partition.waitForRoom()
+      let finding = find(key, hash: hash)
+      var value = finding.value
+      let result = try await transform(&value)
+      try Task.checkCancellation()
+      let written = attempt(
+        Self.replacement(of: finding.value, by: value), replacing: finding, forKey: key, hash: hash, expiry: expiry,
+        effect: .replacement, context: context)
+      if let written { return (result, written) }
+    }
+  }
+
+  private static func replacement(of cached: Value?, by value: Value?) -> Replacement {
+    if let value { return .store(value) }
+    return cached == nil ? .keep : .remove
+  }
+}
