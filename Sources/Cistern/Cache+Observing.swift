@@ -19,6 +19,25 @@ extension Cache {
     observers.updates(scope, buffering: buffering)
   }
 
+  /// Calls `handler` with every set of changes in `scope` from now on: what one write changed, together. A batch's is one
+  /// set; of anything else that changes, each change is a set by itself. In all else as ``observe(_:_:)``.
+  public func observeChangeSets(
+    _ scope: ObservationScope<Key> = .all, _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
+  ) -> ObservationToken {
+    observers.observeSets(scope, handler)
+  }
+
+  /// The sets of changes in `scope` from now on, as a sequence that ends when its task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - scope: what is heard of. A set brings only those of its changes that are in it, and is left out without any.
+  ///   - limit: how many of the newest sets are kept for a consumer that is slower than they come; nil for all.
+  public func changeSets(
+    _ scope: ObservationScope<Key> = .all, keeping limit: Int? = nil
+  ) -> ChangeSets<Key, Value> {
+    observers.sets(scope, keeping: limit)
+  }
+
   /// The changes of one key from now on, as a sequence that ends when its task is cancelled.
   public func updates(
     forKey key: Key, buffering: UpdateBuffering = .newestPerKey

@@ -32,10 +32,13 @@ extension Cache {
   }
 
   /// Reads a key that is watched. Asks the second tier where memory has nothing, and decodes: outside all locks.
-  func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Finding {
+  ///
+  /// - Parameter readsValue: whether the value is of interest, beside the version.
+  func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true) -> Finding {
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
     var value: Value?
-    if let held = watched.held {
+    if !readsValue {
+    } else if let held = watched.held {
       if !held.isExpired(at: now()) { value = held.value }
     } else if let record = secondTier?.read(key), case .usable(let found) = interpret(record, forKey: key) {
       value = found.value

@@ -34,7 +34,22 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil) {
     guard isObserved else { return }
     let number = lastNumber.add(1, ordering: .relaxed).newValue
-    center.record(ErasedChange(Change<Key, Value>(number: number, event: event, context: context)))
+    let change = Change<Key, Value>(number: number, event: event, context: context)
+    center.record(ErasedChange(change)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
+  }
+
+  /// Numbers the changes that one write made, and hands them to the observers of their keys: together, to those who
+  /// observe sets. As ``record(_:context:)``, for keys of several entries, inside the critical sections of all.
+  @usableFromInline
+  package func record(_ events: [Change<Key, Value>.Event], context: WriterContext?) {
+    guard isObserved, !events.isEmpty else { return }
+    let last = lastNumber.add(UInt64(events.count), ordering: .relaxed).newValue
+    let changes = events.enumerated().map { offset, event in
+      Change<Key, Value>(number: last - UInt64(events.count - 1 - offset), event: event, context: context)
+    }
+    center.record(changes.map { ErasedChange($0) }) { places in
+      ErasedChange(ChangeSet(changes: places.map { changes[$0] }, context: context))
+    }
   }
 
   /// Wakes the observers whom a recorded change concerns, and frees what it displaced. Call it outside all locks.
@@ -54,6 +69,20 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
 
   /// The changes of the scope from now on, as a sequence.
   package func updates(_ scope: ObservationScope<Key>, buffering: UpdateBuffering) -> Updates<Key, Value> {
-    Updates(UpdatesSource(ErasedScope(scope), buffering: buffering, of: center))
+    Updates(UpdatesSource(ErasedScope(scope), buffering: buffering.policy, of: center))
+  }
+
+  /// Calls `handler` with the changes of the scope from now on, those of one write together, until the token ends.
+  package func observeSets(
+    _ scope: ObservationScope<Key>, _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
+  ) -> ObservationToken {
+    let mailbox = HandlerMailbox(taskExecutor: taskExecutor) { handler($0.changeSet()) }
+    return ObservationToken(Subscription(ErasedScope(scope), mailbox, hearing: .changeSets, in: center))
+  }
+
+  /// The changes of the scope from now on, those of one write together, as a sequence.
+  package func sets(_ scope: ObservationScope<Key>, keeping limit: Int?) -> ChangeSets<Key, Value> {
+    let policy = limit.map { ChangeBuffer.Policy.bounded($0) } ?? .unbounded
+    return ChangeSets(UpdatesSource(ErasedScope(scope), buffering: policy, hearing: .changeSets, of: center))
   }
 }

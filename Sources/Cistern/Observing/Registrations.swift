@@ -12,11 +12,16 @@ struct Registrations: Sendable {
     let mailbox: any Mailbox
   }
 
-  private var lastIdentifier: UInt64 = 0
+  private var lastIdentifier: UInt64
   private(set) var mailboxes: [Identifier: any Mailbox] = [:]
   private var everything: [Identifier: any Mailbox] = [:]
   private var byKey: [ErasedKey: [Identifier: any Mailbox]] = [:]
   private var matching: [Identifier: Matching] = [:]
+
+  /// Identifiers are above this one.
+  init(above identifier: UInt64 = 0) {
+    lastIdentifier = identifier
+  }
 
   var count: Int { mailboxes.count }
 

@@ -5,4 +5,11 @@ public enum UpdateBuffering: Sendable, Hashable {
   case newestPerKey
   /// So many of the newest changes, at least one. The oldest is dropped when another comes.
   case bounded(Int)
+
+  var policy: ChangeBuffer.Policy {
+    switch self {
+    case .newestPerKey: .newestPerKey
+    case .bounded(let limit): .bounded(limit)
+    }
+  }
 }

@@ -4,25 +4,26 @@ import Locking
 final class UpdatesSource: Sendable {
   private let scope: ErasedScope
   private let policy: ChangeBuffer.Policy
+  private let subject: ObserverCenter.Subject
   /// Weak: a sequence does not keep a cache alive.
   private weak let center: ObserverCenter?
   /// Nil once the first iterator has it.
   private let first: Guarded<Subscription<IteratorMailbox>?>
 
-  init(_ scope: ErasedScope, buffering: UpdateBuffering, of center: ObserverCenter) {
+  init(
+    _ scope: ErasedScope, buffering policy: ChangeBuffer.Policy, hearing subject: ObserverCenter.Subject = .changes,
+    of center: ObserverCenter
+  ) {
     self.scope = scope
+    self.subject = subject
     self.center = center
-    policy =
-      switch buffering {
-      case .newestPerKey: .newestPerKey
-      case .bounded(let limit): .bounded(limit)
-      }
-    first = Guarded(Subscription(scope, IteratorMailbox(buffering: policy), in: center))
+    self.policy = policy
+    first = Guarded(Subscription(scope, IteratorMailbox(buffering: policy), hearing: subject, in: center))
   }
 
   /// A subscription for another iterator; nil where the cache is gone, and there is nothing left to bring.
   func takeSubscription() -> Subscription<IteratorMailbox>? {
     if let subscription = first.withLock({ $0.take() }) { return subscription }
-    return center.map { Subscription(scope, IteratorMailbox(buffering: policy), in: $0) }
+    return center.map { Subscription(scope, IteratorMailbox(buffering: policy), hearing: subject, in: $0) }
   }
 }

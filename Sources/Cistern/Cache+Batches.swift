@@ -1,0 +1,212 @@
+extension Cache {
+  /// Makes several writes as one: nobody sees some of them without the others, on disk they are one commit, which a crash
+  /// leaves whole or not at all, and observers of sets are told once (``observeChangeSets(_:_:)``).
+  ///
+  /// ```swift
+  /// try articles.batch { batch in
+  ///   batch.setValue(edited, forKey: id)
+  ///   batch.removeValue(forKey: draftID)
+  /// }
+  /// ```
+  ///
+  /// Returns when all is readable; ``commitBatch(context:_:)`` waits for the disk. Where the cache merges, each value is
+  /// merged. Where memory cannot hold all of them, the rest is on disk only.
+  ///
+  /// Throws what `body` throws, and `CisternError` where the batch is too large to be one commit or to be in memory,
+  /// where there is no disk; or where a value cannot be encoded or merged. Then nothing is stored. O(n) for n keys, whose
+  /// shards are locked together for that time.
+  ///
+  /// - Parameters:
+  ///   - context: who writes, for ``Change/context``.
+  ///   - body: says what is written. Runs once, at once, outside all locks.
+  @discardableResult
+  public func batch<Result>(
+    context: WriterContext? = nil, _ body: (inout Batch<Key, Value>) throws -> Result
+  ) throws -> Result {
+    var batch = Batch<Key, Value>()
+    let result = try body(&batch)
+    secondTier?.partition.waitForRoom()
+    _ = try write(batch, context: context)
+    return result
+  }
+
+  /// As ``batch(context:_:)``, and returns when the batch is on disk: no crash undoes any of it.
+  ///
+  /// Throws `CisternError` also when the disk refuses the batch or fails; memory holds it all the same, if it can.
+  @discardableResult
+  public nonisolated(nonsending) func commitBatch<Result>(
+    context: WriterContext? = nil, _ body: (inout Batch<Key, Value>) throws -> Result
+  ) async throws -> Result {
+    var batch = Batch<Key, Value>()
+    let result = try body(&batch)
+    await secondTier?.partition.waitForRoom()
+    try await waitForCommit(try write(batch, context: context))
+    return result
+  }
+
+  private func write(_ batch: Batch<Key, Value>, context: WriterContext?) throws(CisternError) -> WriteOutcome {
+    let effect = arrivalEffect
+    return try writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
+      key, finding throws(CisternError) in
+      switch batch.writes[key] {
+      case .store(let value, let expiry):
+        PlannedWrite(.store(try merged(value, over: finding.value, forKey: key)), expiry: expiry, effect: effect)
+      case .remove: PlannedWrite(.remove)
+      case nil: PlannedWrite(.keep)
+      }
+    }
+  }
+
+  nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {
+    switch outcome {
+    case .nothing: break
+    case .staged(let ticket): try await secondTier?.partition.waitForCommit(ticket)
+    case .refused:
+      throw CisternError(
+        .diskFailed, "the second tier would not take the batch: it is read-only, closed or failing",
+        location: "cache \"\(name)\"")
+    }
+  }
+}
+
+// MARK: The way of a batch
+
+extension Cache {
+  /// What is to become of a key, beside others.
+  struct PlannedWrite {
+    let replacement: Replacement
+    let expiry: Expiry?
+    let effect: WriteEffect
+
+    init(_ replacement: Replacement, expiry: Expiry? = nil, effect: WriteEffect = .replacement) {
+      self.replacement = replacement
+      self.expiry = expiry
+      self.effect = effect
+    }
+  }
+
+  /// A key's part of a batch, weighed and encoded.
+  private struct PreparedWrite {
+    let writing: Writing<Value>
+    let isAnnounced: Bool
+    let isRemoval: Bool
+  }
+
+  /// Reads keys, decides on all of them, and writes them at once, until nobody wrote one of them in between. `plan` may be
+  /// called several times for each.
+  ///
+  /// - Parameter dependsOnCached: whether `plan` needs the cached values.
+  func writeTogether(
+    _ keys: [Key], context: WriterContext?, dependsOnCached: Bool,
+    _ plan: (Key, Finding) throws(CisternError) -> PlannedWrite
+  ) throws(CisternError) -> WriteOutcome {
+    let hashes = keys.map { EntryTable<Key, Value>.hash($0) }
+    for hash in hashes { table.watch(hash) }
+    defer { for hash in hashes { table.unwatch(hash) } }
+    while true {
+      var parts: [BatchPart<Key, Value>] = []
+      var prepared: [PreparedWrite] = []
+      for (key, hash) in zip(keys, hashes) {
+        let finding = find(key, hash: hash, readsValue: dependsOnCached)
+        let planned = try plan(key, finding)
+        guard let write = try prepare(planned, replacing: finding, forKey: key) else { continue }
+        prepared.append(write)
+        parts.append(
+          BatchPart(
+            key: key, hash: hash, condition: .unchanged(since: finding.version), effect: planned.effect,
+            arrival: write.writing.arrival))
+      }
+      if parts.isEmpty { return .nothing }
+      try checkSize(prepared)
+      if let outcome = try commit(parts, prepared, context: context) { return outcome }
+    }
+  }
+
+  private func prepare(
+    _ planned: PlannedWrite, replacing finding: Finding, forKey key: Key
+  ) throws(CisternError) -> PreparedWrite? {
+    switch planned.replacement {
+    case .keep:
+      return nil
+    case .remove:
+      let staged = secondTier.map { StagedWrite.removal(key: $0.bytes(key)) }
+      return PreparedWrite(
+        writing: Writing(arrival: nil, staged: staged, encodingError: nil), isAnnounced: true, isRemoval: true)
+    case .store(let value):
+      let writing = prepare(value, forKey: key, expiry: planned.expiry)
+      if let error = writing.encodingError {
+        throw CisternError(
+          .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
+          location: location(of: key), cause: error)
+      }
+      let isSame = finding.value.map { isEqual?($0, value) ?? false } ?? false
+      return PreparedWrite(writing: writing, isAnnounced: !isSame, isRemoval: false)
+    }
+  }
+
+  private func checkSize(_ prepared: [PreparedWrite]) throws(CisternError) {
+    guard let partition = secondTier?.partition else { return }
+    let size = prepared.reduce(0) { $0 + ($1.writing.staged?.stagedSize ?? 0) }
+    guard partition.canHold(batchBytes: size, count: prepared.count) else {
+      throw CisternError(
+        .tooLarge,
+        "a batch of \(prepared.count) writes and \(size) bytes is more than one commit can hold; nothing of it was stored. Make several of it",
+        location: "cache \"\(name)\"")
+    }
+  }
+
+  /// The critical section of a batch, and what follows it; nil where a condition did not hold.
+  private func commit(
+    _ unreserved: [BatchPart<Key, Value>], _ prepared: [PreparedWrite], context: WriterContext?
+  ) throws(CisternError) -> WriteOutcome? {
+    var parts = unreserved
+    let (reservation, isWhole) = table.fit(&parts)
+    guard isWhole || secondTier != nil else {
+      throw CisternError(
+        .tooLarge, "the batch is more than memory may hold; nothing of it was stored", location: "cache \"\(name)\"")
+    }
+    table.reserve(reservation)
+    var events: [(stored: Bool, removed: Bool)] = []
+    var outcome = WriteOutcome.nothing
+    let token = secondTier?.partition.beginBatch()
+    let applied = table.writeAll(parts) { had in
+      var changes: [Change<Key, Value>.Event] = []
+      var persisted: [Bool] = []
+      for (index, write) in prepared.enumerated() {
+        let key = parts[index].key
+        let hadValue = hadValue(had[index], keyBytes: write.writing.staged?.key)
+        var isPersisted = false
+        if let staged = write.writing.staged, let token, let partition = secondTier?.partition {
+          switch partition.stage(staged, in: token) {
+          case .staged: if case .record = staged { isPersisted = true }
+          case .refused: outcome = .refused
+          }
+        }
+        let isKept = isPersisted || parts[index].arrival != nil
+        if isKept, let value = write.writing.arrival?.value {
+          if write.isAnnounced { changes.append(hadValue ? .updated(key, value) : .inserted(key, value)) }
+        } else if hadValue {
+          changes.append(.removed(key, write.isRemoval ? .explicit : .refused))
+        }
+        events.append((isKept, write.isRemoval && (hadValue || had[index] != nil)))
+        persisted.append(isPersisted)
+      }
+      if observers.isObserved { observers.record(changes, context: context) }
+      return persisted
+    }
+    let ticket = token.flatMap { secondTier?.partition.endBatch($0) }
+    guard applied else {
+      table.release(reservation)
+      return nil
+    }
+    for (part, event) in zip(parts, events) {
+      table.count(part.hash) { counters in
+        if event.stored { counters.stores += 1 }
+        if event.removed { counters.removals += 1 }
+      }
+    }
+    deliverChanges()
+    if case .nothing = outcome, let ticket, ticket.number > 0 { return .staged(ticket) }
+    return outcome
+  }
+}

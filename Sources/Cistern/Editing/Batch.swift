@@ -1,0 +1,34 @@
+/// Writes that are made together: see ``Cache/batch(context:_:)``. The last write of a key is the one that counts.
+public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// What becomes of a key.
+  enum Write: Sendable {
+    case store(Value, Expiry?)
+    case remove
+  }
+
+  private(set) var writes: [Key: Write] = [:]
+  /// In the order of their first writes.
+  private(set) var keys: [Key] = []
+
+  init() {}
+
+  /// Whether nothing was written yet.
+  public var isEmpty: Bool { writes.isEmpty }
+
+  /// The number of keys that were written.
+  public var count: Int { writes.count }
+
+  /// Will store a value, as ``Cache/setValue(_:forKey:expiry:context:)`` does.
+  public mutating func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil) {
+    write(.store(value, expiry), to: key)
+  }
+
+  /// Will remove a key, as ``Cache/removeValue(forKey:context:)`` does.
+  public mutating func removeValue(forKey key: Key) {
+    write(.remove, to: key)
+  }
+
+  mutating func write(_ write: Write, to key: Key) {
+    if writes.updateValue(write, forKey: key) == nil { keys.append(key) }
+  }
+}
