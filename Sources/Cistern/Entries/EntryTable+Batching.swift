@@ -65,6 +65,7 @@ extension EntryTable {
     var had: [Held<Value>?]
     var isPersisted: [Bool] = []
     var leaving: [Entry<Value>?] = []
+    var slots: [SlotTable<Key, Value>.Slot] = []
   }
 
   /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
@@ -105,12 +106,13 @@ extension EntryTable {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
     shard.stamp(fingerprint, part.effect)
-    let (_, left) = shard.transition(
+    let (_, left, slot) = shard.transition(
       part.key, fingerprint: fingerprint, at: number, cost: part.arrival?.cost ?? 0, budget: budget
     ) { entry in
       Entry.arrive(
         &entry, part.arrival.map { Held(value: $0.value, deadline: $0.deadline, isPersisted: isPersisted) })
     }
     batch.leaving.append(left)
+    if let slot { batch.slots.append(slot) }
   }
 }
