@@ -1,7 +1,8 @@
 extension Cache {
   /// The values of several keys; those that neither tier has are fetched by one call of `fetch`.
   ///
-  /// Keys whose flight is on its way are joined, and each key that this call fetches can be joined by others meanwhile.
+  /// Values in grace are returned, and fetched anew in the background with the others. Keys whose flight is on its way are
+  /// joined, and each key that this call fetches can be joined by others meanwhile.
   /// A key that was joined, and that the other bulk load's `fetch` did not return, is asked for by another call.
   /// A key that fails, alone or with the whole of `fetch`, is in ``LoadedValues/failures``; one that `fetch` did not
   /// return, in ``LoadedValues/missing``. The others are not touched by either.
@@ -44,6 +45,9 @@ extension Cache {
       switch start(key, hash: hash, priority: priority, work: work) {
       case .value(let value):
         result.values[key] = value
+      case .refreshing(let value, let flight):
+        result.values[key] = value
+        led.append(LedFlight(key: key, hash: hash, flight: flight))
       case .waiting(let flight, let waiter, let leads):
         awaited.append(BulkWaiter(key: key, hash: hash, flight: flight, waiter: waiter, leads: leads))
         if leads { led.append(LedFlight(key: key, hash: hash, flight: flight)) }
@@ -60,7 +64,7 @@ extension Cache {
       do {
         result.values[entry.key] = try await table.wait(
           for: entry.flight, as: entry.waiter, hash: entry.hash)
-      } catch is OmittedFromBulk {
+      } catch is LookAgain {
         if entry.leads { result.missing.insert(entry.key) } else { leftOut.insert(entry.key) }
       } catch {
         result.failures[entry.key] = error
@@ -87,6 +91,7 @@ extension Cache {
 
   private enum BulkStart {
     case value(Value)
+    case refreshing(Value, Flight<Value>)
     case waiting(Flight<Value>, waiter: Int, leads: Bool)
   }
 
@@ -97,17 +102,27 @@ extension Cache {
         table.makeFlight(forKey: key, hash: hash, work: work, priority: priority, pilot: pilot)
       }
       switch decision {
-      case .hit(let value):
+      case .hit(let value, _):
         return .value(value)
+      case .refresh(let value, let flight, _):
+        return .refreshing(value, flight)
       case .expired:
         endExpired(key, hash: hash)
-      case .join(let flight, let waiter, _):
+      case .notCached:
+        preconditionFailure("a bulk load may fetch")
+      case .join(let flight, let waiter, _, _):
         return .waiting(flight, waiter: waiter, leads: false)
-      case .lead(let flight, let waiter):
-        if let value = landFromSecondTier(flight, forKey: key, hash: hash) {
+      case .lead(let flight, let waiter, _, _):
+        switch landFromSecondTier(flight, forKey: key, hash: hash, policy: .cachedOrFetch) {
+        case .landed(let value):
           // It needs no fetch, so it must not keep the fetch for the others alive.
           work.leaveOne()
           return .value(value)
+        case .lookAgain:
+          work.leaveOne()
+          continue
+        case .nothing:
+          break
         }
         table.count(hash) { $0.misses += 1 }
         return .waiting(flight, waiter: waiter, leads: true)
@@ -125,7 +140,7 @@ extension Cache {
       let values = try await fetch(led.map(\.key))
       for (one, departure) in zip(led, departures) {
         guard let value = values[one.key] else {
-          fail(one.flight, forKey: one.key, hash: one.hash, OmittedFromBulk())
+          fail(one.flight, forKey: one.key, hash: one.hash, LookAgain())
           continue
         }
         do {
@@ -141,10 +156,6 @@ extension Cache {
     }
   }
 }
-
-/// Ends the flight of a key that a bulk fetch did not return. Never leaves the cache: who joined asks by itself.
-@usableFromInline
-struct OmittedFromBulk: Error {}
 
 /// What a bulk load found, key by key.
 public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {

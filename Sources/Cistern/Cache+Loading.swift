@@ -1,7 +1,8 @@
 extension Cache {
   /// The value of a key; fetched, where neither tier has it, once for all who ask meanwhile.
   ///
-  /// - A hit returns without suspending, on the caller's actor.
+  /// - A hit returns without suspending, on the caller's actor. So does a value in grace, by default; it is fetched anew
+  ///   in the background, once.
   /// - Where a flight for the key is on its way, the caller joins it: `fetch` is not called.
   /// - Else `fetch` runs in a task of its own, at the highest priority among the callers that wait and with this
   ///   caller's task-local values. What it brings is stored in both tiers before anyone gets it, unless the key was
@@ -10,50 +11,54 @@ extension Cache {
   /// - A cancelled caller gets `CancellationError` at once, and the others are untouched. With the last of them the
   ///   flight is cancelled, unless ``CacheConfiguration/completesAbandonedFlights`` asks otherwise.
   ///
+  /// Throws what `fetch` throws, `CancellationError`, and `CisternError` where the policy says so
+  /// (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``).
+  ///
   /// - Parameters:
   ///   - key: what is asked for.
-  ///   - expiry: the lifetime of a fetched value; nil for the cache's.
+  ///   - expiry: the lifetime of a fetched value; nil for what the value itself or the cache says.
+  ///   - policy: what is accepted, and for how long the caller waits; nil for the cache's.
   ///   - fetch: gets the value from where it comes from.
   @inlinable
   public nonisolated(nonsending) func value(
-    forKey key: Key, expiry: Expiry? = nil, fetch: @escaping @Sendable (Key) async throws -> Value
+    forKey key: Key, expiry: Expiry? = nil, policy: LoadPolicy? = nil,
+    fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
     let hash = EntryTable<Key, Value>.hash(key)
-    if case .hit(let value) = table.lookUp(key, hash: hash, at: now()) { return value }
-    return try await load(key, hash: hash, expiry: expiry, fetch: fetch).value
+    let policy = policy ?? loading.policy
+    if policy.demand.acceptsFresh, let value = freshInMemory(key, hash: hash) { return value }
+    return try await load(key, hash: hash, expiry: expiry, policy: policy, fetch: fetch).value
   }
 
-  /// As ``value(forKey:expiry:fetch:)``, and tells where the value came from.
+  /// As ``value(forKey:expiry:policy:fetch:)``, and tells where the value came from.
   public nonisolated(nonsending) func loadedValue(
-    forKey key: Key, expiry: Expiry? = nil, fetch: @escaping @Sendable (Key) async throws -> Value
+    forKey key: Key, expiry: Expiry? = nil, policy: LoadPolicy? = nil,
+    fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
-    try await load(key, hash: EntryTable<Key, Value>.hash(key), expiry: expiry, fetch: fetch)
-  }
-}
-
-/// A value, and where it came from.
-public struct Loaded<Value: Sendable>: Sendable {
-  /// Where a value came from.
-  public enum Source: String, Sendable, Hashable, CaseIterable {
-    /// Memory had it.
-    case memory
-    /// The second tier had it.
-    case secondTier
-    /// A flight that someone else had started brought it.
-    case joined
-    /// This call's own fetch brought it.
-    case fetched
+    let hash = EntryTable<Key, Value>.hash(key)
+    let policy = policy ?? loading.policy
+    if policy.demand.acceptsFresh, let value = freshInMemory(key, hash: hash) {
+      return Loaded(value: value, source: .memory)
+    }
+    return try await load(key, hash: hash, expiry: expiry, policy: policy, fetch: fetch)
   }
 
-  /// The value.
-  public let value: Value
-  /// Where it came from.
-  public let source: Source
-
+  /// Fetches the key anew, whatever is cached, and returns what came; joins a flight that is on its way. The older value
+  /// stays readable meanwhile, and stays where the fetch fails.
+  ///
+  /// The same as a load with ``LoadPolicy/reload``. Throws what `fetch` throws, and `CancellationError`.
   @inlinable
-  init(value: Value, source: Source) {
-    self.value = value
-    self.source = source
+  @discardableResult
+  public nonisolated(nonsending) func refreshValue(
+    forKey key: Key, expiry: Expiry? = nil, fetch: @escaping @Sendable (Key) async throws -> Value
+  ) async throws -> Value {
+    try await value(forKey: key, expiry: expiry, policy: .reload, fetch: fetch)
+  }
+
+  /// A fresh value that memory has; one that is due for a refresh is not among them, for the load to see.
+  @inlinable
+  func freshInMemory(_ key: Key, hash: UInt64) -> Value? {
+    if case .hit(let value) = table.lookUp(key, hash: hash, at: now(), refreshing: true) { value } else { nil }
   }
 }
 
@@ -63,20 +68,26 @@ extension Cache {
   /// Hits, joins or leads.
   @inlinable
   nonisolated(nonsending) func load(
-    _ key: Key, hash: UInt64, expiry: Expiry?, fetch: @escaping @Sendable (Key) async throws -> Value
+    _ key: Key, hash: UInt64, expiry: Expiry?, policy: LoadPolicy,
+    fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
     while true {
       // Cancelled before it began: nothing starts.
       try Task.checkCancellation()
-      switch begin(key, hash: hash, expiry: expiry, fetch: fetch) {
+      switch try begin(key, hash: hash, expiry: expiry, policy: policy, fetch: fetch) {
       case .loaded(let loaded):
         return loaded
-      case .waiting(let flight, let waiter, let source):
+      case .waiting(let flight, let waiter, let source, nil) where policy.timeout == .max:
         do {
-          let value = try await table.wait(for: flight, as: waiter, hash: hash)
-          return Loaded(value: value, source: source)
-        } catch is OmittedFromBulk {
-          // The flight was part of a bulk fetch that knew nothing of the key. This caller knows how to ask for it.
+          return Loaded(value: try await table.wait(for: flight, as: waiter, hash: hash), source: source)
+        } catch is LookAgain {
+          // The flight brought nothing that this caller may have. It knows how to ask for it.
+        }
+      case .waiting(let flight, let waiter, let source, let instead):
+        do {
+          return try await waitPatiently(
+            for: flight, as: waiter, forKey: key, hash: hash, policy: policy, instead: instead, source: source)
+        } catch is LookAgain {
         }
       }
     }
@@ -87,8 +98,9 @@ extension Cache {
   enum Beginning {
     /// Its value is there.
     case loaded(Loaded<Value>)
-    /// It waits for a flight, as the waiter with this number.
-    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source)
+    /// It waits for a flight, as the waiter with this number; where that fails or takes too long, there is something
+    /// instead.
+    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, instead: Held<Value>?)
   }
 
   /// Hits, joins or leads, up to where it has to wait. Apart from the waiting, and not inlined, so that the frames of
@@ -96,50 +108,85 @@ extension Cache {
   @inlinable
   @inline(never)
   func begin(
-    _ key: Key, hash: UInt64, expiry: Expiry?, fetch: @escaping @Sendable (Key) async throws -> Value
-  ) -> Beginning {
+    _ key: Key, hash: UInt64, expiry: Expiry?, policy: LoadPolicy,
+    fetch: @escaping @Sendable (Key) async throws -> Value
+  ) throws -> Beginning {
     let priority = Task.currentPriority
     while true {
-      let decision = table.load(key, hash: hash, at: now(), priority: priority) {
+      let decision = table.load(key, hash: hash, at: now(), accepting: policy.demand, priority: priority) {
         table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
       }
       switch decision {
-      case .hit(let value):
-        return .loaded(Loaded(value: value, source: .memory))
+      case .hit(let value, let isStale):
+        return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
+      case .refresh(let value, let flight, let isStale):
+        start(flight, forKey: key, hash: hash, priority: priority, expiry: expiry, fetch: fetch)
+        return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
+      case .notCached:
+        return .loaded(try cachedOnly(key, hash: hash, policy: policy))
       case .expired:
         endExpired(key, hash: hash)
-      case .join(let flight, let waiter, _):
-        return .waiting(flight, waiter: waiter, .joined)
-      case .lead(let flight, let waiter):
-        if let value = landFromSecondTier(flight, forKey: key, hash: hash) {
-          return .loaded(Loaded(value: value, source: .secondTier))
+      case .join(let flight, let waiter, _, let instead):
+        return .waiting(flight, waiter: waiter, .joined, instead: instead)
+      case .lead(let flight, let waiter, let instead, let looksBehind):
+        if looksBehind {
+          switch landFromSecondTier(flight, forKey: key, hash: hash, policy: policy) {
+          case .landed(let value): return .loaded(Loaded(value: value, source: .secondTier))
+          case .lookAgain: continue
+          case .nothing: break
+          }
         }
         table.count(hash) { $0.misses += 1 }
-        table.start(flight.work, priority: priority, pilot: pilot) { [self] in
-          await fly(flight, forKey: key, hash: hash, expiry: expiry, fetch: fetch)
-        }
-        return .waiting(flight, waiter: waiter, .fetched)
+        start(flight, forKey: key, hash: hash, priority: priority, expiry: expiry, fetch: fetch)
+        return .waiting(flight, waiter: waiter, .fetched, instead: instead)
       }
     }
   }
 
+  /// What a flight's leader found in the second tier.
+  @usableFromInline
+  enum Landing {
+    /// A value, which every waiter of the flight got too.
+    case landed(Value)
+    /// A value past its lifetime, which is in memory now: every waiter looks whether that is enough for it.
+    case lookAgain
+    /// Nothing: it has to be fetched.
+    case nothing
+  }
+
   /// The first half of a flight, on its leader's thread: the second tier. A resident page costs less than a task.
-  ///
-  /// - Returns: the value, which every waiter of the flight got too; nil where it has to be fetched.
   @inlinable
-  func landFromSecondTier(_ flight: Flight<Value>, forKey key: Key, hash: UInt64) -> Value? {
-    guard let secondTier, let record = secondTier.read(key) else { return nil }
+  func landFromSecondTier(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, policy: LoadPolicy) -> Landing {
+    guard policy.demand.acceptsFresh, let secondTier, let record = secondTier.read(key) else { return .nothing }
     guard case .usable(let found) = interpret(record, forKey: key) else {
       discard(record, forKey: key, hash: hash, if: .own(flight))
-      return nil
+      return .nothing
+    }
+    if found.isStale(at: now()) {
+      // Where memory cannot hold it, nobody could look again.
+      guard table.canHold(found.cost) else { return .nothing }
+      promote(found, forKey: key, hash: hash, if: .own(flight))
+      flight.land(.failure(LookAgain()))
+      return .lookAgain
     }
     table.count(hash) { $0.diskHits += 1 }
     promote(found, forKey: key, hash: hash, if: .own(flight))
     flight.land(.success(found.value))
-    return found.value
+    return .landed(found.value)
   }
 
-  /// The second half, in the flight's own task: fetch, publish, land.
+  /// Starts the second half of a flight, in a task of its own.
+  @inlinable
+  func start(
+    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority, expiry: Expiry?,
+    fetch: @escaping @Sendable (Key) async throws -> Value
+  ) {
+    table.start(flight.work, priority: priority, pilot: pilot) { [self] in
+      await fly(flight, forKey: key, hash: hash, expiry: expiry, fetch: fetch)
+    }
+  }
+
+  /// The second half of a flight: fetch, publish, land.
   @inlinable
   func fly(
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?,
@@ -148,7 +195,12 @@ extension Cache {
     let departure = departure(forKey: key, hash: hash)
     defer { departure?.end() }
     do {
-      let value = try await fetch(key)
+      let value: Value
+      if loading.isPlain {
+        value = try await fetch(key)
+      } else {
+        value = try await loading.attempt(hash: hash, clock: clock) { () async throws -> Value in try await fetch(key) }
+      }
       let published = try await publish(
         value, of: flight, since: departure, forKey: key, hash: hash, expiry: expiry)
       flight.land(.success(published))
@@ -174,11 +226,20 @@ extension Cache {
     return value
   }
 
-  /// Ends a flight without a value. The entry goes first: whoever is resumed, and asks again, starts anew.
+  /// Ends a flight without a value. The entry's flight goes first: whoever is resumed, and asks again, starts anew. A value
+  /// that it was to refresh stays, and is left alone for a while.
   @inlinable
   func fail(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ error: any Error) {
+    let retryFrom = now().advanced(by: loading.refreshRetryInterval)
     // One that was abandoned, or whose key was written meanwhile, has failed nobody.
-    if table.end(flight, forKey: key, hash: hash) { table.count(hash) { $0.failures += 1 } }
+    if table.end(flight, forKey: key, hash: hash, retryFrom: retryFrom) { table.count(hash) { $0.failures += 1 } }
     flight.land(.failure(error))
   }
+}
+
+/// Ends a wait without a value. Never leaves the cache: who waited looks again, and asks by itself.
+@usableFromInline
+struct LookAgain: Error {
+  @inlinable
+  init() {}
 }

@@ -18,15 +18,10 @@ extension Cache {
   @inlinable
   func interpret(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Interpretation<Value> {
     guard let codec else { return .undecodable }
-    var deadline = MonotonicTime.distantFuture
-    if record.metadata.expires != nil {
-      guard let converted = self.deadline(of: record.metadata) else { return .expired }
-      deadline = converted
-      hasDeadlines.store(true, ordering: .relaxed)
-    }
+    guard let timing = timing(of: record.metadata) else { return .expired }
     do {
       let value = try codec.decode(record.bytes)
-      return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), deadline: deadline))
+      return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), timing: timing))
     } catch {
       report(
         StoreReport(
@@ -59,7 +54,7 @@ extension Cache {
   ) {
     guard let secondTier else { return }
     let keyBytes = secondTier.bytes(key)
-    let hasExpired = isExpired(record.metadata)
+    let hasExpired = timing(of: record.metadata) == nil
     func commit() {
       // It may have left the tier since it was read, and observers know.
       let isThere = observers.isObserved && isPersisted(keyBytes)
@@ -113,18 +108,23 @@ extension Cache {
     deliverChanges()
   }
 
+  /// Whether a record's value may not be returned to those who want a fresh one.
   @usableFromInline
   func isExpired(_ metadata: RecordMetadata) -> Bool {
-    metadata.expires != nil && deadline(of: metadata) == nil
+    guard metadata.expires != nil || metadata.idle != 0 else { return false }
+    guard let timing = timing(of: metadata) else { return true }
+    if case .stale = timing.freshness(at: clock.now()) { return true }
+    return false
   }
 
-  /// When a record expires, in memory's time; nil if it has.
+  /// How long a record's value is good for in memory; nil if it is gone.
   @usableFromInline
-  func deadline(of metadata: RecordMetadata) -> MonotonicTime? {
+  func timing(of metadata: RecordMetadata) -> Timing? {
+    if metadata.expires == nil, metadata.idle == 0, metadata.tags.isEmpty { return .plain(until: .distantFuture) }
     let now = clock.now()
-    return Expiry.deadline(
-      ofRecordCreated: metadata.created, expires: metadata.expires,
-      wallNow: timeline.time(clock.wallTime(), now: now), now: now)
+    let timing = Timing(of: metadata, wallNow: timeline.time(clock.wallTime(), now: now), now: now)
+    if let timing, !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
+    return timing
   }
 
   /// Tells observers what was recorded. To be called after every critical section that may have recorded something.

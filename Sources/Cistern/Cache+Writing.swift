@@ -140,13 +140,14 @@ extension Cache {
   @inlinable
   func prepare(_ value: Value, forKey key: Key, expiry: Expiry?) -> Writing<Value> {
     let keyBytes = secondTier?.bytes(key)
-    let expiry = expiry ?? self.expiry
+    var expiry = expiry ?? expiryOfValue?(value) ?? self.expiry
     guard !expiry.refusesWrite else {
       return Writing(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
-    var deadline = MonotonicTime.distantFuture
+    var timing = Timing.plain(until: .distantFuture)
     if !expiry.isNever {
-      deadline = expiry.deadline(from: clock.now())
+      expiry = expiry.resolved(forHash: EntryTable<Key, Value>.hash(key))
+      timing = expiry.timing(from: clock.now())
       hasDeadlines.store(true, ordering: .relaxed)
     }
     let encoded = encode(value, forKey: key)
@@ -154,11 +155,11 @@ extension Cache {
     let staged: StagedWrite? = keyBytes.map { keyBytes in
       guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
       let created = wallNow()
-      let metadata = RecordMetadata(created: created, expires: expiry.wallExpiry(from: created), cost: cost)
+      let metadata = expiry.metadata(created: created, cost: cost)
       return .record(key: keyBytes, metadata, bytes: bytes)
     }
     return Writing(
-      arrival: Arrival(value: value, cost: cost, deadline: deadline), staged: staged, encodingError: encoded.error)
+      arrival: Arrival(value: value, cost: cost, timing: timing), staged: staged, encodingError: encoded.error)
   }
 
   /// The value's bytes, where there is a tier for them or they are needed to weigh it; and its size.

@@ -41,6 +41,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let timeline: WallTimeline
   @usableFromInline let observers: ObserverRegistry<Key, Value>
   @usableFromInline let expiry: Expiry
+  @usableFromInline let expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  @usableFromInline let loading: LoadSettings
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
   let merge: (@Sendable (Value, Value) throws -> Value)?
   let isEqual: (@Sendable (Value, Value) -> Bool)?
@@ -75,6 +77,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     merge = configuration.merge
     isEqual = configuration.isEqual
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
+    expiryOfValue = configuration.expiryOfValue
+    loading = LoadSettings(configuration)
     hasDeadlines = Atomic(!expiry.isNever)
     pilot = EntryTable.Pilot(
       taskExecutor: surroundings.taskExecutor,
@@ -135,11 +139,33 @@ extension Cache {
       return value
     case .absent(let stamp):
       return valueBehindMemory(key, hash: hash, stamp: stamp)
+    case .stale:
+      table.count(hash) { $0.misses += 1 }
+      return nil
     case .expired:
       endExpired(key, hash: hash)
       table.count(hash) { $0.misses += 1 }
       return nil
     }
+  }
+
+  /// The value of a key, from either tier, fresh or past its lifetime by no more than `age`; nil where there is none.
+  ///
+  /// What is past its lifetime is kept for its grace (``Expiry/after(_:graceStale:)``) and no longer, whatever `age` says.
+  /// Never fetches, never suspends; nothing is refreshed.
+  public func value(forKey key: Key, staleUpTo age: Duration) -> Value? {
+    let hash = EntryTable<Key, Value>.hash(key)
+    if let value = value(forKey: key) { return value }
+    // What the second tier has of it was brought into memory just now, where memory can hold it.
+    guard case .stale(let value, let by) = table.lookUp(key, hash: hash, at: now()), by <= age.countedNanoseconds else {
+      return nil
+    }
+    table.count(hash) {
+      $0.staleHits += 1
+      $0.memoryHits += 1
+      $0.misses -= 1
+    }
+    return value
   }
 
   /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory.
@@ -164,8 +190,9 @@ extension Cache {
       table.count(hash) { $0.misses += 1 }
       return nil
     }
-    table.count(hash) { $0.diskHits += 1 }
+    let isFresh = !found.isStale(at: now())
+    table.count(hash) { if isFresh { $0.diskHits += 1 } else { $0.misses += 1 } }
     promote(found, forKey: key, hash: hash, if: .untouched(stamp: stamp))
-    return found.value
+    return isFresh ? found.value : nil
   }
 }

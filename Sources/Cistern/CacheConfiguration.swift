@@ -21,6 +21,18 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// Whether two values are the same for observers: then a write that changes nothing is not announced. Called outside
   /// all locks. Nil to announce every write. For `Equatable` values it is `(==)`.
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
+  /// What loads accept that say nothing else.
+  public var loadPolicy = LoadPolicy.cachedOrFetch
+  /// How long after a fetch failed a stale value is left alone: until then it is returned, and not fetched anew.
+  public var refreshRetryInterval = Duration.seconds(1)
+  /// The expiry of a value, from the value itself; nil for the write's own or the cache's. A write that is given an expiry
+  /// does not ask. Called outside all locks, by whoever stores.
+  public var expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  /// Whether and how often a fetch that failed is tried again, within its flight.
+  public var retry: RetryPolicy?
+  /// The highest number of fetches at one time; nil for any number. Others wait their turn, those with the highest
+  /// priority first, and among equals the longest waiting.
+  public var flightLimit: Int?
 
   /// The defaults.
   public init() {}
@@ -38,5 +50,18 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
     self.completesAbandonedFlights = completesAbandonedFlights
     self.merge = merge
     self.isEqual = isEqual
+  }
+}
+
+extension CacheConfiguration {
+  /// Throws for what cannot be, with a sentence that says what is allowed.
+  func check(location: String) throws(CisternError) {
+    func refuse(_ message: String) -> CisternError { CisternError(.invalidArgument, message, location: location) }
+    if let memoryLimit { _ = try Store.checkedLimit(memoryLimit, "memoryLimit") }
+    if let countLimit, countLimit <= 0 { throw refuse("countLimit is \(countLimit); it must be at least 1") }
+    if let flightLimit, flightLimit <= 0 { throw refuse("flightLimit is \(flightLimit); it must be at least 1") }
+    if refreshRetryInterval < .zero {
+      throw refuse("refreshRetryInterval is \(refreshRetryInterval); it must not be negative")
+    }
   }
 }

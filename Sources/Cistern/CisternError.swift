@@ -25,6 +25,10 @@ public struct CisternError: Error, Sendable {
     case notEncodable
     /// A value could not be merged with the one that is cached, which stays; the arriving one is not stored.
     case notMerged
+    /// Neither tier has the value, and nothing may be fetched (``LoadPolicy/cachedOnly``).
+    case notCached
+    /// The caller waited as long as it wanted to (``LoadPolicy/timingOut(after:)``).
+    case timedOut
     /// The disk failed; what was staged before it and not yet committed is not on disk.
     case diskFailed
   }

@@ -56,9 +56,9 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
       table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
     }
     switch decision {
-    case .join(let flight, let waiter, _):
+    case .join(let flight, let waiter, _, _):
       return (flight, waiter)
-    case .lead(let flight, let waiter):
+    case .lead(let flight, let waiter, _, _):
       table.start(flight.work, priority: priority, pilot: pilot) { [table] in
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
@@ -67,7 +67,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         flight.land(outcome)
       }
       return (flight, waiter)
-    case .hit, .expired:
+    case .hit, .refresh, .notCached, .expired:
       preconditionFailure("a coalescer keeps no values")
     }
   }

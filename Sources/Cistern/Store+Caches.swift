@@ -73,10 +73,7 @@ extension Store {
         .invalidArgument, "the name of a cache has between 1 and 128 bytes; this one has \(name.utf8.count)",
         location: location)
     }
-    if let limit = configuration.memoryLimit { _ = try checkedLimit(limit, "memoryLimit") }
-    if let limit = configuration.countLimit, limit <= 0 {
-      throw CisternError(.invalidArgument, "countLimit is \(limit); it must be at least 1", location: location)
-    }
+    try configuration.check(location: location)
   }
 }
 

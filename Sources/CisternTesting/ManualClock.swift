@@ -16,6 +16,17 @@ public final class ManualClock: CacheClock {
   private struct Times {
     var monotonic: UInt64
     var wall: Int64
+    /// Who sleeps, in the order in which they came.
+    var sleepers: [Sleeper] = []
+    var nextSleeper = 0
+    /// Sleepers whose task was cancelled before it could sleep.
+    var cancelled: Set<Int> = []
+  }
+
+  private struct Sleeper {
+    let number: Int
+    let deadline: UInt64
+    let continuation: CheckedContinuation<Void, Never>
   }
 
   private let times: Guarded<Times>
@@ -43,11 +54,49 @@ public final class ManualClock: CacheClock {
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "a monotonic clock does not go back: move the time of day with moveWallTime(by:)")
     let step = duration.wholeNanoseconds
-    times.withLock {
-      $0.monotonic = $0.monotonic.addingClamped(UInt64(step))
-      $0.wall = $0.wall.addingClamped(step)
+    let woken = times.withLock { times in
+      times.monotonic = times.monotonic.addingClamped(UInt64(step))
+      times.wall = times.wall.addingClamped(step)
+      let now = times.monotonic
+      let woken = times.sleepers.filter { $0.deadline <= now }
+      times.sleepers.removeAll { $0.deadline <= now }
+      return woken
+    }
+    for sleeper in woken.sorted(by: { ($0.deadline, $0.number) < ($1.deadline, $1.number) }) {
+      sleeper.continuation.resume()
     }
   }
+
+  /// Suspends the task until a test has moved the monotonic clock so far. Throws `CancellationError` when it is cancelled.
+  public func sleep(until deadline: MonotonicTime) async throws {
+    let number = times.withLock { times in
+      times.nextSleeper += 1
+      return times.nextSleeper
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let passes = times.withLock { times in
+          guard times.monotonic < deadline.nanoseconds, times.cancelled.remove(number) == nil else { return true }
+          times.sleepers.append(Sleeper(number: number, deadline: deadline.nanoseconds, continuation: continuation))
+          return false
+        }
+        if passes { continuation.resume() }
+      }
+    } onCancel: {
+      let continuation = times.withLock { times -> CheckedContinuation<Void, Never>? in
+        guard let index = times.sleepers.firstIndex(where: { $0.number == number }) else {
+          times.cancelled.insert(number)
+          return nil
+        }
+        return times.sleepers.remove(at: index).continuation
+      }
+      continuation?.resume()
+    }
+    try Task.checkCancellation()
+  }
+
+  /// How many tasks sleep now.
+  public var sleeperCount: Int { times.withLock { $0.sleepers.count } }
 
   /// Sets the time of day; the monotonic clock does not notice.
   public func setWallTime(_ time: WallTime) {

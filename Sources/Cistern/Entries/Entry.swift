@@ -3,100 +3,142 @@
 ///
 ///                  load              publish, set, promote
 ///     absent ───────────▶ inProgress ───────────▶ ready ─┐ hit, set
-///        ▲  ▲               │  │                  │ ▲  └─┘
-///        │  └───────────────┘  │ load after the   │ │
-///        │   fail, abandon,    │ last waiter left │ │ load when expired: inProgress
-///        │   remove            ▼                  │
-///        │                  inProgress            │
-///        └────────────────────────────────────────┘ remove, evict, expire
+///        ▲  ▲               │  │ ▲                │ ▲ ▲└─┘
+///        │  └───────────────┘  │ │                │ │ │ publish, set; fail or abandon: the
+///        │   fail, abandon,    │ │ expire, evict  │ │ │ older value stays
+///        │   remove            ▼ │                │ │ │
+///        │                  inProgress            │ refreshing ─┐ hit, join
+///        │                       ▲                │   ▲  │  ▲ └─┘
+///        │                       └────────────────┼───┼──┘  │
+///        │                                        └───┘ load when stale or due
+///        └──────────────────────────────────────────────────┘ remove, expire, evict
 ///
 /// Identity: a flight publishes, fails or is abandoned only in the entry that still names it. Whatever happened to the
 /// key since (a removal, a set, a clear, another flight) has put something else in its place, and the flight is
 /// *disowned*: its own waiters get its result and nobody else does.
-///
-/// Freshness beyond expiry (a stale value kept while one flight refreshes it) is to be a third case here.
 @usableFromInline
 enum Entry<Value: Sendable> {
   /// Once a load found nothing usable, until its flight lands, fails or is abandoned, or until the key is written.
   case inProgress(Flight<Value>)
-  /// Once a value was published, set or promoted, until it is replaced, removed or evicted, or expires.
+  /// Once a value was published, set or promoted, until it is replaced, removed or evicted, is refreshed, or is gone.
   case ready(Held<Value>)
-}
-
-/// A value that is held in memory, and what is known of it. Its cost is in its slot's node.
-@usableFromInline
-struct Held<Value: Sendable> {
-  @usableFromInline let value: Value
-  /// When it expires; `distantFuture` for never.
-  @usableFromInline let deadline: MonotonicTime
-  /// Whether the second tier holds the same value, staged or committed. Whoever takes the last copy announces its end.
-  @usableFromInline var isPersisted: Bool
-
-  @inlinable
-  init(value: Value, deadline: MonotonicTime, isPersisted: Bool) {
-    self.value = value
-    self.deadline = deadline
-    self.isPersisted = isPersisted
-  }
-
-  @inlinable
-  func isExpired(at now: MonotonicTime) -> Bool { deadline <= now }
+  /// Once a load found a value that is stale or due, until the flight that it started ends, or the key is written. Who
+  /// accepts the value has it meanwhile.
+  case refreshing(Refreshing<Value>)
 }
 
 extension Entry {
-  /// Whether it holds a value.
+  /// The value that it holds, and what is known of it.
   @inlinable
-  var isReady: Bool { if case .ready = self { true } else { false } }
+  var held: Held<Value>? {
+    switch self {
+    case .inProgress: nil
+    case .ready(let held): held
+    case .refreshing(let refreshing): refreshing.held
+    }
+  }
+
+  /// Whether it holds a value: then it has a cost, and a place in the order of eviction.
+  @inlinable
+  var isReady: Bool { if case .inProgress = self { false } else { true } }
+
+  /// Whether it holds a value and has a flight.
+  @inlinable
+  var isRefreshing: Bool { if case .refreshing = self { true } else { false } }
+
+  /// The flight that may publish into it.
+  @inlinable
+  var flight: Flight<Value>? {
+    switch self {
+    case .inProgress(let flight): flight
+    case .ready: nil
+    case .refreshing(let refreshing): refreshing.flight
+    }
+  }
+
+  /// The same entry with this in the place of the value that it holds; one that holds none stays as it is.
+  @inlinable
+  func replacingHeld(_ held: Held<Value>) -> Entry {
+    switch self {
+    case .inProgress: self
+    case .ready: .ready(held)
+    case .refreshing(let refreshing): .refreshing(Refreshing(held: held, flight: refreshing.flight))
+    }
+  }
 }
 
-// MARK: Events
+// MARK: Loading
 
 extension Entry {
   /// What a load finds.
   @usableFromInline
   enum LoadDecision {
     /// A value to return.
-    case hit(Value)
-    /// A flight to wait for, as the waiter with this number; its work is to be raised where a priority is given.
-    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?)
-    /// Nothing: a new flight, with its first waiter, took the place of what was there.
-    case lead(Flight<Value>, waiter: Int)
+    case hit(Value, isStale: Bool)
+    /// A value to return, and a new flight without waiters that brings a newer one.
+    case refresh(Value, Flight<Value>, isStale: Bool)
+    /// A flight to wait for, as the waiter with this number; its work is to be raised where a priority is given. Beside
+    /// it, what to return where it fails or takes too long.
+    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, instead: Held<Value>?)
+    /// Nothing usable: a new flight, with its first waiter, took the place of what was there. The second tier can only
+    /// have something better where memory had nothing.
+    case lead(Flight<Value>, waiter: Int, instead: Held<Value>?, looksBehind: Bool)
+    /// Nothing usable, and nothing may be fetched.
+    case notCached
     /// A value past its time. It is still there: its end has to be announced first.
     case expired
   }
 
-  /// Someone wants the value. `makeFlight` is called only to lead.
+  /// Someone wants the value. `makeFlight` is called only where a new flight begins.
   @inlinable
   static func load(
-    _ entry: inout Entry?, at now: MonotonicTime, priority: TaskPriority, makeFlight: () -> Flight<Value>
+    _ entry: inout Entry?, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
+    makeFlight: () -> Flight<Value>
   ) -> LoadDecision {
-    switch entry {
-    case .ready(let held):
-      return held.isExpired(at: now) ? .expired : .hit(held.value)
-    case .inProgress(let flight):
-      if case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
-        return .join(flight, waiter: waiter, raiseTo: raised)
+    var instead: Held<Value>?
+    if let held = entry?.held {
+      switch demand.verdict(on: held.freshness(at: now)) {
+      case .gone: return .expired
+      case .use(let isStale, let refreshes):
+        guard refreshes, case .ready = entry else { return .hit(held.value, isStale: isStale) }
+        let flight = makeFlight()
+        flight.keep()
+        entry = .refreshing(Refreshing(held: held, flight: flight))
+        return .refresh(held.value, flight, isStale: isStale)
+      case .fetch(let fallsBack):
+        if fallsBack { instead = held }
       }
-    // Abandoned: it takes no waiters, and the entry's removal is on its way. A new flight need not wait for that.
-    case nil:
-      break
+    }
+    guard demand.fetches else { return .notCached }
+    // One that was abandoned takes no waiters, and its end is on its way. A new flight need not wait for that.
+    if let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
+      return .join(flight, waiter: waiter, raiseTo: raised, instead: instead)
     }
     let flight = makeFlight()
-    entry = .inProgress(flight)
+    let isFirst: Bool
+    if let held = entry?.held {
+      entry = .refreshing(Refreshing(held: held, flight: flight))
+      isFirst = false
+    } else {
+      entry = .inProgress(flight)
+      isFirst = true
+    }
     guard case .joined(let waiter, _) = flight.join(Urgency(priority)) else {
       preconditionFailure("a new flight takes waiters")
     }
-    return .lead(flight, waiter: waiter)
+    return .lead(flight, waiter: waiter, instead: instead, looksBehind: isFirst)
   }
+}
 
+// MARK: Writing
+
+extension Entry {
   /// Whether a flight may bring its result: only into the entry that is still its own.
   @inlinable
-  static func isOwn(_ flight: Flight<Value>, _ entry: Entry?) -> Bool {
-    switch entry {
-    case .inProgress(let current): current === flight
-    case .ready, nil: false
-    }
-  }
+  static func isOwn(_ flight: Flight<Value>, _ entry: Entry?) -> Bool { entry?.flight === flight }
+
+  @inlinable
+  static func isAbsent(_ entry: Entry?) -> Bool { if case nil = entry { true } else { false } }
 
   /// Whether a write applies to the entry as it is.
   ///
@@ -108,16 +150,13 @@ extension Entry {
     _ condition: WriteCondition<Value>, _ entry: Entry?, stamp: UInt32, watched: KeyVersions.Watched? = nil
   ) -> Bool {
     let isEdited = watched?.isEdited ?? false
-    return switch (condition, entry) {
-    case (.always, _): true
-    case (.unedited, _): !isEdited
-    case (.unchanged(let earlier, let flight), let entry):
-      watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
-    case (.own(let flight), let entry): !isEdited && isOwn(flight, entry)
-    case (.untouched(let earlier), nil): !isEdited && earlier == stamp
-    case (.untouched, _): false
-    case (.expired(let now), .ready(let held)): held.isExpired(at: now)
-    case (.expired, _): false
+    return switch condition {
+    case .always: true
+    case .unedited: !isEdited
+    case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
+    case .own(let flight): !isEdited && isOwn(flight, entry)
+    case .untouched(let earlier): !isEdited && isAbsent(entry) && earlier == stamp
+    case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
     }
   }
 
@@ -128,14 +167,31 @@ extension Entry {
     entry = held.map { .ready($0) }
   }
 
-  /// A flight ends with nothing to publish: it failed, or its last waiter left. Gone before any waiter runs, so that a
-  /// retry from a catch block starts a new flight.
-  ///
-  /// - Returns: whether the entry was the flight's own, and is absent now.
+  /// The value goes, because its time is up or its room is needed. A flight that was to refresh it goes on.
   @inlinable
-  static func end(_ flight: Flight<Value>, _ entry: inout Entry?) -> Bool {
+  static func lose(_ entry: inout Entry?) {
+    switch entry {
+    case .ready: entry = nil
+    case .refreshing(let refreshing): entry = .inProgress(refreshing.flight)
+    case .inProgress, nil: break
+    }
+  }
+
+  /// A flight ends with nothing to publish: it failed, or its last waiter left. Gone before any waiter runs, so that a
+  /// retry from a catch block starts a new flight. A value that it was to refresh stays.
+  ///
+  /// - Parameter retryFrom: when a value that stays is due for a refresh again; nil for as before.
+  /// - Returns: whether the entry was the flight's own, and has no flight now.
+  @inlinable
+  static func end(_ flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime? = nil) -> Bool {
     guard isOwn(flight, entry) else { return false }
-    entry = nil
+    entry = entry?.held.map { held in
+      guard let retryFrom else { return .ready(held) }
+      return .ready(
+        Held(
+          value: held.value, timing: held.timing.postponingRefresh(until: retryFrom), isPersisted: held.isPersisted,
+          era: held.era))
+    }
     return true
   }
 }
@@ -154,6 +210,6 @@ enum WriteCondition<Value: Sendable> {
   case own(Flight<Value>)
   /// While the key is absent, and was not written since a look-up gave this stamp: a promotion.
   case untouched(stamp: UInt32)
-  /// While the entry holds a value that is past its time.
+  /// While the entry holds a value that is past its time, its grace included.
   case expired(at: MonotonicTime)
 }

@@ -8,6 +8,7 @@ extension EntryTable {
       snapshot.cost += total.cost
       snapshot.count += total.count
       snapshot.inProgressCount += shard.slots.count - total.count
+      snapshot.inProgressCount += shard.refreshingCount
     } _: {
     }
     return snapshot
@@ -38,6 +39,11 @@ extension EntryTable {
           shardCost += Int(node.cost)
           shardCount += 1
           if slot.use.queue == .none { findings.append("\(slot.key) is ready and in no queue") }
+        case .refreshing(let refreshing):
+          shardCost += Int(node.cost)
+          shardCount += 1
+          if slot.use.queue == .none { findings.append("\(slot.key) is refreshing and in no queue") }
+          findings.append("\(slot.key) is refreshing, with \(refreshing.flight.waiterCount) waiters")
         case .inProgress(let flight):
           findings.append("\(slot.key) is in progress, with \(flight.waiterCount) waiters")
           if slot.use.queue != .none { findings.append("\(slot.key) is in progress and in a queue") }
@@ -45,6 +51,11 @@ extension EntryTable {
         if shard.slots.find(slot.key, fingerprint: node.fingerprint) != number {
           findings.append("\(slot.key) has a slot and is not found there")
         }
+      }
+      var refreshing = 0
+      shard.slots.forEach { _, slot, _ in if case .refreshing = slot.entry { refreshing += 1 } }
+      if refreshing != shard.refreshingCount {
+        findings.append("a shard counts \(shard.refreshingCount) refreshing entries and has \(refreshing)")
       }
       let total = shard.policy.total
       if total != (shardCost, shardCount) {

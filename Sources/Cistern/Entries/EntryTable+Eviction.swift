@@ -66,6 +66,7 @@ extension EntryTable {
       budget.release(cost: total.cost, count: total.count)
       shard.policy = shard.policy.emptied()
       shard.stampAll()
+      shard.refreshingCount = 0
       let box = SlotTableBox()
       swap(&box.slots, &shard.slots)
       old.append(box)
@@ -89,10 +90,10 @@ extension EntryTable {
       guard isAbsent() else { return }
       shard.stamp(fingerprint)
       guard let number = shard.slots.find(key, fingerprint: fingerprint),
-        case .ready(var held) = shard.slots[number].entry
+        var held = shard.slots[number].entry.held
       else { return commit() }
       held.isPersisted = false
-      shard.slots[number].entry = .ready(held)
+      shard.slots[number].entry = shard.slots[number].entry.replacingHeld(held)
     }
   }
 }

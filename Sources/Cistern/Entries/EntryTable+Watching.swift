@@ -26,8 +26,7 @@ extension EntryTable {
     let fingerprint = Self.fingerprint(hash)
     return shards.withShard(of: hash) { shard in
       let entry = shard.slots.find(key, fingerprint: fingerprint).map { shard.slots[$0].entry }
-      var held: Held<Value>?
-      if case .ready(let ready) = entry { held = ready }
+      let held = entry?.held
       return Watched(
         held: held, version: shard.versions[fingerprint]?.version ?? KeyVersions.Version(),
         isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)

@@ -46,9 +46,17 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// What memory has for a key. Takes one lock, moves and allocates nothing.
   @inlinable
-  func lookUp(_ key: Key, hash: UInt64, at now: MonotonicTime) -> Shard<Key, Value>.LookUp {
-    shards.withShard(of: hash) { $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now) }
+  func lookUp(
+    _ key: Key, hash: UInt64, at now: MonotonicTime, refreshing: Bool = false
+  ) -> Shard<Key, Value>.LookUp {
+    shards.withShard(of: hash) {
+      $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now, refreshing: refreshing)
+    }
   }
+
+  /// Whether memory can hold a value of this cost at all.
+  @inlinable
+  func canHold(_ cost: UInt32) -> Bool { Int(cost) <= budget.largestCost }
 }
 
 extension EntryTable {
@@ -57,7 +65,7 @@ extension EntryTable {
   func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
     shards.withShard(of: hash) { shard in
       guard let number = shard.slots.find(key, fingerprint: Self.fingerprint(hash)),
-        case .ready(let held) = shard.slots[number].entry
+        let held = shard.slots[number].entry.held
       else { return nil }
       return held
     }
@@ -70,7 +78,8 @@ extension EntryTable {
   /// Hits, joins or leads: one critical section.
   @inlinable
   func load(
-    _ key: Key, hash: UInt64, at now: MonotonicTime, priority: TaskPriority, makeFlight: () -> Flight<Value>
+    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
+    makeFlight: () -> Flight<Value>
   ) -> Entry<Value>.LoadDecision {
     let fingerprint = Self.fingerprint(hash)
     // A flight that was abandoned, and everything that its task holds, goes outside the lock.
@@ -78,24 +87,22 @@ extension EntryTable {
     defer { withExtendedLifetime(replaced) {} }
     let decision = shards.withShard(of: hash) { shard -> Entry<Value>.LoadDecision in
       let number = shard.slots.find(key, fingerprint: fingerprint)
-      if let number, case .ready(let held) = shard.slots[number].entry {
+      if let number, demand == .standard, case .ready(let held) = shard.slots[number].entry,
+        case .plain(let deadline) = held.timing
+      {
         // Nothing changes yet: a transition would weigh it anew.
-        guard !held.isExpired(at: now) else { return .expired }
+        guard now < deadline else { return .expired }
         shard.recordHit(number)
-        return .hit(held.value)
+        return .hit(held.value, isStale: false)
       }
       let decision: Entry<Value>.LoadDecision
       (decision, replaced, _) = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
-        Entry.load(&entry, at: now, priority: priority, makeFlight: makeFlight)
+        Entry.load(&entry, at: now, accepting: demand, priority: priority, makeFlight: makeFlight)
       }
-      switch decision {
-      case .join: shard.counters.joins += 1
-      case .lead: shard.counters.flights += 1
-      case .hit, .expired: break
-      }
+      shard.countLoad(decision, at: number, now: now)
       return decision
     }
-    if case .join(let flight, _, let raised?) = decision { flight.work.raise(to: raised) }
+    if case .join(let flight, _, let raised?, _) = decision { flight.work.raise(to: raised) }
     return decision
   }
 
@@ -116,12 +123,12 @@ extension EntryTable {
   /// A flight ends with nothing to publish. Whether the entry was its own, and is absent now.
   @inlinable
   @discardableResult
-  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64) -> Bool {
+  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, retryFrom: MonotonicTime? = nil) -> Bool {
     let fingerprint = Self.fingerprint(hash)
     return shards.withShard(of: hash) { shard in
       let number = shard.slots.find(key, fingerprint: fingerprint)
       return shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
-        Entry.end(flight, &entry)
+        Entry.end(flight, &entry, retryFrom: retryFrom)
       }
     }.decision
   }
@@ -142,13 +149,19 @@ extension EntryTable {
 struct Arrival<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
   @usableFromInline let cost: UInt32
-  @usableFromInline let deadline: MonotonicTime
+  @usableFromInline let timing: Timing
 
   @inlinable
-  init(value: Value, cost: UInt32, deadline: MonotonicTime) {
+  init(value: Value, cost: UInt32, timing: Timing) {
     self.value = value
     self.cost = cost
-    self.deadline = deadline
+    self.timing = timing
+  }
+
+  /// Whether it is past its lifetime.
+  @inlinable
+  func isStale(at now: MonotonicTime) -> Bool {
+    if case .stale = timing.freshness(at: now) { true } else { false }
   }
 }
 
@@ -173,7 +186,7 @@ extension EntryTable {
     var removed: Shard<Key, Value>.Slots.Slot?
     var evictedSlots: [Shard<Key, Value>.Slots.Slot] = []
     defer { withExtendedLifetime((replaced, removed, evictedSlots)) {} }
-    let holds = arrival.map { Int($0.cost) <= budget.largestCost } ?? false
+    let holds = arrival.map { canHold($0.cost) } ?? false
     while true {
       var short: MemoryBudget?
       let result = shards.withShard(of: hash) { shard -> Bool? in
@@ -188,19 +201,18 @@ extension EntryTable {
           short = shard.makeRoom(
             for: arrival.cost, replacing: number, budget: budget, shardCount: shards.count
           ) { slot in
-            if case .ready(let held) = slot.entry { evicted(slot.key, held) }
+            if let held = slot.entry.held { evicted(slot.key, held) }
             evictedSlots.append(slot)
           }
           guard short == nil else { return nil }
         }
-        var had: Held<Value>?
-        if case .ready(let held) = entry { had = held }
-        let isPersisted = commit(had, holds)
+        let isPersisted = commit(entry?.held, holds)
         shard.stamp(fingerprint, effect)
         (_, replaced, removed) = shard.transition(
           key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
         ) { entry in
-          let held = arrival.map { Held(value: $0.value, deadline: $0.deadline, isPersisted: isPersisted) }
+          if case .expired = condition { return Entry.lose(&entry) }
+          let held = arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted) }
           Entry.arrive(&entry, holds ? held : nil)
         }
         return true

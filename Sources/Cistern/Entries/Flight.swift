@@ -32,6 +32,12 @@ final class Flight<Value: Sendable>: Sendable {
     state.withLock { $0.join(urgency) }
   }
 
+  /// The cache itself wants the result: the flight is not abandoned, whoever joins it and leaves.
+  @inlinable
+  func keep() {
+    state.withLock { $0.keep() }
+  }
+
   /// Waits for the result, as a waiter that joined. Throws `CancellationError` promptly when the task is cancelled.
   @inlinable
   nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
@@ -66,15 +72,18 @@ final class Flight<Value: Sendable>: Sendable {
     if let raised = state.withLock({ $0.raise(to: Urgency(priority)) }) { work.raise(to: raised) }
   }
 
+  /// Ends one waiter's wait with `error`, outside all locks; nothing where it has ended.
+  ///
+  /// - Parameter keeps: whether the flight goes on in any case.
   @inlinable
-  func leave(_ waiter: Int) {
-    let decision = state.withLock { $0.leave(waiter, abandoningIfLast: abandon != nil) }
+  func leave(_ waiter: Int, with error: any Error = CancellationError(), keepingFlight keeps: Bool = false) {
+    let decision = state.withLock { $0.leave(waiter, with: error, abandoningIfLast: abandon != nil && !keeps) }
     if decision.abandons {
       // The entry first: nobody may find a flight that is cancelled.
       abandon?(self)
       work.leaveOne()
     }
-    decision.resume?.resume(.failure(CancellationError()))
+    decision.resume?.resume(.failure(error))
   }
 
   /// Gives every waiter the result, outside all locks. The entry is no longer in progress by now.

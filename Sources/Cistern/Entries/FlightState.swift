@@ -20,8 +20,8 @@ struct FlightState<Value: Sendable, Continuation> {
     case expected
     /// Once it waits, until the flight lands or it leaves.
     case waiting(Continuation)
-    /// Once it left before it came to wait.
-    case cancelled
+    /// Once it left before it came to wait, with the error that it is to get.
+    case left(any Error)
     /// Once it has been resumed, or left. Its place may be given back.
     case gone
   }
@@ -58,6 +58,10 @@ struct FlightState<Value: Sendable, Continuation> {
     return .joined(waiter: waiters.append(.expected), raiseTo: raise(to: urgency))
   }
 
+  /// Counts one who waits, and never leaves: the cache itself.
+  @inlinable
+  mutating func keep() { remaining += 1 }
+
   /// A waiter, joining or waiting, is of this priority now.
   ///
   /// - Returns: the priority to raise the flight to; nil where it is high enough.
@@ -80,9 +84,9 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func wait(_ waiter: Int, _ continuation: Continuation) -> WaitDecision {
     switch (waiters[waiter] ?? .gone, phase) {
-    case (.cancelled, _):
+    case (.left(let error), _):
       waiters.replace(waiter, by: .gone)
-      return .resume(.failure(CancellationError()))
+      return .resume(.failure(error))
     case (.expected, .landed(let outcome)):
       waiters.replace(waiter, by: .gone)
       remaining -= 1
@@ -97,7 +101,7 @@ struct FlightState<Value: Sendable, Continuation> {
 
   @usableFromInline
   struct LeaveDecision {
-    /// To be resumed with a cancellation.
+    /// To be resumed with the error that it left with.
     @usableFromInline var resume: Continuation?
     /// It was the last: the flight's entry goes, and the flight is cancelled.
     @usableFromInline var abandons: Bool
@@ -109,19 +113,21 @@ struct FlightState<Value: Sendable, Continuation> {
     }
   }
 
-  /// A waiter leaves: its task was cancelled. Leaving twice, or after the landing, does nothing.
+  /// A waiter leaves: its task was cancelled, or it waited long enough. Leaving twice, or after the landing, does nothing.
   @inlinable
-  mutating func leave(_ waiter: Int, abandoningIfLast: Bool) -> LeaveDecision {
+  mutating func leave(
+    _ waiter: Int, with error: any Error = CancellationError(), abandoningIfLast: Bool
+  ) -> LeaveDecision {
     var continuation: Continuation?
     switch waiters[waiter] ?? .gone {
     case .expected:
       // Landed already: the result is there for it, and it may as well have it.
       guard case .flying = phase else { return LeaveDecision(resume: nil, abandons: false) }
-      waiters.replace(waiter, by: .cancelled)
+      waiters.replace(waiter, by: .left(error))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)
       continuation = waiting
-    case .cancelled, .gone:
+    case .left, .gone:
       return LeaveDecision(resume: nil, abandons: false)
     }
     remaining -= 1

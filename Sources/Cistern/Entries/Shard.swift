@@ -12,6 +12,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var policy: any EvictionPolicy
   @usableFromInline let hitRule: HitRule
   @usableFromInline var counters = ShardCounters()
+  /// Entries that hold a value and have a flight under way.
+  @usableFromInline var refreshingCount = 0
   /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
   /// memory only if no write of its key came between.
   @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
@@ -29,19 +31,44 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     case hit(Value)
     /// Nothing in memory. The stamp tells later whether that is still so.
     case absent(stamp: UInt32)
+    /// A value past its lifetime and in grace, so many nanoseconds ago; or due for a refresh, which the caller can begin.
+    case stale(Value, by: UInt64)
     /// A value past its time.
     case expired
   }
 
   /// The main path: what memory has for a key.
   @inlinable
-  mutating func lookUp(_ key: Key, fingerprint: UInt32, at now: MonotonicTime) -> LookUp {
-    guard let number = slots.find(key, fingerprint: fingerprint), case .ready(let held) = slots[number].entry else {
+  mutating func lookUp(
+    _ key: Key, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool = false
+  ) -> LookUp {
+    guard let number = slots.find(key, fingerprint: fingerprint) else {
       return .absent(stamp: stamps[Self.stampIndex(fingerprint)])
     }
-    guard !held.isExpired(at: now) else { return .expired }
-    recordHit(number)
-    return .hit(held.value)
+    if case .ready(let held) = slots[number].entry, case .plain(let deadline) = held.timing, now < deadline {
+      recordHit(number)
+      return .hit(held.value)
+    }
+    return lookUpDetailed(number, fingerprint: fingerprint, at: now, refreshing: refreshing)
+  }
+
+  /// As the main path, of what is in progress, past its time, or good for more than one time.
+  @inlinable
+  @inline(never)
+  mutating func lookUpDetailed(
+    _ number: SlotNumber, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool
+  ) -> LookUp {
+    guard let held = slots[number].entry.held else { return .absent(stamp: stamps[Self.stampIndex(fingerprint)]) }
+    switch held.freshness(at: now) {
+    case .refreshDue where refreshing && !slots[number].entry.isRefreshing:
+      return .stale(held.value, by: 0)
+    case .fresh, .refreshDue:
+      recordHit(number)
+      held.noteUse(at: now)
+      return .hit(held.value)
+    case .stale(let age, _): return .stale(held.value, by: age)
+    case .gone: return .expired
+    }
   }
 
   @inlinable
@@ -52,6 +79,25 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       if slots[number].use.frequency < maximum { slots[number].use.frequency += 1 }
     case .tellPolicy:
       policy.hit(number, in: slots.evictionNodes)
+    }
+  }
+
+  /// Counts what a load came to, of an entry that was in this slot; nil where there was none.
+  @inlinable
+  mutating func countLoad(_ decision: Entry<Value>.LoadDecision, at number: SlotNumber?, now: MonotonicTime) {
+    switch decision {
+    case .hit(_, let isStale), .refresh(_, _, let isStale):
+      guard let number else { preconditionFailure("nothing is returned of what is not there") }
+      recordHit(number)
+      if isStale { counters.staleHits += 1 }
+      if case .refresh = decision {
+        counters.refreshes += 1
+        counters.flights += 1
+      }
+      slots[number].entry.held?.noteUse(at: now)
+    case .join: counters.joins += 1
+    case .lead: counters.flights += 1
+    case .notCached, .expired: break
     }
   }
 
@@ -79,6 +125,12 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     // Asked before the room is given back.
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     budget.release(cost: Int(slots[node: victim].cost), count: 1)
+    // A flight that was to refresh it goes on, and keeps the slot.
+    if case .refreshing(let refreshing) = slots[victim].entry {
+      slots[victim].entry = .inProgress(refreshing.flight)
+      refreshingCount -= 1
+      return Slots.Slot(key: slots[victim].key, entry: .ready(refreshing.held))
+    }
     return slots.remove(victim)
   }
 
@@ -120,6 +172,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let before: Entry<Value>? = number.map { slots[$0].entry }
     var after = before
     let decision = decide(&after)
+    refreshingCount += (after?.isRefreshing ?? false ? 1 : 0) - (before?.isRefreshing ?? false ? 1 : 0)
     switch (number, after) {
     case (nil, nil):
       break

@@ -6,6 +6,21 @@ public protocol CacheClock: Sendable {
   func now() -> MonotonicTime
   /// The time of day, which is all that a restart leaves. Lifetimes on disk are written in it.
   func wallTime() -> WallTime
+  /// Suspends the task until ``now()`` is not earlier than `deadline`. Throws `CancellationError` when it is cancelled.
+  ///
+  /// Timeouts and pauses between attempts wait by it. A clock that does not implement it sleeps in real time.
+  func sleep(until deadline: MonotonicTime) async throws
+}
+
+extension CacheClock {
+  /// Sleeps in real time, until it is late enough.
+  public func sleep(until deadline: MonotonicTime) async throws {
+    while true {
+      let now = now()
+      guard now < deadline else { return }
+      try await Task.sleep(nanoseconds: min(deadline.nanoseconds - now.nanoseconds, 1_000_000_000 * 3600))
+    }
+  }
 }
 
 /// A point on a clock that never goes back; its zero means nothing.

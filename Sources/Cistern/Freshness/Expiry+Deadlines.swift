@@ -7,7 +7,32 @@ extension Expiry {
 
   /// Whether the clock need not be read.
   @inlinable
-  package var isNever: Bool { lifetime == .max }
+  package var isNever: Bool { lifetime == .max && idle == 0 }
+
+  /// The same without jitter: the lifetime is what the jitter makes of it for a key with this hash.
+  ///
+  /// The key decides, and not chance, so that a schedule can be replayed.
+  @inlinable
+  package func resolved(forHash hash: UInt64) -> Expiry {
+    guard jitterPart != 0, lifetime != .max, lifetime != 0 else { return self }
+    // The bits that choose neither shard nor slot; 16 of them are as fine as the fraction is.
+    let share = ((hash >> 24 & 0xffff) * UInt64(jitterPart)) >> 16
+    return withLifetime(lifetime - min(lifetime - 1, Self.part(share, of: lifetime)))
+  }
+
+  @usableFromInline
+  package func withLifetime(_ lifetime: UInt64) -> Expiry {
+    var expiry = Expiry(lifetime: lifetime)
+    expiry.copyPeriods(of: self)
+    return expiry
+  }
+
+  /// So many 65,536ths of it.
+  @usableFromInline
+  package static func part(_ share: UInt64, of lifetime: UInt64) -> UInt64 {
+    let product = lifetime.multipliedFullWidth(by: share)
+    return product.high << 48 | product.low >> 16
+  }
 
   /// When an entry written now expires, in memory.
   @inlinable
@@ -15,35 +40,41 @@ extension Expiry {
     now.advanced(by: lifetime)
   }
 
+  /// Nanoseconds before the end of the lifetime from which on a use refreshes; zero for none.
+  @usableFromInline
+  package var refreshSpan: UInt64 {
+    guard refreshPart != 0, lifetime != .max else { return 0 }
+    return lifetime - Self.part(UInt64(refreshPart), of: lifetime)
+  }
+
+  /// How long an entry written now is good for, in memory.
+  @inlinable
+  func timing(from now: MonotonicTime, tags: [String] = []) -> Timing {
+    let deadline = deadline(from: now)
+    if grace == 0, idle == 0, refreshPart == 0, tags.isEmpty { return .plain(until: deadline) }
+    return Timing(
+      freshUntil: deadline,
+      refreshFrom: refreshSpan == 0
+        ? nil : MonotonicTime(nanoseconds: deadline.nanoseconds - min(refreshSpan, deadline.nanoseconds)),
+      goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), idle: idle, tags: tags, now: now)
+  }
+
+  /// What a record carries that is written now.
+  @usableFromInline
+  package func metadata(created: WallTime, cost: UInt32) -> RecordMetadata {
+    var metadata = RecordMetadata(created: created, expires: wallExpiry(from: created), cost: cost)
+    if metadata.expires != nil { metadata.grace = grace }
+    metadata.refreshAhead = refreshSpan
+    metadata.idle = idle
+    return metadata
+  }
+
   /// When a record written now expires, on disk; nil for never.
   @inlinable
   package func wallExpiry(from now: WallTime) -> WallTime? {
-    guard !isNever, let lifetime = Int64(exactly: lifetime) else { return nil }
+    guard lifetime != .max, let lifetime = Int64(exactly: lifetime) else { return nil }
     let (sum, overflow) = now.nanosecondsSince1970.addingReportingOverflow(lifetime)
     return overflow ? nil : WallTime(nanosecondsSince1970: sum)
-  }
-
-  /// When a record expires in memory that is promoted now; nil if it has expired.
-  ///
-  /// The time of day can be set, so that it says too little of a record's age, never too much of its life: a record
-  /// that was written *after* now has an age that nobody can tell, and has expired; any other gets what the time of day
-  /// leaves of the lifetime that it was written with, which is never more than that lifetime. Give it the time of a
-  /// ``WallTimeline``: then setting the clock back, while a store is open, gives no record a nanosecond.
-  ///
-  /// - Parameters:
-  ///   - created: When the record was written.
-  ///   - expires: When it expires; nil for never.
-  ///   - wallNow: The time of day.
-  ///   - now: The same instant on the monotonic clock.
-  @inlinable
-  package static func deadline(
-    ofRecordCreated created: WallTime, expires: WallTime?, wallNow: WallTime, now: MonotonicTime
-  ) -> MonotonicTime? {
-    guard let expires else { return .distantFuture }
-    guard created <= wallNow, wallNow < expires else { return nil }
-    // Both lie in order in 64 bits, so that the distance fits in 64 bits without a sign.
-    let remaining = UInt64(bitPattern: expires.nanosecondsSince1970 &- wallNow.nanosecondsSince1970)
-    return now.advanced(by: remaining)
   }
 }
 

@@ -8,6 +8,12 @@ public struct CacheStatistics: Sendable, Equatable {
   public var diskHits: Int
   /// Look-ups that neither tier answered.
   public var misses: Int
+  /// Look-ups that memory answered with a value past its lifetime and in grace; they are among ``memoryHits``, too.
+  public var staleHits: Int
+  /// Flights that began in the background, while their entry's value was returned.
+  public var refreshes: Int
+  /// Callers whose flight took too long: they got an older value, or an error.
+  public var timeouts: Int
   /// Flights that began: each is at most one fetch.
   public var flights: Int
   /// Callers that waited for a flight which somebody else had begun: each is a fetch saved.
@@ -62,6 +68,9 @@ extension CacheStatistics {
     memoryHits = counters.memoryHits
     diskHits = counters.diskHits
     misses = counters.misses
+    staleHits = counters.staleHits
+    refreshes = counters.refreshes
+    timeouts = counters.timeouts
     flights = counters.flights
     joins = counters.joins
     cancellations = counters.cancellations
@@ -90,6 +99,9 @@ extension CacheStatistics: CustomStringConvertible {
     table.add("hits in memory", memoryHits)
     table.add("hits on disk", diskHits)
     table.add("misses", misses)
+    table.add("stale hits", staleHits)
+    table.add("refreshes", refreshes)
+    table.add("timeouts", timeouts)
     table.add("flights", flights)
     table.add("joins", joins)
     table.add("cancellations", cancellations)

@@ -7,6 +7,12 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var diskHits = 0
   /// Look-ups that neither answered.
   @usableFromInline package var misses = 0
+  /// Look-ups that memory answered with a value in grace.
+  @usableFromInline package var staleHits = 0
+  /// Flights that began in the background, while their entry's value was returned.
+  @usableFromInline package var refreshes = 0
+  /// Callers that were answered without the result of their flight, because it took too long.
+  @usableFromInline package var timeouts = 0
   /// Flights that began.
   @usableFromInline package var flights = 0
   /// Callers that waited for a flight that somebody else had begun.
@@ -43,6 +49,9 @@ package struct ShardCounters: Sendable, Equatable {
     sum.memoryHits &+= part.memoryHits
     sum.diskHits &+= part.diskHits
     sum.misses &+= part.misses
+    sum.staleHits &+= part.staleHits
+    sum.refreshes &+= part.refreshes
+    sum.timeouts &+= part.timeouts
     sum.flights &+= part.flights
     sum.joins &+= part.joins
     sum.cancellations &+= part.cancellations

@@ -10,8 +10,14 @@ struct EntryTests {
 
   private static func flight() -> Flight<Value> { Flight(work: FlightWork(), priority: .medium) { _ in } }
 
-  private static func held(until deadline: UInt64) -> Held<Value> {
-    Held(value: Int(truncatingIfNeeded: deadline), deadline: MonotonicTime(nanoseconds: deadline), isPersisted: false)
+  private static func held(until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil) -> Held<Value> {
+    Held(
+      value: Int(truncatingIfNeeded: deadline),
+      timing: Timing(
+        freshUntil: MonotonicTime(nanoseconds: deadline),
+        refreshFrom: refreshFrom.map(MonotonicTime.init(nanoseconds:)),
+        goneFrom: MonotonicTime(nanoseconds: deadline).advanced(by: grace), now: now),
+      isPersisted: false)
   }
 
   /// A flight whose last waiter has left, and whose entry is still there.
@@ -29,70 +35,115 @@ struct EntryTests {
   private struct State {
     let name: String
     let entry: Entry<Value>?
-    var flight: Flight<Value>?
     var isAbandoned = false
-    var isExpired = false
+
+    var flight: Flight<Value>? { entry?.flight }
+    var freshness: Freshness? { entry?.held?.freshness(at: EntryTests.now) }
   }
 
   private static func states() async -> [State] {
-    let flying = flight()
     let abandoned = await abandonedFlight()
-    return [
-      State(name: "absent", entry: nil),
-      State(name: "in progress", entry: .inProgress(flying), flight: flying),
-      State(name: "abandoned", entry: .inProgress(abandoned), flight: abandoned, isAbandoned: true),
-      State(name: "fresh", entry: .ready(held(until: 101))),
-      State(name: "for ever", entry: .ready(held(until: .max))),
-      State(name: "expired now", entry: .ready(held(until: 100)), isExpired: true),
-      State(name: "long expired", entry: .ready(held(until: 1)), isExpired: true),
+    let values: [(String, Held<Value>)] = [
+      ("fresh", held(until: 101)), ("for ever", held(until: .max)), ("expired now", held(until: 100)),
+      ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshFrom: 90)),
+      ("stale", held(until: 90, grace: 20)),
+      ("stale, and left alone", held(until: 90, grace: 20).postponed(until: 105)),
+      ("past its grace", held(until: 80, grace: 20)),
     ]
+    var states = [
+      State(name: "absent", entry: nil),
+      State(name: "in progress", entry: .inProgress(flight())),
+      State(name: "abandoned", entry: .inProgress(abandoned), isAbandoned: true),
+    ]
+    for (name, held) in values {
+      states.append(State(name: name, entry: .ready(held)))
+      states.append(State(name: "\(name), refreshing", entry: .refreshing(Refreshing(held: held, flight: flight()))))
+      states.append(
+        State(
+          name: "\(name), refresh abandoned", entry: .refreshing(Refreshing(held: held, flight: abandoned)),
+          isAbandoned: true))
+    }
+    return states
   }
 
+  private static let demands: [(String, Demand)] = [
+    ("standard", .standard), ("fresh only", Demand(stale: .never)), ("fresh else stale", Demand(stale: .instead)),
+    ("cached only", Demand(fetches: false)), ("reload", Demand(acceptsFresh: false, stale: .never)),
+    ("stale up to 5", Demand(stale: .upTo(5))), ("stale up to 10", Demand(stale: .upTo(10))),
+  ]
+
   private static func isSame(_ left: Entry<Value>?, _ right: Entry<Value>?) -> Bool {
-    switch (left, right) {
-    case (nil, nil): true
-    case (.inProgress(let left)?, .inProgress(let right)?): left === right
-    case (.ready(let left)?, .ready(let right)?): left.value == right.value && left.deadline == right.deadline
-    default: false
+    left?.flight === right?.flight && left?.held?.value == right?.held?.value && (left == nil) == (right == nil)
+  }
+
+  /// What a load must come to, written down a second time and in another way.
+  private static func expected(_ state: State, _ demand: Demand) -> String {
+    let fetching =
+      !demand.fetches ? "not cached" : state.flight != nil && !state.isAbandoned ? "join" : "lead"
+    switch state.freshness {
+    case nil: return fetching
+    case .gone: return "expired"
+    case .fresh: return demand.acceptsFresh ? "hit" : fetching
+    case .refreshDue:
+      guard demand.acceptsFresh else { return fetching }
+      return state.flight == nil && demand.fetches ? "refresh" : "hit"
+    case .stale(let age, let due):
+      switch demand.stale {
+      case .never: return fetching
+      case .upTo(let limit) where age > limit: return fetching
+      case .upTo: return state.flight == nil && due && demand.fetches ? "refresh stale" : "hit stale"
+      case .instead: return due ? fetching + " instead" : "hit stale"
+      }
+    }
+  }
+
+  private static func name(_ decision: Entry<Value>.LoadDecision) -> String {
+    switch decision {
+    case .hit(_, let isStale): isStale ? "hit stale" : "hit"
+    case .refresh(_, _, let isStale): isStale ? "refresh stale" : "refresh"
+    case .join(_, _, _, let instead): instead == nil ? "join" : "join instead"
+    case .lead(_, _, let instead, _): instead == nil ? "lead" : "lead instead"
+    case .notCached: "not cached"
+    case .expired: "expired"
     }
   }
 
   @Test func `every event in every state does what the life cycle says`() async {
     var pairs = 0
     for state in await Self.states() {
-      // A load: hits what is fresh, joins what takes waiters, leads where nothing is usable.
-      var entry = state.entry
-      var made: Flight<Value>?
-      let decision = Entry.load(&entry, at: Self.now, priority: .high) {
-        made = Self.flight()
-        return made!
+      for (demandName, demand) in Self.demands {
+        var entry = state.entry
+        var made: Flight<Value>?
+        let decision = Entry.load(&entry, at: Self.now, accepting: demand, priority: .high) {
+          made = Self.flight()
+          return made!
+        }
+        #expect(Self.name(decision) == Self.expected(state, demand), "\(demandName) in state \(state.name)")
+        switch decision {
+        case .lead(let flight, let waiter, _, let looksBehind):
+          #expect(looksBehind == (state.entry?.held == nil))
+          #expect(flight === made && waiter == 0 && flight.waiterCount == 1)
+          #expect(Entry.isOwn(flight, entry) && entry?.held?.value == state.entry?.held?.value)
+        case .refresh(let value, let flight, _):
+          #expect(flight === made && flight.waiterCount == 1 && value == state.entry?.held?.value)
+          #expect(Entry.isOwn(flight, entry) && entry?.held?.value == value)
+        case .join(let flight, _, let raised, _):
+          #expect(flight === state.flight && (raised == Urgency(.high) || raised == nil))
+          #expect(made == nil && Self.isSame(entry, state.entry))
+        case .hit(let value, _):
+          #expect(value == state.entry?.held?.value && made == nil && Self.isSame(entry, state.entry))
+        case .expired, .notCached:
+          #expect(made == nil && Self.isSame(entry, state.entry), "a load changed \(state.name)")
+        }
+        pairs += 1
       }
-      switch (decision, state.entry) {
-      case (.hit(let value), .ready(let held)?):
-        #expect(!state.isExpired && value == held.value, "\(state.name)")
-      case (.expired, .ready?):
-        #expect(state.isExpired, "\(state.name)")
-      case (.join(let flight, let waiter, let raised), .inProgress?):
-        #expect(flight === state.flight && !state.isAbandoned && waiter == 0 && raised == Urgency(.high))
-      case (.lead(let flight, let waiter), let before):
-        #expect(before == nil || state.isAbandoned, "\(state.name)")
-        #expect(flight === made && waiter == 0 && flight.waiterCount == 1)
-        #expect(Entry.isOwn(flight, entry))
-      default:
-        Issue.record("a load of \(state.name) gave \(decision)")
-      }
-      if case .lead = decision {
-      } else {
-        #expect(made == nil && Self.isSame(entry, state.entry), "a load changed \(state.name)")
-      }
-      pairs += 1
 
       // Writes: each condition, met and not met.
       let other = Self.flight()
       var conditions: [(WriteCondition<Value>, Bool)] = [
         (.always, true), (.own(other), false),
         (.untouched(stamp: 7), state.entry == nil), (.untouched(stamp: 6), false),
-        (.expired(at: Self.now), state.isExpired),
+        (.expired(at: Self.now), state.freshness == .gone),
         (.expired(at: MonotonicTime(nanoseconds: 0)), false),
       ]
       if let flight = state.flight { conditions.append((.own(flight), true)) }
@@ -112,17 +163,34 @@ struct EntryTests {
         pairs += 1
       }
 
-      // The end of a flight: only of the entry's own.
+      // The loss of a value leaves a flight alone.
+      var lost = state.entry
+      Entry.lose(&lost)
+      #expect(lost?.held == nil && lost?.flight === state.flight, "\(state.name)")
+      pairs += 1
+
+      // The end of a flight: only of the entry's own. A value that it was to refresh stays, and is left alone.
       for flight in [state.flight, other] {
         guard let flight else { continue }
         var entry = state.entry
-        let ended = Entry.end(flight, &entry)
+        let ended = Entry.end(flight, &entry, retryFrom: MonotonicTime(nanoseconds: 150))
         #expect(ended == (flight === state.flight), "\(state.name)")
-        #expect(ended ? entry == nil : Self.isSame(entry, state.entry), "\(state.name)")
+        #expect(ended ? entry?.flight == nil : Self.isSame(entry, state.entry), "\(state.name)")
+        #expect(entry?.held?.value == state.entry?.held?.value, "\(state.name)")
+        if ended, case .stale(_, let isDue)? = entry?.held?.freshness(at: Self.now) { #expect(!isDue) }
         pairs += 1
       }
     }
-    // 7 states; a load, 6 conditions, 2 arrivals and 1 foreign end in each; 2 more events where there is a flight.
-    #expect(pairs == 7 * 10 + 2 * 2)
+    // 27 states; 7 loads, 6 conditions, 2 arrivals, a loss and a foreign end in each; 2 more events where there is a flight.
+    #expect(pairs == 27 * 17 + 18 * 2)
+    print("pairs of state and event covered: \(pairs)")
+  }
+}
+
+extension Held {
+  fileprivate func postponed(until nanoseconds: UInt64) -> Held {
+    Held(
+      value: value, timing: timing.postponingRefresh(until: MonotonicTime(nanoseconds: nanoseconds)),
+      isPersisted: isPersisted)
   }
 }

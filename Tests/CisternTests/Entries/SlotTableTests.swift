@@ -44,7 +44,7 @@ struct SlotTableTests {
   }
 
   private func entry(_ witness: consuming Witness) -> Entry<Witness> {
-    .ready(Held(value: witness, deadline: .distantFuture, isPersisted: false))
+    .ready(Held(value: witness, timing: .plain(until: .distantFuture), isPersisted: false))
   }
 
   private func number(_ entry: Entry<Witness>) -> Int? {
@@ -139,7 +139,7 @@ struct SlotTableTests {
     var table = SlotTable<Int, Int>()
     for key in 0..<100_000 {
       if table.isFull { _ = table.rebuild() }
-      let held = Held(value: key, deadline: .distantFuture, isPersisted: false)
+      let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
       _ = table.insert(key, fingerprint: Spread.even.fingerprint(key), entry: .ready(held))
       if key >= 100, let old = table.find(key - 100, fingerprint: Spread.even.fingerprint(key - 100)) {
         _ = table.remove(old)

@@ -1,15 +1,16 @@
-import Cistern
 import CisternTesting
 import Testing
+
+@testable import Cistern
 
 @Suite struct PromotionTests {
   private let now = MonotonicTime(nanoseconds: 5_000)
 
   private func deadline(created: Int64, expires: Int64?, wallNow: Int64) -> MonotonicTime? {
-    Expiry.deadline(
-      ofRecordCreated: WallTime(nanosecondsSince1970: created),
-      expires: expires.map(WallTime.init(nanosecondsSince1970:)),
-      wallNow: WallTime(nanosecondsSince1970: wallNow), now: now)
+    let metadata = RecordMetadata(
+      created: WallTime(nanosecondsSince1970: created), expires: expires.map(WallTime.init(nanosecondsSince1970:)),
+      cost: 1)
+    return Timing(of: metadata, wallNow: WallTime(nanosecondsSince1970: wallNow), now: now)?.goneFrom
   }
 
   @Test func `a promoted record keeps what is left of its lifetime`() {
@@ -66,12 +67,13 @@ import Testing
       clock.advance(by: .seconds(10))
       clock.moveWallTime(by: .seconds(-25))
       let wallNow = timeline.time(clock.wallTime(), now: clock.now())
-      #expect(
-        Expiry.deadline(ofRecordCreated: created, expires: expires, wallNow: wallNow, now: clock.now()) == end)
+      let metadata = RecordMetadata(created: created, expires: expires, cost: 1)
+      #expect(Timing(of: metadata, wallNow: wallNow, now: clock.now())?.goneFrom == end)
     }
     clock.advance(by: .seconds(10))
     let wallNow = timeline.time(clock.wallTime(), now: clock.now())
-    #expect(Expiry.deadline(ofRecordCreated: created, expires: expires, wallNow: wallNow, now: clock.now()) == nil)
+    let metadata = RecordMetadata(created: created, expires: expires, cost: 1)
+    #expect(Timing(of: metadata, wallNow: wallNow, now: clock.now())?.goneFrom == nil)
   }
 
   @Test func `a clock that is set forward is believed`() {

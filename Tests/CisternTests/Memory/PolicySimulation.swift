@@ -47,7 +47,7 @@ struct PolicySimulation: ~Copyable {
     guard cost <= limit else { return }
     while policy.total.cost + cost > limit { evict() }
     if table.isFull { policy.renumber(table.rebuild()) }
-    let held = Held(value: key, deadline: .distantFuture, isPersisted: false)
+    let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
     let slot = table.insert(key, fingerprint: Self.fingerprint(key), entry: .ready(held))
     table[node: slot].cost = UInt32(cost)
     policy.insert(slot, in: table.evictionNodes)

@@ -33,8 +33,11 @@ struct Subject: Sendable {
 
   init(
     _ kind: SubjectKind, on executor: SeededExecutor, completesAbandonedFlights: Bool = false, expiry: Expiry = .never,
-    memoryLimit: Int = 1_000_000, tier existing: FaultInjectingTier? = nil, clock: ManualClock = ManualClock()
+    memoryLimit: Int = 1_000_000, tier existing: FaultInjectingTier? = nil, clock: ManualClock = ManualClock(),
+    settings: CacheConfiguration<Int> = CacheConfiguration()
   ) throws {
+    var settings = settings
+    settings.completesAbandonedFlights = completesAbandonedFlights
     self.kind = kind
     self.clock = clock
     self.memoryLimit = memoryLimit
@@ -51,9 +54,8 @@ struct Subject: Sendable {
     case .memory:
       tier = nil
       coalescer = nil
-      held = try Cache(
-        costLimit: memoryLimit, expiry: expiry, completesAbandonedFlights: completesAbandonedFlights,
-        configuration: configuration)
+      settings.memoryLimit = .bytes(memoryLimit)
+      held = try Cache(settings: settings, expiry: expiry, configuration: configuration)
     case .twoTiers, .staging:
       let tier =
         existing
@@ -64,7 +66,7 @@ struct Subject: Sendable {
         secondTier: tier, memoryLimit: .bytes(memoryLimit), configuration: configuration)
       held = try store.cache(
         Self.partition, of: Int.self, keyedBy: String.self, expiry: expiry,
-        configuration: CacheConfiguration(completesAbandonedFlights: completesAbandonedFlights))
+        configuration: settings)
     }
   }
 
@@ -77,9 +79,11 @@ struct Subject: Sendable {
   /// The cache, of the kinds that are one.
   var cache: Cache<String, Int> { held! }
 
-  nonisolated(nonsending) func value(_ key: String, fetch: @escaping Fetch) async throws -> Int {
+  nonisolated(nonsending) func value(
+    _ key: String, policy: LoadPolicy? = nil, fetch: @escaping Fetch
+  ) async throws -> Int {
     if let coalescer { return try await coalescer.value(forKey: key, fetch: fetch) }
-    return try await cache.value(forKey: key, fetch: fetch)
+    return try await cache.value(forKey: key, policy: policy, fetch: fetch)
   }
 
   /// Makes what is on its way not be kept.
@@ -88,8 +92,10 @@ struct Subject: Sendable {
   }
 
   /// A load in a task of its own.
-  func load(_ key: String, priority: TaskPriority? = nil, fetch: @escaping Fetch) -> Task<Int, any Error> {
-    Task(executorPreference: executor, priority: priority) { try await value(key, fetch: fetch) }
+  func load(
+    _ key: String, priority: TaskPriority? = nil, policy: LoadPolicy? = nil, fetch: @escaping Fetch
+  ) -> Task<Int, any Error> {
+    Task(executorPreference: executor, priority: priority) { try await value(key, policy: policy, fetch: fetch) }
   }
 
   /// What either tier returns; memory is emptied on the way.

@@ -1,0 +1,39 @@
+import Locking
+
+/// Lets a limited number of flights fetch at one time: storage around ``FlightQueue``.
+@usableFromInline
+final class FlightGate: Sendable {
+  private let queue: Guarded<FlightQueue<CheckedContinuation<Bool, Never>>>
+
+  init(limit: Int) {
+    queue = Guarded(FlightQueue(limit: limit))
+  }
+
+  /// Waits for a turn; throws `CancellationError`, having none, where the task is cancelled first. Who has a turn gives it
+  /// back with ``leave()``.
+  func enter(priority: TaskPriority) async throws {
+    let ticket: UInt64
+    switch queue.withLock({ $0.enter(priority: priority) }) {
+    case .admitted: return
+    case .queued(let number): ticket = number
+    }
+    let isAdmitted = await withTaskPriorityEscalationHandler {
+      await withTaskCancellationHandler {
+        // Resumed once: by who takes it out of the queue under its lock.
+        await withCheckedContinuation { continuation in
+          if let known = queue.withLock({ $0.wait(ticket, continuation) }) { continuation.resume(returning: known) }
+        }
+      } onCancel: {
+        queue.withLock { $0.cancel(ticket) }?.resume(returning: false)
+      }
+    } onPriorityEscalated: { _, priority in
+      queue.withLock { $0.raise(ticket, to: priority) }
+    }
+    guard isAdmitted else { throw CancellationError() }
+  }
+
+  /// Gives a turn back; who waits first, has it.
+  func leave() {
+    queue.withLock { $0.leave() }?.resume(returning: true)
+  }
+}

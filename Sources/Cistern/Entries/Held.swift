@@ -1,0 +1,67 @@
+/// A value that is held in memory, and what is known of it. Its cost is in its slot's node.
+@usableFromInline
+struct Held<Value: Sendable>: Sendable {
+  @usableFromInline let value: Value
+  /// How long it is good for.
+  @usableFromInline let timing: Timing
+  /// Whether the second tier holds the same value, staged or committed. Whoever takes the last copy announces its end.
+  @usableFromInline var isPersisted: Bool
+  /// The shard's era when it began to be fetched, or was set. Invalidations since may concern it.
+  @usableFromInline var era: Era
+
+  @inlinable
+  init(value: Value, timing: Timing, isPersisted: Bool, era: Era = Era()) {
+    self.value = value
+    self.timing = timing
+    self.isPersisted = isPersisted
+    self.era = era
+  }
+
+  @inlinable
+  func freshness(at now: MonotonicTime) -> Freshness { timing.freshness(at: now) }
+
+  /// Notes a use, where its time depends on that.
+  @inlinable
+  func noteUse(at now: MonotonicTime) {
+    if case .detailed(let life) = timing { life.noteUse(at: now) }
+  }
+
+  /// Whether it may not be returned to anyone any more.
+  @inlinable
+  func isGone(at now: MonotonicTime) -> Bool { freshness(at: now) == .gone }
+
+  /// Whether it is past its lifetime, in grace or not.
+  @inlinable
+  func isExpired(at now: MonotonicTime) -> Bool {
+    switch freshness(at: now) {
+    case .fresh, .refreshDue: false
+    case .stale, .gone: true
+    }
+  }
+}
+
+/// A count of invalidations that fits into what alignment leaves free in a slot: it wraps after 16 million.
+@usableFromInline
+struct Era: Sendable, Equatable {
+  @usableFromInline let low: UInt16
+  @usableFromInline let high: UInt8
+
+  @inlinable
+  init(_ number: UInt64 = 0) {
+    low = UInt16(truncatingIfNeeded: number)
+    high = UInt8(truncatingIfNeeded: number >> 16)
+  }
+}
+
+/// A value that is kept while a flight brings a newer one.
+@usableFromInline
+final class Refreshing<Value: Sendable>: Sendable {
+  @usableFromInline let held: Held<Value>
+  @usableFromInline let flight: Flight<Value>
+
+  @inlinable
+  init(held: Held<Value>, flight: Flight<Value>) {
+    self.held = held
+    self.flight = flight
+  }
+}

@@ -1,0 +1,47 @@
+/// What a cache's configuration says about loads.
+@usableFromInline
+struct LoadSettings: Sendable {
+  /// What loads accept that say nothing else.
+  @usableFromInline let policy: LoadPolicy
+  /// Nanoseconds after a failed refresh in which there is no other.
+  @usableFromInline let refreshRetryInterval: UInt64
+  @usableFromInline let retry: RetryPolicy?
+  @usableFromInline let gate: FlightGate?
+
+  init<Value>(_ configuration: CacheConfiguration<Value>) {
+    policy = configuration.loadPolicy
+    refreshRetryInterval = configuration.refreshRetryInterval.countedNanoseconds
+    retry = configuration.retry
+    gate = configuration.flightLimit.map { FlightGate(limit: $0) }
+  }
+}
+
+extension LoadSettings {
+  /// Whether a fetch is simply called.
+  @usableFromInline
+  var isPlain: Bool { gate == nil && retry == nil }
+
+  /// Calls a fetch when it is its turn, and again where it fails and the policy says so. A pause takes up no turn.
+  @usableFromInline
+  func attempt<Fetched>(
+    hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
+  ) async throws -> Fetched {
+    var attempt = 1
+    while true {
+      do {
+        return try await inTurn(fetch)
+      } catch {
+        guard let retry, !Task.isCancelled, retry.retries(error, attempt: attempt) else { throw error }
+        try await clock.sleep(until: clock.now().advanced(by: retry.delay(afterAttempt: attempt, hash: hash)))
+        attempt += 1
+      }
+    }
+  }
+
+  private func inTurn<Fetched>(_ fetch: () async throws -> Fetched) async throws -> Fetched {
+    guard let gate else { return try await fetch() }
+    try await gate.enter(priority: Task.currentPriority)
+    defer { gate.leave() }
+    return try await fetch()
+  }
+}
