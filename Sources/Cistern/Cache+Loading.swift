@@ -169,8 +169,7 @@ extension Cache {
       flight.land(.failure(LookAgain()))
       return .lookAgain
     }
-    table.count(hash) { $0.diskHits += 1 }
-    promote(found, forKey: key, hash: hash, if: .own(flight))
+    promote(found, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
     flight.land(.success(found.value))
     return .landed(found.value)
   }

@@ -33,12 +33,21 @@ extension Cache {
 
   /// Puts a value of the second tier into memory, with the cost and the lifetime that it was stored with. As a rule no
   /// change: the key had this value before.
+  ///
+  /// - Parameter count: run once, inside the critical section.
   @inlinable
-  func promote(_ arrival: Arrival<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>) {
+  func promote(
+    _ arrival: Arrival<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>,
+    count: (inout ShardCounters) -> Void = { _ in }
+  ) {
+    // It would leave the key as it is: absent.
+    if case .untouched = condition, !table.canHold(arrival.cost) { return table.count(hash, count) }
     // The key's bytes before the critical section: they are made by the user's code.
     var keyBytes: [UInt8]?
     if case .own = condition, observers.isObserved { keyBytes = secondTier?.bytes(key) }
-    table.write(arrival, forKey: key, hash: hash, if: condition, effect: .upkeep) { _, isHeld in
+    table.write(
+      arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, count: count
+    ) { _, isHeld in
       guard let keyBytes, !isPersisted(keyBytes) else { return true }
       // The record has left the tier since it was read, and observers know. In memory it is there again.
       if isHeld { observers.record(.inserted(key, arrival.value)) }

@@ -70,9 +70,10 @@ extension Cache {
   /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are on their way are not
   /// stored. Observers are told once, by ``Change/Event/cleared``.
   ///
-  /// Takes time in proportion to what memory holds; what is on disk is unreachable at once and purged behind.
+  /// O(1): what memory held is let go of behind, by a task, where it is many entries; what is on disk is unreachable at
+  /// once and purged behind.
   public func removeAll() {
-    table.clear {
+    table.clear(taskExecutor: pilot.taskExecutor) {
       _ = secondTier?.partition.stageRemovalOfAll()
       if observers.isObserved { observers.record(.cleared) }
     }

@@ -191,8 +191,9 @@ extension Cache {
       return nil
     }
     let isFresh = !found.isStale(at: now())
-    table.count(hash) { if isFresh { $0.diskHits += 1 } else { $0.misses += 1 } }
-    promote(found, forKey: key, hash: hash, if: .untouched(stamp: stamp))
+    promote(found, forKey: key, hash: hash, if: .untouched(stamp: stamp)) {
+      if isFresh { $0.diskHits += 1 } else { $0.misses += 1 }
+    }
     return isFresh ? found.value : nil
   }
 }

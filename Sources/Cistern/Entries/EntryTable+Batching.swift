@@ -110,7 +110,7 @@ extension EntryTable {
       part.key, fingerprint: fingerprint, at: number, cost: part.arrival?.cost ?? 0, budget: budget
     ) { entry in
       Entry.arrive(
-        &entry, part.arrival.map { Held(value: $0.value, deadline: $0.deadline, isPersisted: isPersisted) })
+        &entry, part.arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted) })
     }
     batch.leaving.append(left)
     if let slot { batch.slots.append(slot) }

@@ -11,9 +11,9 @@ extension EntryTable {
   func trim(toCost target: Int) {
     while true {
       var excess = memoryCost - max(0, target)
-      guard excess > 0 else { return }
+      guard excess > 0 else { return giveBackSlots() }
       while excess > 0 {
-        guard let cost = evictAnywhere() else { return }
+        guard let cost = evictAnywhere() else { return giveBackSlots() }
         excess -= cost
       }
     }
@@ -51,34 +51,19 @@ extension EntryTable: MemoryTenant {
   /// Evicts one entry; false where there is none.
   @usableFromInline
   package func evictOne() -> Bool { evictAnywhere() != nil }
+
+  /// Gives back the room for entries of shards that hold few of those that they have room for. O(n) for these.
+  @usableFromInline
+  package func giveBackSlots() {
+    for index in 0..<shards.count {
+      shards.withShard(at: index) { shard in
+        if shard.slots.isSparse { shard.policy.renumber(shard.slots.rebuild()) }
+      }
+    }
+  }
 }
 
 extension EntryTable {
-  /// Takes everything out at once: no look-up sees some of it. Flights in progress are disowned.
-  ///
-  /// - Parameter commit: run once, inside the critical sections of all shards.
-  func clear(commit: () -> Void) {
-    // The old tables go outside the locks, with their values.
-    var old: [SlotTableBox] = []
-    old.reserveCapacity(shards.count)
-    shards.withAllShards { shard in
-      let total = shard.policy.total
-      budget.release(cost: total.cost, count: total.count)
-      shard.policy = shard.policy.emptied()
-      shard.stampAll()
-      shard.refreshingCount = 0
-      let box = SlotTableBox()
-      swap(&box.slots, &shard.slots)
-      old.append(box)
-    } _: {
-      commit()
-    }
-  }
-
-  private final class SlotTableBox {
-    var slots = SlotTable<Key, Value>()
-  }
-
   /// The second tier lost a key without being asked to. Where memory still holds it, nothing is lost yet.
   ///
   /// - Parameters:

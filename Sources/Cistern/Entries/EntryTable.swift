@@ -171,6 +171,7 @@ extension EntryTable {
   /// - Parameters:
   ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
   ///   - effect: what the write means for those who began something before it.
+  ///   - count: run once, inside the critical section, whether or not the condition holds.
   ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
   ///     entry changes. Given what memory had and whether it will hold the new value; answers whether the second tier
   ///     holds the new value.
@@ -178,7 +179,8 @@ extension EntryTable {
   @discardableResult
   func write(
     _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
-    effect: WriteEffect = .replacement, commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
+    effect: WriteEffect = .replacement, count: (inout ShardCounters) -> Void = { _ in },
+    commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
     // Let go of at the end, outside the lock.
@@ -196,7 +198,10 @@ extension EntryTable {
           Entry.permits(
             condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
             watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
-        else { return false }
+        else {
+          count(&shard.counters)
+          return false
+        }
         if holds, let arrival {
           short = shard.makeRoom(
             for: arrival.cost, replacing: number, budget: budget, shardCount: shards.count
@@ -206,6 +211,7 @@ extension EntryTable {
           }
           guard short == nil else { return nil }
         }
+        count(&shard.counters)
         let isPersisted = commit(entry?.held, holds)
         shard.stamp(fingerprint, effect)
         (_, replaced, removed) = shard.transition(

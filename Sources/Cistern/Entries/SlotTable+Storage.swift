@@ -63,10 +63,15 @@ extension SlotTable {
     self.init(groupCount: groupCount, slotCount: groupCount * 8)
   }
 
-  /// Doubles while it is small; then a quarter more if it is over eleven sixteenths full.
+  /// Whether most of its room could be given back, by ``rebuild()``.
+  @inlinable
+  var isSparse: Bool { groupCount > 8 && count < groupCount }
+
+  /// Doubles while it is small; then a quarter more if it is over eleven sixteenths full. What is sparse is made half full.
   @inlinable
   var groupsAfterRebuild: Int {
     let slots = groupCount * 8
+    if isSparse { return count / 4 + 1 }
     if count * 16 <= slots * 11, count > 0 { return groupCount }
     if count == 0 { return 1 }
     return groupCount < 64 ? groupCount * 2 : groupCount + groupCount / 4

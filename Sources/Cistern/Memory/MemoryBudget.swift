@@ -113,6 +113,8 @@ package protocol MemoryTenant: AnyObject, Sendable {
   var estimatedCost: Double { get }
   /// Evicts one entry; false where it holds none.
   func evictOne() -> Bool
+  /// Gives back what it keeps for entries that it no longer holds.
+  func giveBackSlots()
 }
 
 extension MemoryBudget {
@@ -164,5 +166,6 @@ extension MemoryBudget {
   /// Evicts until no more than this cost is left.
   package func trim(toCost target: Int) {
     while cost > max(0, target), evictSomewhere() {}
+    for tenant in tenants.withLock({ tenants in tenants.compactMap(\.table) }) { tenant.giveBackSlots() }
   }
 }
