@@ -60,8 +60,10 @@ extension Cache {
     case .store(let value):
       let isSame = finding.value.map { isEqual?($0, value) ?? false } ?? false
       let writing = prepare(value, forKey: key, expiry: expiry)
+      // The same again concerns nobody who depends on it.
       let terms = WriteTerms<Value>(
-        if: .unchanged(since: finding.version, of: finding.flight), effect: effect, context: context,
+        if: .unchanged(since: finding.version, of: finding.flight),
+        effect: isSame && effect == .arrival ? .upkeep : effect, context: context,
         isAnnounced: !isSame)
       let outcome = commit(writing, forKey: key, hash: hash, terms)
       return outcome.map { Written(value: value, outcome: $0, encodingError: writing.encodingError) }

@@ -23,6 +23,8 @@ public struct CisternError: Error, Sendable {
     case tooLarge
     /// The value could not be encoded; it stays in memory.
     case notEncodable
+    /// A draft wrote keys that have changed below it since; nothing was saved. The cause is a ``DraftConflictError``.
+    case conflict
     /// A value could not be merged with the one that is cached, which stays; the arriving one is not stored.
     case notMerged
     /// Neither tier has the value, and nothing may be fetched (``LoadPolicy/cachedOnly``).

@@ -28,7 +28,11 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     write(.remove, to: key)
   }
 
-  mutating func write(_ write: Write, to key: Key) {
-    if writes.updateValue(write, forKey: key) == nil { keys.append(key) }
+  /// Answers the write of the key that this one replaces.
+  @discardableResult
+  mutating func write(_ write: Write, to key: Key) -> Write? {
+    let former = writes.updateValue(write, forKey: key)
+    if former == nil { keys.append(key) }
+    return former
   }
 }
