@@ -50,7 +50,7 @@ extension Cache {
       key, finding throws(CisternError) in
       switch batch.writes[key] {
       case .store(let value, let expiry):
-        PlannedWrite(.store(try merged(value, over: finding.value, forKey: key)), expiry: expiry, effect: effect)
+        PlannedWrite(.store(try merged(value, over: finding.usable, forKey: key)), expiry: expiry, effect: effect)
       case .remove: PlannedWrite(.remove)
       case nil: PlannedWrite(.keep)
       }
@@ -139,7 +139,7 @@ extension Cache {
           .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
           location: location(of: key), cause: error)
       }
-      let isSame = finding.value.map { isEqual?($0, value) ?? false } ?? false
+      let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       return PreparedWrite(writing: writing, isAnnounced: !isSame, isRemoval: false)
     }
   }

@@ -29,7 +29,7 @@ extension Cache: DraftParent {
       case .store(let value, let expiry) where isResolved: return PlannedWrite(.store(value), expiry: expiry)
       case .store(let value, let expiry):
         return PlannedWrite(
-          .store(try merged(value, over: finding.value, forKey: key)), expiry: expiry, effect: arrivalEffect)
+          .store(try merged(value, over: finding.usable, forKey: key)), expiry: expiry, effect: arrivalEffect)
       }
     }
   }

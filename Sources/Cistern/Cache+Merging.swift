@@ -9,8 +9,8 @@ extension Cache {
     _ value: Value, forKey key: Key, hash: UInt64, expiry: Expiry?, context: WriterContext?
   ) throws(CisternError) -> Written {
     try rewrite(key, hash: hash, expiry: expiry, effect: arrivalEffect, context: context) {
-      cached throws(CisternError) in
-      .store(try merged(value, over: cached, forKey: key))
+      finding throws(CisternError) in
+      .store(try merged(value, over: finding.usable, forKey: key))
     }
   }
 
@@ -68,9 +68,9 @@ extension Cache {
       let finding = find(key, hash: hash, isOwnOf: flight)
       let result: Value
       if finding.flight != nil {
-        result = try merged(value, over: finding.value, forKey: key)
+        result = try merged(value, over: finding.usable, forKey: key)
       } else if merge != nil, !flight.isAbandoned, finding.version.ends == departure.version.ends,
-        let newer = finding.value
+        let newer = finding.usable
       {
         result = try merged(newer, over: value, forKey: key)
       } else {

@@ -4,11 +4,16 @@
 extension Cache {
   /// What a key has, in either tier, as a write finds it.
   struct Finding {
-    /// The usable value: neither expired nor removed.
-    let value: Value?
+    /// The value that may be returned to someone: fresh, or in grace.
+    let usable: Value?
+    /// Whether that is past its lifetime.
+    let isStale: Bool
     let version: KeyVersions.Version
     /// The flight that was asked about, if the entry is its own.
     let flight: Flight<Value>?
+
+    /// The fresh value.
+    var value: Value? { isStale ? nil : usable }
   }
 
   /// What becomes of a key.
@@ -36,14 +41,16 @@ extension Cache {
   /// - Parameter readsValue: whether the value is of interest, beside the version.
   func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true) -> Finding {
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
-    var value: Value?
+    var found: Arrival<Value>?
     if !readsValue {
     } else if let held = watched.held {
-      if !held.isExpired(at: now()) { value = held.value }
-    } else if let record = secondTier?.read(key), case .usable(let found) = interpret(record, forKey: key) {
-      value = found.value
+      if !held.isGone(at: now()) { found = Arrival(value: held.value, cost: 0, timing: held.timing) }
+    } else if let record = secondTier?.read(key), case .usable(let read) = interpret(record, forKey: key) {
+      found = read
     }
-    return Finding(value: value, version: watched.version, flight: watched.isOwn ? flight : nil)
+    return Finding(
+      usable: found?.value, isStale: found?.isStale(at: now()) ?? false, version: watched.version,
+      flight: watched.isOwn ? flight : nil)
   }
 
   /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
@@ -58,7 +65,7 @@ extension Cache {
       let outcome = remove(key, if: .unchanged(since: finding.version), context: context)
       return outcome.map { Written(value: nil, outcome: $0) }
     case .store(let value):
-      let isSame = finding.value.map { isEqual?($0, value) ?? false } ?? false
+      let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       let writing = prepare(value, forKey: key, expiry: expiry)
       // The same again concerns nobody who depends on it.
       let terms = WriteTerms<Value>(
@@ -71,15 +78,17 @@ extension Cache {
   }
 
   /// Reads, decides and writes, until nobody wrote in between. `decide` may be called several times.
+  ///
+  /// - Parameter decide: given what was found, says what becomes of the key.
   func rewrite<Failure: Error>(
     _ key: Key, hash: UInt64, expiry: Expiry?, effect: WriteEffect, context: WriterContext?,
-    _ decide: (Value?) throws(Failure) -> Replacement
+    _ decide: (Finding) throws(Failure) -> Replacement
   ) throws(Failure) -> Written {
     table.watch(hash)
     defer { table.unwatch(hash) }
     while true {
       let finding = find(key, hash: hash)
-      let replacement = try decide(finding.value)
+      let replacement = try decide(finding)
       let written = attempt(
         replacement, replacing: finding, forKey: key, hash: hash, expiry: expiry, effect: effect, context: context)
       if let written { return written }

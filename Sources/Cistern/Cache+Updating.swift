@@ -33,10 +33,10 @@ extension Cache {
     var result: Result?
     let hash = EntryTable<Key, Value>.hash(key)
     _ = try rewrite(key, hash: hash, expiry: expiry, effect: .replacement, context: context) {
-      cached throws(Failure) in
-      var value = cached
+      finding throws(Failure) in
+      var value = finding.value
       result = try transform(&value)
-      return Self.replacement(of: cached, by: value)
+      return Self.replacement(of: finding.value, by: value)
     }
     guard let result else { preconditionFailure("an update ran at least once") }
     return result

@@ -122,7 +122,9 @@ struct DraftTests {
             let draft = nests ? outer.draft() : outer
             if readsFirst { _ = draft["k"] }
             draft["k"] = ["mine": 1]
-            draft["other"] = ["mine": 1]
+            // A clear is a change of every key.
+            let other: Fields? = meanwhile == .clear ? nil : ["mine": 1]
+            if let other { draft["other"] = other }
             // What only moves between tiers is no change.
             if kind != .memory { cache.trim(toCost: 0) }
             _ = cache["k"]
@@ -146,13 +148,14 @@ struct DraftTests {
               try outer.save(onConflict: .mine)
             default:
               let expected: Fields? = readsFirst ? ["original": 1] : nil
-              try outer.save(onConflict: .merge { conflict in
-                try #require(conflict.key == "k" && conflict.original == expected)
-                return (conflict.theirs ?? [:]).merging(conflict.mine ?? [:]) { $1 }
-              })
+              try outer.save(
+                onConflict: .merge { conflict in
+                  try #require(conflict.key == "k" && conflict.original == expected)
+                  return (conflict.theirs ?? [:]).merging(conflict.mine ?? [:]) { $1 }
+                })
               end = (meanwhile.left ?? [:]).merging(["mine": 1]) { $1 }
             }
-            try #require(subject.valuesFromBothTiers("k") == [end, end] && cache["other"] == ["mine": 1])
+            try #require(subject.valuesFromBothTiers("k") == [end, end] && cache["other"] == other)
             _ = draft
           }
         }

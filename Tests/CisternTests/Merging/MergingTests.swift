@@ -189,6 +189,24 @@ struct MergingTests {
     }
   }
 
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a stale value in grace is merged with, and its refresh is merged into it`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10))
+      let subject = try FieldsSubject(kind, on: executor, expiry: expiry)
+      subject.cache["set"] = ["old": 1]
+      subject.cache["loaded"] = ["old": 1]
+      subject.clock.advance(by: .seconds(11))
+      subject.cache["set"] = ["new": 1]
+      try #require(subject.valuesFromBothTiers("set") == [["old": 1, "new": 1], ["old": 1, "new": 1]])
+      let stale = try await subject.cache.value(forKey: "loaded") { _ in ["new": 1] }
+      try #require(stale == ["old": 1])
+      while subject.cache["loaded"] == nil { await Task.yield() }
+      try #require(subject.cache["loaded"] == ["old": 1, "new": 1])
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `a merge may use the cache, also where keys share a stamp`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let reference = Recorder<Cache<String, Fields>>()
