@@ -10,7 +10,7 @@ import Cistern
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 5, let limit = Int(arguments[3]) else {
-  print("usage: DiskChild write|hold|clear DIRECTORY LIMIT powerCut|processCrash")
+  print("usage: DiskChild write|batch|invalidate|hold|clear DIRECTORY LIMIT powerCut|processCrash")
   exit(2)
 }
 let tier = try DiskTier(
@@ -23,6 +23,10 @@ func say(_ text: String) {
 }
 
 func key(_ number: Int) -> [UInt8] { Array("key-\(number)".utf8) }
+
+func record(_ key: [UInt8], _ number: Int, _ bytes: [UInt8]) -> StagedWrite {
+  .record(key: key, RecordMetadata(created: WallTime(nanosecondsSince1970: Int64(number)), cost: 1), bytes: bytes)
+}
 
 switch arguments[1] {
 case "write":
@@ -41,6 +45,44 @@ case "write":
       say("\(number)")
     }
   }
+case "batch":
+  // Batch n, if odd, writes n to the keys 0 to 9, else to 5 to 14, in more pages than a transaction is meant to touch; in
+  // between come writes that evict others.
+  var number = 0
+  while true {
+    number += 1
+    cache.waitForRoom()
+    let batch = cache.beginBatch()
+    for slot in 0..<10 {
+      let bytes = Array("\(number):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 2000)
+      _ = cache.stage(record(key(slot + (number % 2 == 1 ? 0 : 5)), number, bytes), in: batch)
+    }
+    cache.endBatch(batch)
+    for other in 0..<3 {
+      _ = cache.stage(record(key(100 + number * 3 + other), number, [UInt8](repeating: 1, count: 900)))
+    }
+    if number % 20 == 0 {
+      try await tier.flush()
+      say("\(number)")
+    }
+  }
+case "invalidate":
+  // Round n writes n to 40 keys, in turn with four tags; at its end the tag of n is invalidated, and flushed or not.
+  var number = 0
+  while true {
+    number += 1
+    cache.waitForRoom()
+    for slot in 0..<40 {
+      var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(slot % 4)"])
+      metadata.era = cache.currentEra
+      _ = cache.stage(.record(key: key(slot), metadata, bytes: Array("\(number)".utf8)))
+    }
+    _ = cache.stageInvalidation(number % 8 < 4 ? .tag("t\(number % 4)") : .prefix(key(number % 4)))
+    if number % 3 == 0 {
+      try await tier.flush()
+      say("\(number)")
+    }
+  }
 case "hold":
   // Keeps a snapshot open until it is killed.
   _ = cache.stage(.record(key: key(0), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [1]))
@@ -49,6 +91,12 @@ case "hold":
     say("holding")
     while true { sleep(1000) }
   }
+case "purge":
+  // Invalidates a tag, waits until that is over, and stays.
+  _ = cache.stageInvalidation(.tag("gone"))
+  try await tier.flush()
+  say("invalidated")
+  while true { sleep(1000) }
 case "clear":
   // Removes everything, writes one record, and stays.
   _ = cache.stageRemovalOfAll()

@@ -11,6 +11,8 @@ struct Committing {
   private(set) var hasCommitted = false
   /// Records that had a second turn in this round.
   private(set) var spared = 0
+  /// What is still to be evicted for the next batch, where a step was used up by that.
+  private(set) var debt: Int?
   /// Numbers of the writes that were given up.
   private(set) var unwritten: Set<UInt64> = []
   private(set) var failures: [CommitProgress.Failure] = []
@@ -32,9 +34,10 @@ struct Committing {
 
   var isDone: Bool { position == round.count && hasPreliminaries }
 
-  mutating func advance(to position: Int, spared: Int) {
+  mutating func advance(to position: Int, spared: Int, debt: Int?) {
     self.position = position
     self.spared += spared
+    self.debt = debt
     hasPreliminaries = true
     reliefs = 0
   }
@@ -42,16 +45,29 @@ struct Committing {
   /// The file was replaced by an empty one: everything is to be put again.
   mutating func restart() {
     position = 0
+    debt = nil
     reliefs = 0
     committed = []
     committedCount = 0
     hasPreliminaries = !round.hasPreliminaries
   }
 
-  /// Gives up the next item: it does not fit, whatever is evicted.
+  /// Gives up the next item, or batch: it does not fit, whatever is evicted.
   mutating func skip(_ error: CisternError) {
-    giveUp(round[position], error)
-    position += 1
+    let unit = round.unit(from: position)
+    for index in unit { giveUp(round[index], error) }
+    position = unit.upperBound
+    debt = nil
+  }
+
+  /// Gives up the next batch, if it has become more than a transaction can hold; whether it did.
+  mutating func skipsUnfit(limit: Int, location: String) -> Bool {
+    guard position < round.count, round.isBatched(position),
+      round.size(of: round.unit(from: position)).pages > limit
+    else { return false }
+    skip(
+      CisternError(.tooLarge, "batches that share keys have become too large for one commit", location: location))
+    return true
   }
 
   /// Gives up all that is not committed.

@@ -4,6 +4,21 @@ extension DiskEngine {
   /// Takes the write; see ``SecondTierPartition/stage(_:)``. Neither waits for the disk nor calls anyone back.
   func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
     if isInherited { return .refused }
+    return stage(write, in: partition, batch: 0, mode: mode)
+  }
+
+  /// Takes the write as a part of the batch; see ``SecondTierPartition/stage(_:in:)``.
+  func stage(_ write: StagedWrite, in partition: Partition, batch: BatchToken) -> StagingResult {
+    if isInherited { return .refused }
+    var mode = mode
+    // What it was when the batch was begun, so that all of the batch fares alike.
+    if mode == .active || mode == .degraded { mode = batch.number == 0 ? .degraded : .active }
+    let result = stage(write, in: partition, batch: batch.number, mode: mode)
+    if case .staged(let ticket) = result { batch.note(ticket) }
+    return result
+  }
+
+  private func stage(_ write: StagedWrite, in partition: Partition, batch: UInt64, mode: Mode) -> StagingResult {
     switch mode {
     case .closed:
       return refuse(partition)
@@ -16,11 +31,11 @@ extension DiskEngine {
       if case .record(let key, let metadata, let bytes) = write {
         let size = RecordDraft(key: key, metadata: metadata, bytes: bytes).size + key.count
         if size > limits.largestRecord || metadata.tags.count > Int(UInt16.max) {
-          _ = take(.removal(key: key), in: partition)
+          _ = take(.removal(key: key), in: partition, batch: batch)
           return refuse(partition)
         }
       }
-      let (ticket, isTaken) = take(write, in: partition)
+      let (ticket, isTaken) = take(write, in: partition, batch: batch)
       // Invalidated while its value was on its way.
       return isTaken ? .staged(ticket) : refuse(partition)
     }
@@ -59,14 +74,17 @@ extension DiskEngine {
     return .refused
   }
 
-  private func take(_ write: StagedWrite, in partition: Partition) -> (ticket: CommitTicket, isTaken: Bool) {
-    let change = partition.stage(write) { nextNumber() }
+  private func take(
+    _ write: StagedWrite, in partition: Partition, batch: UInt64 = 0
+  ) -> (ticket: CommitTicket, isTaken: Bool) {
+    let change = partition.stage(write, batch: batch) { nextNumber() }
     let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
     let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
     let isFull =
       (bytes.oldValue < commitBytes && bytes.newValue >= commitBytes)
       || (count.oldValue < DiskEngine.commitCount && count.newValue >= DiskEngine.commitCount)
-    if isFull {
+    // Batches that become one are committed soon, before they are more than one transaction's work.
+    if isFull || change.joinsBatches {
       monitor.change { $0.isFull = true }
     } else {
       wakeIfIdle()
@@ -80,7 +98,7 @@ extension DiskEngine {
     return take(.removal(key: key), in: partition).ticket
   }
 
-  private func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }
+  func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }
 
   /// Wakes the writer thread where it sleeps because nothing was staged.
   private func wakeIfIdle() {

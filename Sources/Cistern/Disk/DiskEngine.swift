@@ -37,6 +37,9 @@ final class DiskEngine: Sendable {
   let stagedBytes = Atomic<Int>(0)
   /// Whether the writer thread sleeps until it is told that something was staged.
   let writerIsIdle = Atomic<Bool>(false)
+  /// The number of the newest batch, and the gate between batches and the writer thread.
+  let batchNumbers = Atomic<UInt64>(0)
+  let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
   /// What readers found wrong, for the writer thread to look at.

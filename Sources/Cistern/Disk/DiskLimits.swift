@@ -46,6 +46,19 @@ struct DiskLimits: Sendable, Equatable {
   var roundPart: Int { max(mapSize / 16, 16 << 10) }
   /// The largest record, with its key, that is accepted: an eighth of the map.
   var largestRecord: Int { min(mapSize / 8, 1 << 31) }
+  /// The pages that a batch may touch: it is one transaction, whatever the others are.
+  var pagesPerBatch: Int { min(max(pageCount / 8, 6), 16_384) }
+
+  /// Batches that have become one may touch so many; beyond, they are given up as one.
+  var pagesPerJoinedBatch: Int { pageCount / 4 }
+
+  /// Whether a batch of so many writes and so many bytes of keys, values and tags is one transaction's work.
+  func canHold(batchBytes: Int, count: Int) -> Bool {
+    // Each write touches a page of its own and may leave one partly empty, and its record has a header.
+    guard batchBytes >= 0, count >= 0, batchBytes <= mapSize, count <= pageCount else { return false }
+    return 2 * count + (batchBytes + 128 * count) / DiskLimits.pageSize <= pagesPerBatch
+  }
+
   /// Bytes of invalidations that a partition keeps until they are purged.
   var invalidationBytes: Int { min(mapSize / 64, 16 << 20) }
   /// Bytes that may be staged before writers wait.

@@ -42,6 +42,24 @@ package final class DiskPartition: SecondTierPartition {
 
   package var currentEra: UInt64 { partition.invalidations.era }
 
+  package func canHold(batchBytes: Int, count: Int) -> Bool {
+    engine.limits.canHold(batchBytes: batchBytes, count: count)
+  }
+
+  package func beginBatch() -> BatchToken {
+    owner.isClosed ? BatchToken(number: 0) : engine.beginBatch()
+  }
+
+  package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stage(write, in: partition, batch: batch)
+  }
+
+  @discardableResult
+  package func endBatch(_ batch: BatchToken) -> CommitTicket {
+    engine.endBatch(batch)
+  }
+
   package func waitForRoom() {
     if !owner.isClosed { engine.waitForRoom() }
   }

@@ -64,8 +64,8 @@ final class Partition: Sendable {
   // MARK: Staging
 
   /// Takes the write; `makeNumber` is called at the point that orders it among the key's writes.
-  func stage(_ write: StagedWrite, makeNumber: () -> UInt64) -> StagingChange {
-    staging.stage(write) {
+  func stage(_ write: StagedWrite, batch: UInt64 = 0, makeNumber: () -> UInt64) -> StagingChange {
+    staging.stage(write, batch: batch) {
       // Inside the lock that the writer thread takes after it lowered the mark, and before the number, up to which it
       // takes all: one of the two sees the other.
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
@@ -117,9 +117,10 @@ final class Partition: Sendable {
     control.withLock { control in
       // The invalidations before the writes: all that was staged before one of them is handed over with it at the latest.
       let invalidated = invalidations.beginCommitting()
+      let (writes, links) = staging.beginCommitting()
       let batch = PartitionBatch(
         partition: self, epoch: epoch, removesAll: control.pendingRemoval != nil, invalidated: invalidated,
-        writes: staging.beginCommitting())
+        writes: writes, links: links)
       control.isCommittingRemoval = control.pendingRemoval != nil
       control.pendingRemoval = nil
       return batch
@@ -209,4 +210,5 @@ struct PartitionBatch: Sendable {
   /// The invalidations, and the newest number of the partition; nil where none of these is to be written.
   let invalidated: (invalidations: [Invalidation: UInt64], era: UInt64)?
   let writes: [StagedWrites]
+  let links: BatchLinks
 }

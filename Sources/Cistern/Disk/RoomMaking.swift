@@ -11,6 +11,8 @@ struct RoomMaking {
   private let high: Int
   private let mostSpared: Int
   private var debt = 0
+  /// What is still to be evicted for the next batch; zero once its room is made, nil once it is put.
+  private(set) var batchDebt: Int?
   /// Records that had a second turn.
   private(set) var spared = 0
 
@@ -21,6 +23,7 @@ struct RoomMaking {
     let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
     low = max(8, limits.lowWatermark - writer.extraMargin - missing)
     high = low + limits.pagesPerTransaction
+    batchDebt = commit.debt
     mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
   }
 
@@ -28,13 +31,38 @@ struct RoomMaking {
   mutating func make(
     for draft: RecordDraft, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
-    let size = draft.size
-    let pages = 1 + StepOutcome.overflowPages(size)
-    let live = try step.livePages(in: transaction) + pages
-    if live > low {
-      let share = min(Double(live - low) / Double(high - low), 2)
-      debt += Int(Double(StepOutcome.footprint(size: size, key: draft.key.count)) * share)
+    debt += try share(of: draft.footprint, pages: draft.pages, step, in: transaction)
+    return try repay(&step, budget: budget, in: &transaction)
+  }
+
+  /// As for one record, for all of a batch at once, before any of it is put. What is not repaid is carried over.
+  mutating func make(
+    forBatch footprint: Int, pages: Int, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    if let batchDebt {
+      debt += batchDebt
+    } else {
+      debt += try share(of: footprint, pages: pages, step, in: transaction)
     }
+    let isRepaid = try repay(&step, budget: budget, in: &transaction)
+    batchDebt = max(0, debt)
+    return isRepaid
+  }
+
+  /// The batch is put.
+  mutating func forgetBatch() { batchDebt = nil }
+
+  private func share(
+    of footprint: Int, pages: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Int {
+    let live = try step.livePages(in: transaction) + pages
+    guard live > low else { return 0 }
+    return Int(Double(footprint) * min(Double(live - low) / Double(high - low), 2))
+  }
+
+  private mutating func repay(
+    _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
     while debt > 0 {
       if step.outcome.touchedPages >= budget { return false }
       guard try evict(&step, in: &transaction) else {
@@ -65,6 +93,14 @@ struct RoomMaking {
     }
     return true
   }
+}
+
+extension RecordDraft {
+  /// About how many bytes of the file it takes up.
+  var footprint: Int { StepOutcome.footprint(size: size, key: key.count) }
+
+  /// About how many pages putting it touches.
+  var pages: Int { 1 + StepOutcome.overflowPages(size) }
 }
 
 extension WriteStep {

@@ -8,6 +8,8 @@ struct StagedEntry: Sendable {
   let epoch: UInt16
   /// What it counts towards the bound on staging.
   let size: Int
+  /// The batch that it is a part of; zero for none.
+  var batch: UInt64 = 0
 }
 
 /// The newest staged write of each of some keys, looked up by bytes without an array being made of them.

@@ -23,6 +23,9 @@ final class StagingArea: Sendable {
   /// not, so that whoever reads zero misses nothing that was staged before.
   private let count = Atomic<Int>(0)
 
+  /// Batches that have become one since the last hand-over. Its lock is taken inside a shard's.
+  private let links = Guarded(BatchLinks())
+
   private final class ShardLock: Sendable {
     let state = Guarded(Shard())
   }
@@ -38,23 +41,30 @@ final class StagingArea: Sendable {
   /// Writes that are staged.
   var stagedCount: Int { max(0, count.load(ordering: .relaxed)) }
 
-  /// Takes the write in place of an earlier one of its key. `make` is run with the shard's lock held, and may give another
-  /// write of the key, which is taken instead.
+  /// Takes the write in place of an earlier one of its key, whose batch it becomes a part of. `make` is run with the
+  /// shard's lock held, and may give another write of the key, which is taken instead.
   func stage(
-    _ write: StagedWrite, make: () -> (number: UInt64, epoch: UInt16, instead: StagedWrite?)
+    _ write: StagedWrite, batch: UInt64 = 0, make: () -> (number: UInt64, epoch: UInt16, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
     // The one replaced is freed outside the lock.
-    let (entry, isTaken, replaced) = shard(of: hash).state.withLock { shard -> (StagedEntry, Bool, StagedEntry?) in
+    let (entry, isTaken, replaced, joins) = shard(of: hash).state.withLock {
+      shard -> (StagedEntry, Bool, StagedEntry?, Bool) in
       let (number, epoch, instead) = make()
       let taken = instead ?? write
-      let entry = StagedEntry(write: taken, number: number, epoch: epoch, size: taken.stagedSize)
-      return (entry, instead == nil, shard.fresh.set(entry, hash: hash))
+      var entry = StagedEntry(write: taken, number: number, epoch: epoch, size: taken.stagedSize, batch: batch)
+      let replaced = shard.fresh.set(entry, hash: hash)
+      guard let replaced, replaced.batch != 0, replaced.batch != batch, replaced.epoch == epoch else {
+        return (entry, instead == nil, replaced, false)
+      }
+      if batch == 0 { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
+      _ = shard.fresh.set(entry, hash: hash)
+      return (entry, instead == nil, replaced, batch != 0)
     }
     if replaced != nil { count.subtract(1, ordering: .releasing) }
     return StagingChange(
-      number: entry.number, isTaken: isTaken, addedBytes: entry.size - (replaced?.size ?? 0),
+      number: entry.number, isTaken: isTaken, joinsBatches: joins, addedBytes: entry.size - (replaced?.size ?? 0),
       addedCount: replaced == nil ? 1 : 0)
   }
 
@@ -74,9 +84,9 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// Hands over what was staged since the last time, and keeps it readable until `finishCommitting`.
-  func beginCommitting() -> [StagedWrites] {
-    shards.compactMap { shard in
+  /// Hands over what was staged since the last time, and keeps it readable until `finishCommitting`. No batch is open.
+  func beginCommitting() -> (writes: [StagedWrites], links: BatchLinks) {
+    let writes = shards.compactMap { (shard) -> StagedWrites? in
       shard.state.withLock { shard in
         guard !shard.fresh.isEmpty else { return nil }
         shard.committing = shard.fresh
@@ -84,6 +94,13 @@ final class StagingArea: Sendable {
         return shard.committing
       }
     }
+    return (
+      writes,
+      links.withLock { links in
+        defer { links = BatchLinks() }
+        return links
+      }
+    )
   }
 
   /// Lets go of what was handed over: its commit is visible, or it failed and `replacing` says what stands in its place.
@@ -139,6 +156,8 @@ struct StagingChange {
   let number: UInt64
   /// Whether the write was taken itself, and not another in its place.
   let isTaken: Bool
+  /// Whether two batches have become one by it.
+  let joinsBatches: Bool
   let addedBytes: Int
   let addedCount: Int
 }

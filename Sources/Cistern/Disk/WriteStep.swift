@@ -16,6 +16,8 @@ struct WriteStep {
   var counts: [UInt64: GenerationCounts?] = [:]
   /// The generation of each partition that was met; zero for none.
   private(set) var generations: [ObjectIdentifier: UInt64] = [:]
+  /// Sequence numbers of a batch's records, which this transaction has put.
+  private var protected: Set<UInt64> = []
   /// What was done.
   var outcome = StepOutcome()
 
@@ -34,8 +36,11 @@ struct WriteStep {
 
   /// Writes the record. One that is replaced leaves its place in the order of eviction to it, marked as used: that spares
   /// two changes of the order.
+  ///
+  /// One that is `protected` is not evicted by this transaction.
   mutating func put(
-    _ draft: RecordDraft, for partition: Partition, in transaction: inout WriteTransaction
+    _ draft: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let generation = try generation(of: partition, creating: true, in: &transaction)
     _ = try liveCounts(generation, in: transaction)
@@ -55,6 +60,7 @@ struct WriteStep {
       sequence = try appendOrder(key, in: &transaction)
       change(generation, records: 1, bytes: size + key.count)
     }
+    if isProtected { protected.insert(sequence) }
     var target = try transaction.reserve(byteCount: size, forKey: key.bytes, in: file.records)
     draft.encode(sequence: sequence, under: key, into: &target)
     outcome.stored(partition)
@@ -99,8 +105,10 @@ struct WriteStep {
     // What is invalidated is as good as gone: it is not spared, and nobody is told that it left.
     let isInvalidated = try isInvalidated(key, digested, in: transaction)
     let isLive = try liveCounts(generation, in: transaction) != nil && !isInvalidated
-    if sparing, isLive, recency.isMarked(sequence) {
+    let isProtected = protected.remove(sequence) != nil
+    if isProtected || (sparing && isLive && recency.isMarked(sequence)) {
       try moveToTail(key, from: sequence, in: &transaction)
+      if isProtected { protected.insert(lastSequence) }
       outcome.touchedPages += 2 + StepOutcome.overflowPages(size)
       return .spared
     }

@@ -24,9 +24,12 @@ extension Writer {
   private func takeRound() -> CommitRound {
     // Numbers are given out with the lock held under which the write becomes visible to the taking: all up to this one
     // are taken below, or were before.
-    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
-    let batches = engine.partitions.compactMap { partition in
-      partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
+    let (through, batches) = engine.withoutOpenBatches {
+      let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+      let batches = engine.partitions.compactMap { partition in
+        partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
+      }
+      return (through, batches)
     }
     return CommitRound(batches: batches, through: through, partBytes: engine.limits.roundPart)
   }
@@ -36,6 +39,7 @@ extension Writer {
     var budget = engine.limits.pagesPerTransaction
     if let file = engine.file, try !file.isInPlace() { try reopenFile() }
     while !commit.isDone {
+      if commit.skipsUnfit(limit: engine.limits.pagesPerJoinedBatch, location: engine.directory) { continue }
       guard let file = engine.file else {
         throw LMDBError(.ioError, operation: "commit", message: "there is no file")
       }
@@ -71,19 +75,10 @@ extension Writer {
       try noticeForeignCommits(of: file, &step, in: &transaction)
       if !commit.hasPreliminaries { try putPreliminaries(of: commit.round, &step, in: &transaction) }
       var position = start
-      putting: while position < commit.round.count, step.outcome.touchedPages < budget {
-        let item = commit.round[position]
-        switch item.entry.write {
-        case .record(let key, let metadata, _) where item.partition.invalidations.isVoid(metadata, key: key.rawSpan):
-          try step.remove(key, of: item.partition, in: &transaction)
-        case .record(let key, let metadata, let bytes):
-          let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
-          guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { break putting }
-          try step.put(draft, for: item.partition, in: &transaction)
-        case .removal(let key):
-          try step.remove(key, of: item.partition, in: &transaction)
-        }
-        position += 1
+      while position < commit.round.count, step.outcome.touchedPages < budget,
+        let next = try put(commit.round, from: position, &step, &room, budget: budget, in: &transaction)
+      {
+        position = next
       }
       try step.finish(in: &transaction)
       try engine.injectFault()
@@ -93,10 +88,52 @@ extension Writer {
       return (step, transaction.number, position)
     }
     isCommitted = true
-    commit.advance(to: position, spared: room.spared)
+    commit.advance(to: position, spared: room.spared, debt: room.batchDebt)
     published(step, number: number, of: file, &commit, putBefore: start)
   }
 
+  /// Puts the next item, or batch, and answers where the one after it is; nil where it is left for the next step.
+  private func put(
+    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Int? {
+    guard !round.isBatched(position) else {
+      return try putBatch(of: round, from: position, &step, &room, budget: budget, in: &transaction)
+    }
+    let item = round[position]
+    if let draft = item.draft {
+      guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { return nil }
+      try step.put(draft, for: item.partition, in: &transaction)
+    } else {
+      try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
+    }
+    return position + 1
+  }
+
+  /// All of a batch, in this transaction or in none.
+  private func putBatch(
+    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Int? {
+    let unit = round.unit(from: position)
+    let (footprint, pages) = round.size(of: unit)
+    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
+    guard try room.make(forBatch: footprint, pages: pages, &step, budget: budget, in: &transaction) else { return nil }
+    // What was evicted for it is committed first, where the two together would be too much.
+    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
+    for index in unit {
+      let item = round[index]
+      if let draft = item.draft {
+        try step.put(draft, for: item.partition, protected: true, in: &transaction)
+      } else {
+        try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
+      }
+    }
+    room.forgetBatch()
+    return unit.upperBound
+  }
+
+  /// Before anything else: what removes many records at once.
   private func putPreliminaries(
     of round: CommitRound, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -46,7 +46,8 @@ struct PutCommand: AsyncParsableCommand {
     let expires = expiresAfter.map { lifetime in
       WallTime(nanosecondsSince1970: created.nanosecondsSince1970 + Int64(lifetime.nanoseconds))
     }
-    let metadata = RecordMetadata(created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)))
+    let metadata = RecordMetadata(
+      created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), era: partition.currentEra)
     guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
       try await store.close()
       throw CommandFailure(

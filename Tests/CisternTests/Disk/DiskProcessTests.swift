@@ -77,6 +77,85 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `After kill -9 at any point a batch is there as a whole or not at all`() async throws {
+    let scratch = Scratch()
+    var generator = SplitMix(state: 5)
+    for round in 0..<6 {
+      let child = try ChildProcess("batch", scratch.store, "\(1 << 20)", "processCrash")
+      var flushed = 0
+      for _ in 0..<Int.random(in: 1...20, using: &generator) {
+        guard let line = child.readLine() else { break }
+        flushed = Int(line) ?? flushed
+      }
+      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      #expect(flushed > 0)
+      let told = Told()
+      let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+      let cache = try tier.cache()
+      try expectWholeBatches(in: cache, notBefore: flushed, "round \(round)")
+      #expect(told.reportCodes == [])
+      #expect(tier.checkInvariants() == [])
+      _ = cache.stageRemovalOfAll()
+      try await tier.close()
+    }
+  }
+
+  @Test func `After kill -9 at any point nothing is there that was invalidated before a flush`() async throws {
+    let scratch = Scratch()
+    var generator = SplitMix(state: 6)
+    var era: UInt64 = 0
+    for round in 0..<6 {
+      let child = try ChildProcess("invalidate", scratch.store, "\(16 << 20)", "processCrash")
+      var flushed = 0
+      for _ in 0..<Int.random(in: 1...40, using: &generator) {
+        guard let line = child.readLine() else { break }
+        flushed = Int(line) ?? flushed
+      }
+      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      #expect(flushed > 0)
+      let tier = try openTier(scratch)
+      let cache = try tier.cache()
+      #expect(cache.currentEra >= era + UInt64(flushed))
+      era = cache.currentEra
+      for slot in 0..<40 {
+        guard let bytes = cache.get("key-\(slot)") else { continue }
+        let number = try #require(Int(String(decoding: bytes, as: UTF8.self)))
+        #expect(number >= flushed)
+        let isByTag = number % 8 < 4
+        let isConcerned = isByTag ? slot % 4 == number % 4 : "key-\(slot)".hasPrefix("key-\(number % 4)")
+        #expect(!isConcerned || number > flushed, "round \(round): \(slot) is of \(number), which ended with it")
+      }
+      try await tier.purge()
+      #expect(tier.checkInvariants() == [])
+      _ = cache.stageRemovalOfAll()
+      try await tier.close()
+    }
+  }
+
+  @Test func `Another process's invalidation is seen at once, and so is its end`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<100 { cache.put("key-\(number)", bytes("mine"), tags: number % 2 == 0 ? ["gone"] : ["kept"]) }
+    try await tier.flush()
+    #expect(cache.get("key-2") == bytes("mine"))
+    let child = try ChildProcess("purge", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "invalidated")
+    for number in 0..<100 { #expect((cache.get("key-\(number)") == nil) == (number % 2 == 0)) }
+    #expect(cache.keys().count == 50)
+    #expect(cache.currentEra == 1)
+    cache.put("key-2", bytes("again"), tags: ["gone"])
+    #expect(cache.stageInvalidation(.tag("other")).era == 2)
+    try await tier.purge()
+    #expect(cache.get("key-2") == bytes("again"))
+    #expect(cache.keys().count == 51)
+    _ = child.kill()
+    try await tier.purge()
+    #expect(cache.keys().count == 51)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `A reader in a process that died does not keep the file's space from being used`() async throws {
     let scratch = Scratch()
     let told = Told()

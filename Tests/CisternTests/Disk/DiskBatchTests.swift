@@ -1,0 +1,255 @@
+import Foundation
+import Locking
+import Testing
+
+@testable import Cistern
+
+/// Checks what `DiskChild batch`, and the test below, have left: odd batches write their number to the keys 0 to 9, even
+/// ones to 5 to 14.
+func expectWholeBatches(
+  in cache: any SecondTierPartition, notBefore flushed: Int, _ comment: Comment? = nil
+) throws {
+  func numbers(_ keys: Range<Int>) -> Set<Int?> {
+    Set(
+      keys.map { key in
+        cache.get("key-\(key)").flatMap { Int(String(decoding: $0.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)) }
+      })
+  }
+  let (odd, both, even) = (numbers(0..<5), numbers(5..<10), numbers(10..<15))
+  #expect(odd.count == 1 && both.count == 1 && even.count == 1, comment)
+  let newest = max(odd.first.flatMap { $0 } ?? 0, even.first.flatMap { $0 } ?? 0)
+  #expect((both.first.flatMap { $0 } ?? 0) == newest, comment)
+  #expect(newest >= flushed, comment)
+}
+
+/// Batches are one commit, however they are mixed with other writes.
+@Suite struct DiskBatchTests {
+  @Test func `Between any two commits a batch is in the file as a whole or not at all`() async throws {
+    let scratch = Scratch()
+    let copies = Copies(of: scratch)
+    // Six pages a transaction, where each batch needs thirty; other writes replace parts of it, and evict.
+    let tier = try openTier(
+      scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
+    let cache = try tier.cache()
+    #expect(tier.engine.limits.pagesPerTransaction < 10)
+    for number in 1...60 {
+      let batch = cache.beginBatch()
+      for slot in 0..<10 {
+        let bytes = Array("\(number):".utf8) + [UInt8](repeating: 1, count: slot * 300)
+        _ = cache.stage(write(slot + (number % 2 == 1 ? 0 : 5), bytes), in: batch)
+      }
+      cache.endBatch(batch)
+      // One key once more, by itself: it belongs to the batch now.
+      let again = number % 2 == 1 ? 3 : 12
+      _ = cache.stage(write(again, Array("\(number):again".utf8)))
+      for other in 0..<10 { _ = cache.stage(write(100 + (number * 10 + other) % 200, value(other, size: 800))) }
+      if number % 3 == 0 { try await tier.flush() }
+    }
+    try await tier.flush()
+    try expectWholeBatches(in: cache, notBefore: 60)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    #expect(copies.count > 60)
+    for copy in 0..<copies.count {
+      let crashed = try openTier(copies.scratch(copy), limit: .mebibytes(1))
+      try expectWholeBatches(in: crashed.cache(), notBefore: 0, "after \(copy) commits")
+      #expect(crashed.checkInvariants() == [])
+      try await crashed.close()
+    }
+  }
+
+  private func write(_ key: Int, _ bytes: [UInt8]) -> StagedWrite {
+    let cache = [UInt8]("key-\(key)".utf8)
+    return .record(key: cache, RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: bytes)
+  }
+
+  @Test func `A batch that the disk does not take is gone as a whole, and told of`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(
+      scratch, limit: .mebibytes(1), told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache(told: told)
+    for key in 0..<10 { _ = cache.stage(write(key, bytes("old:"))) }
+    try await tier.flush()
+    failing.set(.inputOutput)
+    let batch = cache.beginBatch()
+    for key in 0..<10 { _ = cache.stage(write(key, bytes("new:")), in: batch) }
+    let ticket = cache.endBatch(batch)
+    await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
+    #expect(told.departed(.notWritten).count == 10)
+    // Begun while the disk fails: refused, and no older record is left.
+    let late = cache.beginBatch()
+    failing.set(nil)
+    for key in 5..<8 {
+      guard case .refused = cache.stage(write(key, bytes("late:")), in: late) else {
+        Issue.record("taken")
+        return
+      }
+    }
+    try await cache.waitForCommit(cache.endBatch(late))
+    #expect(tier.statistics.mode == .active)
+    #expect(cache.keys() == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `What cannot be one commit is known before`() async throws {
+    for limit in [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(64), .gibibytes(64)] {
+      let limits = try DiskLimits(limit, location: "")
+      #expect(limits.canHold(batchBytes: 0, count: 0))
+      #expect(limits.canHold(batchBytes: 2000, count: 2))
+      #expect(!limits.canHold(batchBytes: limits.mapSize, count: 1))
+      #expect(!limits.canHold(batchBytes: 0, count: limits.pageCount))
+      #expect(!limits.canHold(batchBytes: .max, count: .max))
+      #expect(!limits.canHold(batchBytes: -1, count: 1))
+    }
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let cache = try tier.cache(told: told)
+    // Full, and then the largest batches that are accepted.
+    for number in 0..<1000 {
+      cache.put("k\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    for (count, size) in [(1, 100_000), (8, 6000), (12, 1000), (3, 30_000)] {
+      #expect(cache.canHold(batchBytes: count * (size + 10), count: count))
+      let batch = cache.beginBatch()
+      for number in 0..<count { _ = cache.stage(write(number, value(number, size: size)), in: batch) }
+      try await cache.waitForCommit(cache.endBatch(batch))
+      for number in 0..<count { #expect(cache.get("key-\(number)") == value(number, size: size)) }
+    }
+    #expect(told.departed(.notWritten) == [])
+    #expect(told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `Batches that share keys until they are too large are given up as one, and nothing else is`() async throws
+  {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(4), told: told, interval: .seconds(3600))
+    let cache = try tier.cache(told: told)
+    cache.put("kept", [1])
+    try await tier.flush()
+    // Open together, so that none can be committed before the other.
+    let batches = (0..<40).map { _ in cache.beginBatch() }
+    for (number, batch) in batches.enumerated() {
+      for key in 0...10 { _ = cache.stage(write(number * 10 + key, value(key, size: 900)), in: batch) }
+    }
+    for batch in batches { cache.endBatch(batch) }
+    cache.put("other", [2])
+    _ = try? await tier.flush()
+    let present = (0..<401).count { cache.get("key-\($0)") != nil }
+    #expect(present == 0)
+    #expect(told.departed(.notWritten).count == 401)
+    try await tier.flush()
+    #expect(cache.keys() == ["kept", "other"])
+    #expect(tier.statistics.mode == .active)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `An empty batch's ticket is answered, and a closed or read-only store's batch is refused`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    try await cache.waitForCommit(cache.endBatch(cache.beginBatch()))
+    cache.put("a", [1])
+    try await tier.close()
+    let closed = cache.beginBatch()
+    guard case .refused = cache.stage(write(1, [1]), in: closed) else {
+      Issue.record("taken after closing")
+      return
+    }
+    cache.endBatch(closed)
+    let readOnly = try openTier(scratch, isReadOnly: true)
+    let view = try readOnly.cache()
+    let batch = view.beginBatch()
+    guard case .refused = view.stage(.removal(key: bytes("a")), in: batch) else {
+      Issue.record("taken, although it is read-only")
+      return
+    }
+    try await view.waitForCommit(view.endBatch(batch))
+    #expect(view.get("a") == nil)
+    try await readOnly.close()
+  }
+}
+
+/// Batches, invalidations, plain writes and flushes from several threads.
+@Suite struct DiskBatchThreadsTests {
+  @Test func `Batches and invalidations on several threads are all committed, and nothing invalidated is read`()
+    async throws
+  {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    // The number of the last invalidation of each writer's tag, noted after its return.
+    let invalidated = Numbers()
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<4 {
+        group.addTask {
+          for round in 0..<150 {
+            let batch = cache.beginBatch()
+            for key in 0..<5 {
+              let era = cache.currentEra
+              let metadata = RecordMetadata(
+                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"], era: era)
+              _ = cache.stage(
+                .record(key: bytes("\(task)-\(key)"), metadata, bytes: Array("\(era)".utf8)), in: batch)
+            }
+            cache.endBatch(batch)
+            cache.put("shared-\(round % 7)", [1], tags: ["shared"])
+            if round % 3 == 0 {
+              let era = cache.stageInvalidation(.tag("t\(task)")).era
+              invalidated.values.withLock { $0[task] = max($0[task], era) }
+            }
+            if round % 10 == 0 { try? await tier.flush() }
+          }
+        }
+        group.addTask {
+          for round in 0..<1500 {
+            let other = (task + round) % 4
+            let before = invalidated.values.withLock { $0[other] }
+            let found = cache.get("\(other)-\(round % 5)").flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
+            if let found { #expect(found >= before) }
+            if round % 16 == 0 { await Task.yield() }
+          }
+        }
+      }
+    }
+    try await tier.purge()
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+}
+
+private final class Numbers: Sendable {
+  let values = Guarded([UInt64](repeating: 0, count: 4))
+}
+
+/// The data file as it was at each commit, which is what a process that dies then leaves.
+private final class Copies: Sendable {
+  private let source: String
+  private let scratches = Guarded<[Scratch]>([])
+
+  init(of scratch: Scratch) { source = scratch.dataFile.path }
+
+  var count: Int { scratches.withLock { $0.count } }
+
+  func scratch(_ index: Int) -> Scratch { scratches.withLock { $0[index] } }
+
+  func take() -> DiskFaults.Fault? {
+    let scratch = Scratch()
+    do {
+      try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: source, toPath: scratch.dataFile.path)
+    } catch {
+      Issue.record(error)
+    }
+    scratches.withLock { $0.append(scratch) }
+    return nil
+  }
+}
