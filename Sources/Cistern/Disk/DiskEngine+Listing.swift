@@ -15,7 +15,7 @@ extension DiskEngine {
       last = final.diskKey
       for record in records {
         guard let metadata = record.metadata, partition.stagedEntry(forKey: record.key.rawSpan) == nil,
-          !partition.invalidations.conceals(metadata, key: record.key.rawSpan)
+          !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan)
         else { continue }
         guard try body(record.key.rawSpan, metadata, record.size) else { return }
       }

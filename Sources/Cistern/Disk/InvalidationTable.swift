@@ -24,6 +24,11 @@ final class InvalidationTable: Sendable {
     var learnedTransaction: UInt = 0
     /// Another process began and ended an invalidation that nobody here saw: writes of lesser numbers are void.
     var unseen: UInt64 = 0
+
+    func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+      inForce.conceals(era: metadata.era, key: key, tags: metadata.tags)
+        || remembered.conceals(era: metadata.era, key: key, tags: metadata.tags)
+    }
   }
 
   /// What a reader is to make of a record that it found.
@@ -69,10 +74,12 @@ final class InvalidationTable: Sendable {
 
   @inline(never)
   private func concealsSurely(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    state.withLock { state in
-      metadata.era < state.unseen || state.inForce.conceals(era: metadata.era, key: key, tags: metadata.tags)
-        || state.remembered.conceals(era: metadata.era, key: key, tags: metadata.tags)
-    }
+    state.withLock { $0.concealsCommitted(metadata, key: key) || metadata.era < $0.unseen }
+  }
+
+  /// As `visibility`, for a record that was read from the file a while ago, by whatever snapshot.
+  func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    metadata.era < era && state.withLock { $0.concealsCommitted(metadata, key: key) }
   }
 
   /// Whether a staged record is not to be written any more: an invalidation that concerns it is in the file, and the walk

@@ -10,7 +10,7 @@ extension WriteStep {
       let header = RecordHeader(trusting: record)
     else { return false }
     let fullKey = if let digested { digested } else { key.directKey }
-    return table.conceals(header.metadata(of: record), key: fullKey.rawSpan)
+    return table.concealsCommitted(header.metadata(of: record), key: fullKey.rawSpan)
   }
 
   /// Removes the records under these keys that the set conceals. They are not told of.
