@@ -90,6 +90,15 @@ extension Cache {
     let writing: Writing<Value>
     let isAnnounced: Bool
     let isRemoval: Bool
+    /// What unconfirmed edits show from now on, where some lie over the key.
+    var shown: ShownWrite?
+    /// Whether observers take the key to have a value, where unconfirmed edits lie over it.
+    var existed: Bool?
+
+    var edits: EditMark {
+      if let shown { return .shown(isSettled: shown.kept == nil, keepsFlight: false) }
+      return isRemoval ? .ended : .unchanged
+    }
   }
 
   /// Reads keys, decides on all of them, and writes them at once, until nobody wrote one of them in between. `plan` may be
@@ -114,7 +123,7 @@ extension Cache {
         parts.append(
           BatchPart(
             key: key, hash: hash, condition: .unchanged(since: finding.version), effect: planned.effect,
-            arrival: write.writing.arrival))
+            edits: write.edits, arrival: write.writing.arrival))
       }
       if parts.isEmpty { return .nothing }
       try checkSize(prepared)
@@ -131,16 +140,28 @@ extension Cache {
     case .remove:
       let staged = secondTier.map { StagedWrite.removal(key: $0.bytes(key)) }
       return PreparedWrite(
-        writing: Writing(arrival: nil, staged: staged, encodingError: nil), isAnnounced: true, isRemoval: true)
+        writing: Writing(arrival: nil, staged: staged, encodingError: nil), isAnnounced: true, isRemoval: true,
+        existed: finding.edited.map { _ in finding.existed })
     case .store(let value):
-      let writing = prepare(value, forKey: key, expiry: planned.expiry)
+      var shown: ShownWrite?
+      if var edited = finding.edited {
+        edited.queue.replaceBase(by: value)
+        edited.shown = edited.queue.shown()
+        shown = prepare(
+          edited, replacing: finding, forKey: key, storing: ConfirmedWrite(expiry: planned.expiry))
+      }
+      let writing =
+        shown.map { Writing(arrival: $0.arrival, staged: $0.staged, encodingError: $0.encodingError) }
+        ?? prepare(value, forKey: key, expiry: planned.expiry)
       if let error = writing.encodingError {
         throw CisternError(
           .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
           location: location(of: key), cause: error)
       }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
-      return PreparedWrite(writing: writing, isAnnounced: !isSame, isRemoval: false)
+      return PreparedWrite(
+        writing: writing, isAnnounced: !isSame, isRemoval: false, shown: shown,
+        existed: finding.edited.map { _ in finding.existed })
     }
   }
 
@@ -167,6 +188,9 @@ extension Cache {
     }
     table.reserve(reservation)
     var events: [(stored: Bool, removed: Bool)] = []
+    // Let go of outside the locks.
+    var former: [EditedKeys<Key, Value>.Edited?] = []
+    defer { withExtendedLifetime(former) {} }
     var outcome = WriteOutcome.nothing
     let token = secondTier?.partition.beginBatch()
     let applied = table.writeAll(parts) { had in
@@ -174,7 +198,8 @@ extension Cache {
       var persisted: [Bool] = []
       for (index, write) in prepared.enumerated() {
         let key = parts[index].key
-        let hadValue = hadValue(had[index], keyBytes: write.writing.staged?.key)
+        let hadValue = write.existed ?? hadValue(had[index], keyBytes: write.writing.staged?.key)
+        if write.existed != nil { former.append(edits.set(write.shown?.kept, for: key)) }
         var isPersisted = false
         if let staged = write.writing.staged, let token, let partition = secondTier?.partition {
           switch partition.stage(staged, in: token) {
@@ -183,7 +208,11 @@ extension Cache {
           }
         }
         let isKept = isPersisted || parts[index].arrival != nil
-        if isKept, let value = write.writing.arrival?.value {
+        if let shown = write.shown {
+          if let event = shown.event { changes.append(event) }
+          // Kept beside memory, while it is not settled.
+          if shown.kept != nil { isPersisted = true }
+        } else if isKept, let value = write.writing.arrival?.value {
           if write.isAnnounced { changes.append(hadValue ? .updated(key, value) : .inserted(key, value)) }
         } else if hadValue {
           changes.append(.removed(key, write.isRemoval ? .explicit : .refused))

@@ -157,6 +157,12 @@ extension Cache {
   /// The first half of a flight, on its leader's thread: the second tier. A resident page costs less than a task.
   @inlinable
   func landFromSecondTier(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, policy: LoadPolicy) -> Landing {
+    if let shown = shownByEdits(key) {
+      guard policy.demand.acceptsFresh, let shown else { return .nothing }
+      table.end(flight, forKey: key, hash: hash)
+      flight.land(.success(shown))
+      return .landed(shown)
+    }
     guard policy.demand.acceptsFresh, let secondTier, let record = secondTier.read(key) else { return .nothing }
     guard case .usable(let found) = interpret(record, forKey: key) else {
       discard(record, forKey: key, hash: hash, if: .own(flight))
@@ -221,7 +227,9 @@ extension Cache {
     }
     let writing = prepare(value, forKey: key, expiry: expiry)
     await secondTier?.partition.waitForRoom()
-    commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight)))
+    if commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight))) == nil, !edits.isEmpty {
+      publishUnderEdits(value, of: flight, forKey: key, hash: hash, expiry: expiry)
+    }
     return value
   }
 

@@ -8,6 +8,14 @@ extension Cache {
     let usable: Value?
     /// Whether that is past its lifetime.
     let isStale: Bool
+    /// How long it is good for.
+    let timing: Timing
+    /// What observers take for its value, if known: the same, but for unconfirmed edits.
+    let shown: Value?
+    /// Whether observers take the key to have a value.
+    let existed: Bool
+    /// The unconfirmed edits, where some lie over the key. The usable value is the one below them.
+    let edited: EditedKeys<Key, Value>.Edited?
     let version: KeyVersions.Version
     /// The flight that was asked about, if the entry is its own.
     let flight: Flight<Value>?
@@ -41,16 +49,26 @@ extension Cache {
   /// - Parameter readsValue: whether the value is of interest, beside the version.
   func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true) -> Finding {
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
+    if !edits.isEmpty, let edited = edits[key] {
+      let isGone = edited.timing.freshness(at: clock.now()) == .gone
+      return Finding(
+        usable: isGone ? nil : edited.queue.base, isStale: false, timing: edited.timing, shown: edited.shown,
+        existed: edited.shown.map { _ in true } ?? false, edited: edited, version: watched.version,
+        flight: watched.isOwn ? flight : nil)
+    }
     var found: Arrival<Value>?
+    var existed = watched.held.map { _ in true } ?? false
     if !readsValue {
     } else if let held = watched.held {
       if !held.isGone(at: now()) { found = Arrival(value: held.value, cost: 0, timing: held.timing) }
-    } else if let record = secondTier?.read(key), case .usable(let read) = interpret(record, forKey: key) {
-      found = read
+    } else if let record = secondTier?.read(key) {
+      existed = true
+      if case .usable(let read) = interpret(record, forKey: key) { found = read }
     }
     return Finding(
-      usable: found?.value, isStale: found?.isStale(at: now()) ?? false, version: watched.version,
-      flight: watched.isOwn ? flight : nil)
+      usable: found?.value, isStale: found?.isStale(at: now()) ?? false,
+      timing: found?.timing ?? .plain(until: .distantFuture), shown: found?.value, existed: existed, edited: nil,
+      version: watched.version, flight: watched.isOwn ? flight : nil)
   }
 
   /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
@@ -65,6 +83,13 @@ extension Cache {
       let outcome = remove(key, if: .unchanged(since: finding.version), context: context)
       return outcome.map { Written(value: nil, outcome: $0) }
     case .store(let value):
+      if var edited = finding.edited {
+        edited.queue.replaceBase(by: value)
+        edited.shown = edited.queue.shown()
+        return show(
+          edited, replacing: finding, forKey: key, hash: hash, storing: ConfirmedWrite(expiry: expiry), effect: effect,
+          context: context)
+      }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       let writing = prepare(value, forKey: key, expiry: expiry)
       // The same again concerns nobody who depends on it.

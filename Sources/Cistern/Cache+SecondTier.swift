@@ -107,7 +107,7 @@ extension Cache {
       table.departed(key, hash: hash) {
         secondTier.partition.endDeparture(of: departure.key.rawSpan)
       } commit: {
-        guard observers.isObserved else { return }
+        guard observers.isObserved, case nil = shownByEdits(key) else { return }
         switch departure.cause {
         case .evicted: observers.record(.removed(key, .evicted))
         case .damaged, .notWritten: observers.record(.removed(key, .lost))

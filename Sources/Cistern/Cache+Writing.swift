@@ -73,7 +73,10 @@ extension Cache {
   /// O(1): what memory held is let go of behind, by a task, where it is many entries; what is on disk is unreachable at
   /// once and purged behind.
   public func removeAll() {
+    var edited: [Key: EditedKeys<Key, Value>.Edited] = [:]
+    defer { withExtendedLifetime(edited) {} }
     table.clear(taskExecutor: pilot.taskExecutor) {
+      if !edits.isEmpty { edited = edits.removeAll() }
       _ = secondTier?.partition.stageRemovalOfAll()
       if observers.isObserved { observers.record(.cleared) }
     }
@@ -234,9 +237,13 @@ extension Cache {
     let hash = EntryTable<Key, Value>.hash(key)
     var outcome = WriteOutcome.nothing
     var hadAny = false
-    let applied = table.write(nil, forKey: key, hash: hash, if: condition) { had, _ in
-      hadAny = had != nil || keyBytes.map { isPersisted($0) } ?? false
-      guard hadAny || stagingAlways else { return false }
+    // Let go of outside the lock.
+    var edited: EditedKeys<Key, Value>.Edited?
+    defer { withExtendedLifetime(edited) {} }
+    let applied = table.write(nil, forKey: key, hash: hash, if: condition, edits: .ended) { had, _ in
+      if !edits.isEmpty { edited = edits.set(nil, for: key) }
+      hadAny = edited.map { $0.shown != nil } ?? (had != nil || keyBytes.map { isPersisted($0) } ?? false)
+      guard hadAny || stagingAlways || edited != nil else { return false }
       if let keyBytes, let secondTier {
         switch secondTier.partition.stage(.removal(key: keyBytes)) {
         case .staged(let ticket): outcome = .staged(ticket)

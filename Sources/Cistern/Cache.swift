@@ -46,6 +46,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
   let merge: (@Sendable (Value, Value) throws -> Value)?
   let isEqual: (@Sendable (Value, Value) -> Bool)?
+  @usableFromInline let edits = EditedKeys<Key, Value>()
   /// Whether what is stored depends on what is cached.
   @usableFromInline let dependsOnCached: Bool
   @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
@@ -172,6 +173,7 @@ extension Cache {
   public func contains(_ key: Key) -> Bool {
     let hash = EntryTable<Key, Value>.hash(key)
     if let held = table.peek(key, hash: hash) { return !held.isExpired(at: now()) }
+    if let shown = shownByEdits(key) { return shown.map { _ in true } ?? false }
     guard let secondTier else { return false }
     var isThere = false
     secondTier.view(key) { metadata, _ in isThere = !isExpired(metadata) }
@@ -181,6 +183,10 @@ extension Cache {
   /// Looks in the second tier, and brings what is there into memory, unless the key was written meanwhile.
   @inlinable
   func valueBehindMemory(_ key: Key, hash: UInt64, stamp: UInt32) -> Value? {
+    if let shown = shownByEdits(key) {
+      table.count(hash) { if case nil = shown { $0.misses += 1 } else { $0.memoryHits += 1 } }
+      return shown
+    }
     guard let secondTier, let record = secondTier.read(key) else {
       table.count(hash) { $0.misses += 1 }
       return nil

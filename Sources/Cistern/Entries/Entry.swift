@@ -161,10 +161,15 @@ extension Entry {
   }
 
   /// A value arrives, by a set, by promotion, or from a flight that may publish; nil where the key is to have nothing,
-  /// because it was removed, its value was refused, or it is past its time. A flight in progress is disowned.
+  /// because it was removed, its value was refused, or it is past its time. A flight in progress is disowned, unless
+  /// what arrives is only shown over what the flight will bring.
   @inlinable
-  static func arrive(_ entry: inout Entry?, _ held: Held<Value>?) {
-    entry = held.map { .ready($0) }
+  static func arrive(_ entry: inout Entry?, _ held: Held<Value>?, keepsFlight: Bool = false) {
+    guard keepsFlight, let flight = entry?.flight else {
+      entry = held.map { .ready($0) }
+      return
+    }
+    entry = held.map { .refreshing(Refreshing(held: $0, flight: flight)) } ?? .inProgress(flight)
   }
 
   /// The value goes, because its time is up or its room is needed. A flight that was to refresh it goes on.

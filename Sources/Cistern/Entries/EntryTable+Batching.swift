@@ -6,6 +6,7 @@ struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
   let hash: UInt64
   let condition: WriteCondition<Value>
   let effect: WriteEffect
+  var edits = EditMark.unchanged
   /// What memory is to hold; nil for nothing.
   var arrival: Arrival<Value>?
 }
@@ -106,6 +107,11 @@ extension EntryTable {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
     shard.stamp(fingerprint, part.effect)
+    switch part.edits {
+    case .unchanged: break
+    case .ended: shard.versions.setEdited(false, fingerprint)
+    case .shown(let isSettled, _): shard.versions.setEdited(!isSettled, fingerprint)
+    }
     let (_, left, slot) = shard.transition(
       part.key, fingerprint: fingerprint, at: number, cost: part.arrival?.cost ?? 0, budget: budget
     ) { entry in

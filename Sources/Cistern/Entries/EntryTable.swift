@@ -171,6 +171,7 @@ extension EntryTable {
   /// - Parameters:
   ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
   ///   - effect: what the write means for those who began something before it.
+  ///   - edits: what the write means for the key's unconfirmed edits.
   ///   - count: run once, inside the critical section, whether or not the condition holds.
   ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
   ///     entry changes. Given what memory had and whether it will hold the new value; answers whether the second tier
@@ -179,7 +180,7 @@ extension EntryTable {
   @discardableResult
   func write(
     _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
-    effect: WriteEffect = .replacement, count: (inout ShardCounters) -> Void = { _ in },
+    effect: WriteEffect = .replacement, edits: EditMark = .unchanged, count: (inout ShardCounters) -> Void = { _ in },
     commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
@@ -214,12 +215,20 @@ extension EntryTable {
         count(&shard.counters)
         let isPersisted = commit(entry?.held, holds)
         shard.stamp(fingerprint, effect)
+        var keepsFlight = false
+        switch edits {
+        case .unchanged: break
+        case .ended: shard.versions.setEdited(false, fingerprint)
+        case .shown(let isSettled, let keeps):
+          shard.versions.setEdited(!isSettled, fingerprint)
+          keepsFlight = keeps
+        }
         (_, replaced, removed) = shard.transition(
           key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
         ) { entry in
           if case .expired = condition { return Entry.lose(&entry) }
           let held = arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted) }
-          Entry.arrive(&entry, holds ? held : nil)
+          Entry.arrive(&entry, holds ? held : nil, keepsFlight: keepsFlight)
         }
         return true
       }

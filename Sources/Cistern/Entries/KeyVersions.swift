@@ -57,13 +57,29 @@ struct KeyVersions {
   /// Every key was removed.
   @usableFromInline
   mutating func noteRemovalOfAll() {
-    for fingerprint in watched.keys { note(.replacement, on: fingerprint) }
+    for fingerprint in watched.keys {
+      note(.replacement, on: fingerprint)
+      setEdited(false, fingerprint)
+    }
   }
 
   /// Unconfirmed edits begin or end to lie over a key that is watched.
+  @usableFromInline
   mutating func setEdited(_ isEdited: Bool, _ fingerprint: UInt32) {
     watched[fingerprint]?.isEdited = isEdited
   }
+}
+
+/// What a write means for the unconfirmed edits of its key.
+@usableFromInline
+enum EditMark: Sendable, Hashable {
+  /// Nothing.
+  case unchanged
+  /// They are over.
+  case ended
+  /// They show what is written; settled where none is left. A flight on its way goes on if the confirmed value is as
+  /// it was: what it brings lies below them.
+  case shown(isSettled: Bool, keepsFlight: Bool)
 }
 
 /// What a write means for those who began something before it.

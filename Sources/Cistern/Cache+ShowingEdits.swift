@@ -1,0 +1,175 @@
+// How unconfirmed edits are shown: memory and observers have what the edits make of the confirmed value, the disk has the
+// confirmed value alone.
+
+extension Cache {
+  /// What became of a key's edits.
+  enum EditStep {
+    /// There was nothing to do.
+    case nothing
+    /// They show something else.
+    case shows
+    /// The confirmed value is another.
+    case confirms
+    /// The confirmed value is another, and what is shown is the same.
+    case confirmsWhatIsShown
+  }
+
+  /// Changes the edits of a key, and shows what they make of the confirmed value, until nobody wrote in between.
+  ///
+  /// - Parameters:
+  ///   - expiry: the lifetime of a value that is confirmed; nil for the cache's.
+  ///   - step: changes the edits. May be called several times.
+  /// - Returns: the edits as they are now; nil where there was nothing to do.
+  @discardableResult
+  func settle<Failure: Error>(
+    _ key: Key, hash: UInt64, storing expiry: Expiry? = nil, context: WriterContext?,
+    _ step: (inout EditQueue<Value>) throws(Failure) -> EditStep
+  ) throws(Failure) -> EditedKeys<Key, Value>.Edited? {
+    while true {
+      let finding = find(key, hash: hash)
+      var edited = finding.edited ?? EditedKeys.Edited(queue: EditQueue(base: finding.value), timing: finding.timing)
+      let taken = try step(&edited.queue)
+      if case .nothing = taken { return nil }
+      edited.shown = edited.queue.shown()
+      var storing: ConfirmedWrite?
+      switch taken {
+      case .nothing, .shows: break
+      case .confirms, .confirmsWhatIsShown: storing = ConfirmedWrite(expiry: expiry)
+      }
+      var isSame = false
+      if case .confirmsWhatIsShown = taken { isSame = true }
+      let written = show(
+        edited, replacing: finding, forKey: key, hash: hash, storing: storing, effect: .replacement, context: context,
+        isAnnounced: !isSame)
+      if written != nil { return edited }
+    }
+  }
+
+  /// That the confirmed value is to be stored, with which lifetime; nil for the cache's.
+  struct ConfirmedWrite {
+    let expiry: Expiry?
+  }
+
+  /// What is to be written so that edits are shown.
+  struct ShownWrite {
+    var edited: EditedKeys<Key, Value>.Edited
+    /// What memory is to hold.
+    let arrival: Arrival<Value>?
+    /// What the disk is to hold of what is confirmed; nil where that is as it was.
+    let staged: StagedWrite?
+    let keyBytes: [UInt8]?
+    let encodingError: (any Error)?
+    let event: Change<Key, Value>.Event?
+
+    /// What is to be kept beside memory; nil where all is settled.
+    var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isSettled ? nil : edited }
+  }
+
+  /// Weighs and encodes: outside all locks.
+  func prepare(
+    _ new: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key, storing: ConfirmedWrite?,
+    isAnnounced: Bool = true
+  ) -> ShownWrite {
+    var edited = new
+    let keyBytes = secondTier?.bytes(key)
+    var staged: StagedWrite?
+    var encodingError: (any Error)?
+    if let storing {
+      let writing = edited.queue.base.map { prepare($0, forKey: key, expiry: storing.expiry) }
+      staged = writing?.staged ?? keyBytes.map { .removal(key: $0) }
+      encodingError = writing?.encodingError
+      edited.timing = writing?.arrival?.timing ?? .plain(until: .distantFuture)
+      // A lifetime of zero: nothing is to be stored.
+      if let writing, writing.arrival == nil {
+        edited.queue.replaceBase(by: nil)
+        edited.shown = edited.queue.shown()
+      }
+    }
+    let isSettled = edited.queue.isSettled
+    if isSettled, edited.timing.freshness(at: clock.now()) == .gone { edited.shown = nil }
+    let timing = isSettled ? edited.timing : .plain(until: .distantFuture)
+    if !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
+    let arrival = edited.shown.map { Arrival(value: $0, cost: cost(of: $0), timing: timing) }
+    let event = isAnnounced ? change(of: key, from: finding, to: edited.shown) : nil
+    return ShownWrite(
+      edited: edited, arrival: arrival, staged: staged, keyBytes: keyBytes, encodingError: encodingError, event: event)
+  }
+
+  /// Makes memory and observers show what is edited, and the disk hold what is confirmed, if `finding` still stands; nil
+  /// where it does not.
+  func show(
+    _ new: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key, hash: UInt64,
+    storing: ConfirmedWrite?, effect: WriteEffect, context: WriterContext?, isAnnounced: Bool = true
+  ) -> Written? {
+    let write = prepare(new, replacing: finding, forKey: key, storing: storing, isAnnounced: isAnnounced)
+    var outcome = WriteOutcome.nothing
+    var former: EditedKeys<Key, Value>.Edited?
+    defer { withExtendedLifetime(former) {} }
+    let applied = table.write(
+      write.arrival, forKey: key, hash: hash, if: .unchanged(since: finding.version, of: finding.flight),
+      effect: effect, edits: .shown(isSettled: write.kept == nil, keepsFlight: storing == nil)
+    ) { _, isHeld in
+      former = edits.set(write.kept, for: key)
+      if let staged = write.staged, let secondTier {
+        switch secondTier.partition.stage(staged) {
+        case .staged(let ticket): outcome = .staged(ticket)
+        case .refused: outcome = .refused
+        }
+      }
+      let isPersisted = write.keyBytes.map { self.isPersisted($0) } ?? false
+      // What is shown is kept beside memory while it is not settled: its eviction ends nothing.
+      let isKept = write.kept != nil || isHeld || isPersisted || write.arrival == nil
+      if observers.isObserved {
+        if !isKept, finding.existed {
+          observers.record(.removed(key, .refused), context: context)
+        } else if isKept, let event = write.event {
+          observers.record(event, context: context)
+        }
+      }
+      return write.kept != nil || isPersisted
+    }
+    if applied, storing != nil { table.count(hash) { $0.stores += 1 } }
+    deliverChanges()
+    return applied
+      ? Written(value: write.edited.shown, outcome: outcome, encodingError: write.encodingError) : nil
+  }
+
+  /// What a shown value costs in memory: one that cannot be encoded costs 1, as any does.
+  private func cost(of value: Value) -> UInt32 {
+    if let weigher { return UInt32(clamping: max(1, weigher(value))) }
+    guard let codec else { return 1 }
+    if let size = codec.encodedSize(value) { return UInt32(clamping: max(1, size)) }
+    guard case .success(let bytes) = Result(catching: { try codec.encode(value) }) else { return 1 }
+    return UInt32(clamping: max(1, bytes.count))
+  }
+
+  private func change(of key: Key, from finding: Finding, to new: Value?) -> Change<Key, Value>.Event? {
+    guard let new else { return finding.existed ? .removed(key, .explicit) : nil }
+    guard finding.existed else { return .inserted(key, new) }
+    let isSame = finding.shown.map { isEqual?($0, new) ?? false } ?? false
+    return isSame ? nil : .updated(key, new)
+  }
+
+  /// What edits show of a key that memory does not hold; nil where none lie over it.
+  @usableFromInline
+  func shownByEdits(_ key: Key) -> Value?? {
+    if edits.isEmpty { return nil }
+    return edits[key].map(\.shown)
+  }
+
+  /// Stores what a flight brought as the confirmed value, where edits lie over the flight's own entry.
+  @usableFromInline
+  func publishUnderEdits(
+    _ value: Value, of flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?
+  ) {
+    table.watch(hash)
+    defer { table.unwatch(hash) }
+    while true {
+      let finding = find(key, hash: hash, isOwnOf: flight)
+      guard finding.flight != nil else { return }
+      let written = attempt(
+        .store(value), replacing: finding, forKey: key, hash: hash, expiry: expiry, effect: .replacement, context: nil)
+      if written != nil { return }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Locking
+import Synchronization
+
+/// The keys of a cache that unconfirmed edits lie over.
+///
+/// Storage around ``EditQueue``. Changed inside the critical section of the key's shard, so that what is here and what
+/// memory shows change together; its own lock is taken inside that.
+@usableFromInline
+final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// A key with edits that are not settled.
+  struct Edited: Sendable {
+    var queue: EditQueue<Value>
+    /// What the queue shows, computed outside all locks.
+    var shown: Value? = nil
+    /// How long the confirmed value is good for.
+    var timing: Timing
+  }
+
+  private let edited = Guarded<[Key: Edited]>([:])
+  private let count = Atomic<Int>(0)
+  private let lastNumber = Atomic<UInt64>(0)
+
+  init() {}
+
+  /// One load; who begins an edit meanwhile is seen in the critical section.
+  @usableFromInline
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  func makeNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
+
+  subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }
+
+  /// Inside the key's critical section. Answers what was there, to be freed outside of it.
+  func set(_ new: Edited?, for key: Key) -> Edited? {
+    edited.withLock { edited in
+      let former = edited[key]
+      edited[key] = new
+      count.store(edited.count, ordering: .releasing)
+      return former
+    }
+  }
+
+  /// Inside the critical sections of all shards. Answers what was there, to be freed outside of them.
+  func removeAll() -> [Key: Edited] {
+    edited.withLock { edited in
+      let former = edited
+      edited = [:]
+      count.store(0, ordering: .releasing)
+      return former
+    }
+  }
+}

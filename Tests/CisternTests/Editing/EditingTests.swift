@@ -1,0 +1,286 @@
+import Cistern
+import CisternTesting
+import Testing
+
+struct EditingTests {
+  /// An edit that adds a field, and is confirmed when its gate opens.
+  private static func edit(
+    _ subject: FieldsSubject, _ field: String, gate: Gate, fails: Bool = false, answer: Fields? = nil,
+    context: WriterContext? = nil
+  ) -> Task<Fields?, any Error> {
+    subject.task {
+      try await subject.cache.editValue(forKey: "k", context: context) { value in
+        (value ?? [:]).merging([field: 1]) { $1 }
+      } confirmedBy: {
+        await gate.passUncancelled()
+        if fails { throw Broken() }
+        return answer
+      }
+    }
+  }
+
+  /// What a crash would leave.
+  private static func afterCrash(_ subject: FieldsSubject) throws -> Fields? {
+    subject.tier?.commit()
+    return try FieldsSubject(.staging, on: subject.executor, tier: subject.tier?.reopenedAfterCrash()).cache["k"]
+  }
+
+  private static func subject(_ kind: FieldsSubject.Kind, on executor: SeededExecutor) throws -> FieldsSubject {
+    try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `an edit is shown at once, is not on disk before it is confirmed, and is taken back if it fails`(
+    kind: FieldsSubject.Kind, fails: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      let changes = Recorder<Change<String, Fields>>()
+      let token = cache.observe { changes.record($0) }
+      let (gate, me) = (Gate(), WriterContext())
+      let edit = Self.edit(subject, "edited", gate: gate, fails: fails, context: me)
+      await gate.arrivals(atLeast: 1)
+      for _ in 0..<2 {
+        try #require(cache["k"] == ["base": 1, "edited": 1] && cache.contains("k"))
+        let loaded = try await cache.value(forKey: "k") { _ in throw Broken() }
+        try #require(loaded == ["base": 1, "edited": 1])
+        // Also where memory has no room for it.
+        cache.trim(toCost: 0)
+      }
+      if kind != .memory { try #require(try Self.afterCrash(subject) == ["base": 1]) }
+      gate.open()
+      let end: Fields = fails ? ["base": 1] : ["base": 1, "edited": 1]
+      if fails {
+        await #expect(throws: Broken.self) { try await edit.value }
+      } else {
+        try #require(try await edit.value == end)
+      }
+      try #require(subject.valuesFromBothTiers("k") == [end, end])
+      if kind != .memory { try #require(try Self.afterCrash(subject) == end) }
+      for _ in 0..<50 { await Task.yield() }
+      let seen = changes.elements.map(\.value)
+      try #require(seen == [["base": 1, "edited": 1]] + (fails ? [["base": 1]] : []))
+      try #require(changes.elements.allSatisfy { $0.context == me })
+      try #require(subject.findings == [])
+      token.cancel()
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `edits at once are each kept or taken back by itself, in whatever order they end`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      var generator = SeededGenerator(seed: executor.seed)
+      let audit = FieldsAudit(base: ["k": ["base": 1]])
+      let token = cache.observe { audit.take($0) }
+      let count = 4
+      let gates = (0..<count).map { _ in Gate() }
+      let fails = (0..<count).map { _ in generator.next(below: 2) == 0 }
+      let edits = (0..<count).map { Self.edit(subject, "edit\($0)", gate: gates[$0], fails: fails[$0]) }
+      for gate in gates { await gate.arrivals(atLeast: 1) }
+      let other = subject.task {
+        await Task.yield()
+        switch executor.seed % 4 {
+        case 0: cache["k"] = ["base": 2]
+        case 1: try cache.batch { $0.setValue(["base": 2], forKey: "k") }
+        case 2: Self.update(cache)
+        default: _ = try await cache.refreshValue(forKey: "k") { _ in ["base": 2] }
+        }
+        if kind != .memory { cache.trim(toCost: 0) }
+      }
+      for place in (0..<count).shuffled(using: &generator) {
+        gates[place].open()
+        if generator.next(below: 2) == 0 {
+          _ = await edits[place].result
+          // One that was confirmed may have been replaced by now.
+          if fails[place] { try #require(cache["k"]?["edit\(place)"] == nil) }
+        }
+      }
+      for edit in edits { _ = await edit.result }
+      try await other.value
+      let end = subject.valuesFromBothTiers("k")
+      // What was loaded before an edit was confirmed is older than that.
+      let isOvertaken = executor.seed % 4 == 3 && fails.contains(false)
+      try #require(end[0] == end[1] && (end[0]?["base"] == 2 || isOvertaken))
+      for place in 0..<count where fails[place] { try #require(end[0]?["edit\(place)"] == nil) }
+      for _ in 0..<100 { await Task.yield() }
+      try #require(audit.findings == [] && audit.values["k"] == end[0])
+      try #require(subject.findings == [])
+      token.cancel()
+    }
+  }
+
+  private static func update(_ cache: Cache<String, Fields>) { cache.updateValue(forKey: "k") { $0 = ["base": 2] } }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `another value under an edit is shown edited, and stored as it is`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let gate = Gate()
+      let edit = Self.edit(subject, "edited", gate: gate, fails: true)
+      await gate.arrivals(atLeast: 1)
+      subject.cache["k"] = ["set": 1]
+      try #require(subject.cache["k"] == ["set": 1, "edited": 1])
+      let loaded = try await subject.cache.refreshValue(forKey: "k") { _ in ["loaded": 1] }
+      try #require(loaded == ["loaded": 1] && subject.cache["k"] == ["loaded": 1, "edited": 1])
+      try subject.cache.batch { $0.setValue(["batch": 1], forKey: "k") }
+      try #require(subject.cache["k"] == ["batch": 1, "edited": 1])
+      if kind != .memory { try #require(try Self.afterCrash(subject) == ["batch": 1]) }
+      gate.open()
+      _ = await edit.result
+      try #require(subject.valuesFromBothTiers("k") == [["batch": 1], ["batch": 1]])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a load that is on its way when an edit begins, or fails, brings what lies below the edits`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    for failsFirst in [true, false] {
+      try SeededExecutor.run(seed: 0) { executor in
+        let subject = try Self.subject(kind, on: executor)
+        let (fetch, gate) = (Gate(), Gate())
+        let load = subject.task {
+          try await subject.cache.value(forKey: "k") { _ in
+            try await fetch.pass()
+            return ["loaded": 1]
+          }
+        }
+        await fetch.arrivals(atLeast: 1)
+        let edit = Self.edit(subject, "edited", gate: gate, fails: true)
+        await gate.arrivals(atLeast: 1)
+        try #require(subject.cache["k"] == ["edited": 1])
+        if failsFirst {
+          gate.open()
+          _ = await edit.result
+          try #require(subject.cache["k"] == nil)
+        }
+        fetch.open()
+        try #require(try await load.value == ["loaded": 1])
+        if !failsFirst { try #require(subject.cache["k"] == ["loaded": 1, "edited": 1]) }
+        gate.open()
+        _ = await edit.result
+        try #require(subject.valuesFromBothTiers("k") == [["loaded": 1], ["loaded": 1]])
+        try #require(subject.findings == [])
+      }
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `what the operation returns becomes the value, and later edits lie over it`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      subject.cache["k"] = ["base": 1]
+      let (first, second) = (Gate(), Gate())
+      let one = Self.edit(subject, "one", gate: first, answer: ["server": 1])
+      await first.arrivals(atLeast: 1)
+      let two = Self.edit(subject, "two", gate: second)
+      await second.arrivals(atLeast: 1)
+      first.open()
+      try #require(try await one.value == ["server": 1])
+      try #require(subject.cache["k"] == ["server": 1, "two": 1])
+      if kind != .memory { try #require(try Self.afterCrash(subject) == ["server": 1]) }
+      second.open()
+      try #require(try await two.value == ["server": 1, "two": 1])
+      try #require(subject.valuesFromBothTiers("k") == [["server": 1, "two": 1], ["server": 1, "two": 1]])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `a removal ends edits: nothing of them is stored, whatever becomes of their operations`(
+    kind: FieldsSubject.Kind, clears: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      let gates = (0..<3).map { _ in Gate() }
+      let edits = [
+        Self.edit(subject, "kept", gate: gates[0]), Self.edit(subject, "failed", gate: gates[1], fails: true),
+        Self.edit(subject, "answered", gate: gates[2], answer: ["server": 1]),
+      ]
+      for gate in gates { await gate.arrivals(atLeast: 1) }
+      if clears { cache.removeAll() } else { cache["k"] = nil }
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      for gate in gates { gate.open() }
+      try #require(try await edits[0].value == nil)
+      for edit in edits { _ = await edit.result }
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `an edit can remove, and a cancelled one is taken back`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      let gate = Gate()
+      let removal = subject.task {
+        try await cache.editValue(forKey: "k") { _ in
+          nil
+        } confirmedBy: {
+          try await gate.pass()
+          return nil
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil] && !cache.contains("k"))
+      removal.cancel()
+      await #expect(throws: CancellationError.self) { try await removal.value }
+      try #require(subject.valuesFromBothTiers("k") == [["base": 1], ["base": 1]])
+      let confirmed = try await cache.editValue(forKey: "k") { _ in
+        nil
+      } confirmedBy: {
+        nil
+      }
+      try #require(confirmed == nil && subject.valuesFromBothTiers("k") == [nil, nil])
+      if kind != .memory { try #require(try Self.afterCrash(subject) == nil) }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a confirmed value whose time is up does not come back with a failed edit`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      subject.cache.setValue(["base": 1], forKey: "k", expiry: .after(.seconds(10)))
+      let gate = Gate()
+      let edit = Self.edit(subject, "edited", gate: gate, fails: true)
+      await gate.arrivals(atLeast: 1)
+      subject.clock.advance(by: .seconds(11))
+      try #require(subject.cache["k"] == ["base": 1, "edited": 1])
+      gate.open()
+      _ = await edit.result
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `in a cache that merges, the operation's answer is merged, and one that cannot be fails the edit alone`()
+    throws
+  {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(.twoTiers, on: executor)
+      subject.cache["k"] = ["base": 1]
+      let gate = Gate()
+      gate.open()
+      let merged = Self.edit(subject, "edited", gate: gate, answer: ["server": 1])
+      try #require(try await merged.value == ["base": 1, "server": 1])
+      let failed = Self.edit(subject, "lost", gate: gate, answer: unmergeable)
+      let error = await #expect(throws: CisternError.self) { try await failed.value }
+      try #require(error?.code == .notMerged)
+      try #require(subject.valuesFromBothTiers("k") == [["base": 1, "server": 1], ["base": 1, "server": 1]])
+      try #require(subject.findings == [])
+    }
+  }
+}

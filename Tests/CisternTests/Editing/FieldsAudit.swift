@@ -1,0 +1,32 @@
+import Cistern
+import Locking
+
+/// Follows the changes of a cache of fields, and finds what contradicts.
+final class FieldsAudit: Sendable {
+  private let state: Guarded<(values: [String: Fields], findings: [String])>
+
+  init(base: [String: Fields]) {
+    state = Guarded((base, []))
+  }
+
+  func take(_ change: Change<String, Fields>) {
+    state.withLock { state in
+      switch change.event {
+      case .inserted(let key, let value):
+        if state.values[key] != nil { state.findings.append("\(key) was there, and inserted") }
+        state.values[key] = value
+      case .updated(let key, let value):
+        if state.values[key] == nil { state.findings.append("\(key) was absent, and updated") }
+        state.values[key] = value
+      case .removed(let key, let cause):
+        if state.values[key] == nil { state.findings.append("\(key) was absent, and removed (\(cause))") }
+        state.values[key] = nil
+      case .cleared:
+        state.values = [:]
+      }
+    }
+  }
+
+  var values: [String: Fields] { state.withLock { $0.values } }
+  var findings: [String] { state.withLock { $0.findings } }
+}
