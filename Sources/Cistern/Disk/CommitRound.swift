@@ -140,7 +140,9 @@ struct CommitRound {
 
   private static func prefix(of key: RawSpan) -> UInt64 {
     if key.byteCount > DiskKey.longestDirectKey {
-      return DiskKey(generation: 0, key: key).bytes.integer(at: DiskKey.prefixSize, as: UInt64.self).byteSwapped
+      return DiskKey(generation: 0, key: key).withBytes {
+        $0.integer(at: DiskKey.prefixSize, as: UInt64.self).byteSwapped
+      }
     }
     if key.byteCount >= 8 { return key.integer(at: 0, as: UInt64.self).byteSwapped }
     var prefix: UInt64 = 0

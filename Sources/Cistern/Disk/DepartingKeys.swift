@@ -39,7 +39,7 @@ final class DepartingKeys: Sendable {
   /// Whether a key left and its end has not been told.
   func contains(_ key: RawSpan) -> Bool {
     guard count.load(ordering: .acquiring) > 0 else { return false }
-    let key = key.array
+    let key = key.copiedBytes()
     return keys.withLock { $0.contains(key) }
   }
 }

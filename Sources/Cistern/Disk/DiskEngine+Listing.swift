@@ -34,14 +34,14 @@ extension DiskEngine {
       guard let bytes = cursor.key, let record = cursor.value, DiskKey.generation(of: bytes) == generation else {
         return nil
       }
-      diskKey = bytes.array
+      diskKey = bytes.copiedBytes()
       guard let present = DiskKey(bytes), let header = RecordHeader(record, under: bytes) else {
         key = []
         metadata = nil
         size = record.byteCount
         return
       }
-      key = present.isDigest ? record.extracting(header.key).array : present.directKey
+      key = present.isDigest ? record.extracting(header.key).copiedBytes() : present.directKey
       metadata = header.metadata(of: record)
       size = header.value.count
     }
@@ -55,12 +55,12 @@ extension DiskEngine {
     var listed: [Listed] = []
     do {
       var cursor = try transaction.cursor(in: file.records)
-      let start = DiskKey(startOf: generation)
+      let start = DiskKey(startOf: generation).copiedBytes()
       var isAtRecord: Bool
       if let last {
         isAtRecord = try cursor.move(toFirstFrom: last.rawSpan)
       } else {
-        isAtRecord = try cursor.move(toFirstFrom: start.bytes)
+        isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
       }
       while isAtRecord, listed.count < 64, let record = Listed(at: cursor, generation: generation) {
         if record.diskKey != last { listed.append(record) }

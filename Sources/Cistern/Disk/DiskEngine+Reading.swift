@@ -24,7 +24,7 @@ extension DiskEngine {
       guard generation != 0 else { break }
       let diskKey = DiskKey(generation: generation, key: key)
       guard let record = value(under: diskKey, in: transaction, of: file) else { break }
-      guard let header = RecordHeader(record, under: diskKey.bytes) else {
+      guard let header = RecordHeader(record, under: diskKey) else {
         suspect(key, of: partition)
         break
       }
@@ -98,7 +98,7 @@ extension DiskEngine {
     under key: borrowing DiskKey, in transaction: borrowing ReadTransaction, of file: DiskFile
   ) -> RawSpan? {
     do {
-      return try transaction.value(forKey: key.bytes, in: file.records)
+      return try transaction.value(forKey: key, in: file.records)
     } catch {
       noteReadFailure(error)
       return nil
@@ -157,7 +157,7 @@ extension DiskEngine {
   @inline(never)
   func suspect(_ key: RawSpan, of partition: Partition) {
     partition.counters.damaged.count()
-    let key = key.array
+    let key = key.copiedBytes()
     suspects.withLock { suspects in
       if suspects.count < DiskEngine.suspectCapacity { suspects.append(.record(partition, key)) }
     }

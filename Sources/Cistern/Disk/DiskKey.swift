@@ -1,9 +1,11 @@
+import LMDB
+
 /// The key of a record in the file: the generation of its partition, and then the user's key, or the digest of a long
 /// one. Held in place: building one allocates nothing.
 ///
 /// Six bytes, the greatest first, hold twice the generation, and one more where a digest follows: the records of a
 /// generation lie side by side, and no key can be taken for a digest.
-struct DiskKey {
+struct DiskKey: KeyBytes {
   /// The longest key that is written as it is; of a longer one the digest is written, and the record holds the key.
   static let longestDirectKey = 64
   /// The bytes before the key.
@@ -18,15 +20,22 @@ struct DiskKey {
   /// Whether the record must hold the key, because only its digest is here.
   let isDigest: Bool
 
-  /// The key, as it is written in the file.
-  var bytes: RawSpan {
-    @_lifetime(borrow self)
-    @inline(__always)
-    borrowing get {
-      // Any word is bytes.
-      unsafe words.span.bytes.extracting(first: count)
+  /// Calls `body` with the key, as it is written in the file.
+  ///
+  /// A closure, and not a view to be returned: the words may be moved once nothing but the view is left of them.
+  @inline(__always)
+  borrowing func withBytes<Result, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // The words stay where they are while the closure runs, and have `count` bytes or more.
+    let count = count
+    return try unsafe withUnsafeBytes(of: words) { (buffer) throws(Failure) in
+      try body(unsafe RawSpan(_unsafeStart: buffer.baseAddress!, byteCount: count))
     }
   }
+
+  /// The key, as it is written in the file, copied.
+  func copiedBytes() -> [UInt8] { withBytes { $0.copiedBytes() } }
 
   /// Builds the key of `key` in `generation`.
   @inline(__always)
@@ -65,10 +74,10 @@ struct DiskKey {
   }
 
   /// The generation that the key belongs to.
-  var generation: UInt64 { DiskKey.generation(of: bytes) ?? 0 }
+  var generation: UInt64 { withBytes { DiskKey.generation(of: $0) ?? 0 } }
 
   /// The user's key, where it is here.
-  var directKey: [UInt8] { bytes.extracting(DiskKey.prefixSize..<count).array }
+  var directKey: [UInt8] { withBytes { $0.extracting(DiskKey.prefixSize..<count).copiedBytes() } }
 
   /// The generation of a key in the file; nil where the bytes are too few for one.
   static func generation(of bytes: RawSpan) -> UInt64? {
@@ -103,12 +112,5 @@ struct DiskKey {
     var span = words.mutableSpan
     var bytes = span.bytesForWriting
     bytes.copy(source, to: offset)
-  }
-}
-
-extension DiskKey {
-  /// Whether the key in the file sorts before another's.
-  static func < (left: borrowing DiskKey, right: borrowing DiskKey) -> Bool {
-    left.bytes.precedes(right.bytes)
   }
 }

@@ -22,7 +22,7 @@ package final class DiskPartition: SecondTierPartition {
   }
 
   package func endDeparture(of key: RawSpan) -> Bool {
-    partition.departing.remove(key.array)
+    partition.departing.remove(key.copiedBytes())
   }
 
   package func stage(_ write: StagedWrite) -> StagingResult {

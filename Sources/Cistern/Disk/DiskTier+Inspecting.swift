@@ -32,7 +32,7 @@ extension DiskTier {
         var names: [String] = []
         var cursor = try transaction.cursor(in: file.meta)
         var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
-        while isAtPartition, let key = cursor.key?.array, key.starts(with: prefix) {
+        while isAtPartition, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
           names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
           isAtPartition = try cursor.moveToNext()
         }

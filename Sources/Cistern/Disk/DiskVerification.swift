@@ -109,7 +109,7 @@ private struct DiskVerification {
     _ sequence: UInt64, to key: borrowing DiskKey, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
     guard let entry = try transaction.value(forKey: UInt(sequence), in: file.order) else { return false }
-    return entry.hasSameBytes(as: key.bytes)
+    return key.withBytes { entry.hasSameBytes(as: $0) }
   }
 
   mutating func readOrder(in transaction: borrowing ReadTransaction) throws(LMDBError) {
@@ -128,7 +128,7 @@ private struct DiskVerification {
   private func hasNumber(
     _ sequence: UInt64, under key: borrowing DiskKey, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
-    guard let record = try transaction.value(forKey: key.bytes, in: file.records) else { return false }
+    guard let record = try transaction.value(forKey: key, in: file.records) else { return false }
     return RecordHeader(trusting: record)?.sequence == sequence
   }
 

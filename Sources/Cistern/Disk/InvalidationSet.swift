@@ -37,7 +37,7 @@ struct InvalidationSet: Sendable {
       if let other = eras[.tag(tag)], other > era { return true }
     }
     for length in prefixLengths.keys where length <= key.byteCount {
-      if let other = eras[.prefix(key.extracting(0..<length).array)], other > era { return true }
+      if let other = eras[.prefix(key.extracting(0..<length).copiedBytes())], other > era { return true }
     }
     return false
   }

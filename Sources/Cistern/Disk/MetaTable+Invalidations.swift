@@ -37,7 +37,7 @@ extension MetaTable {
   static func invalidation(at cursor: borrowing Cursor<Database, CursorReads>) -> (Invalidation, era: UInt64)? {
     guard let value = cursor.value, value.byteCount >= 9 else { return nil }
     let era = value.integer(at: 0, as: UInt64.self)
-    let rest = value.extracting(9..<value.byteCount).array
+    let rest = value.extracting(9..<value.byteCount).copiedBytes()
     switch value.byte(at: 8) {
     case 0: return (.tag(String(decoding: rest, as: UTF8.self)), era)
     case 1: return (.prefix(rest), era)
@@ -71,7 +71,7 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     let prefix = MetaTable.invalidations(name)
     var cursor = try cursor(in: database)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
-    while isAtRow, let key = cursor.key?.array, key.starts(with: prefix) {
+    while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
       if let (invalidation, era) = MetaTable.invalidation(at: cursor) {
         found[invalidation] = max(era, found[invalidation] ?? 0)
       }
@@ -127,7 +127,7 @@ extension WriteStep {
     let prefix = MetaTable.invalidations(partition.name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
-    while isAtRow, let key = cursor.key?.array, key.starts(with: prefix) {
+    while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
       if let (invalidation, era) = MetaTable.invalidation(at: cursor), let target = targets[invalidation],
         era <= target
       {

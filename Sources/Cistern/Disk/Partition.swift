@@ -108,7 +108,7 @@ final class Partition: Sendable {
       return (number, isFirst)
     }
     departing.removeAll()
-    let freed = staging.removeVoid(epoch: epoch)
+    let freed = staging.begin(epoch: epoch)
     return (number, isFirst, freed)
   }
 

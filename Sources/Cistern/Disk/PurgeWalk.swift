@@ -25,7 +25,7 @@ struct PurgeWalk {
     self.targets = targets
     set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
     guard generation != 0 else { return }
-    let direct = DiskKey(startOf: generation).bytes.array
+    let direct = DiskKey(startOf: generation).copiedBytes()
     // Of a long key the file's has only the digest: all of these have to be looked at.
     let digested = direct.dropLast() + [direct[direct.count - 1] | 1]
     prefixes = [Array(digested)]
@@ -57,7 +57,7 @@ struct PurgeWalk {
         var isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
         seen += 1
         while true {
-          guard isAtRecord, let key = cursor.key?.array, key.starts(with: prefix) else {
+          guard isAtRecord, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) else {
             walk.prefixes.removeLast()
             walk.position = nil
             break

@@ -44,12 +44,6 @@ extension RawSpan {
     }
     return order == 0 ? byteCount < other.byteCount : order < 0
   }
-
-  /// The bytes, copied.
-  var array: [UInt8] {
-    // Copied before the view ends.
-    unsafe withUnsafeBytes { unsafe [UInt8]($0) }
-  }
 }
 
 extension MutableRawSpan {

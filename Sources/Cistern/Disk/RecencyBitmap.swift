@@ -16,22 +16,20 @@ import Synchronization
 final class RecencyBitmap: Sendable {
   private typealias Word = Atomic<UInt64>
 
-  // Allocated once, never reallocated, freed with the object; every access to a word is atomic.
-  private nonisolated(unsafe) let words: UnsafeMutablePointer<Word>
-  private let wordCount: Int
+  // Allocated once, never reallocated, freed with the object; every access to a word is atomic. Nil where there was no
+  // memory: then nothing is ever marked, and eviction goes by age alone.
+  private nonisolated(unsafe) let words: UnsafeMutablePointer<Word>?
   private let mask: UInt64
 
   /// Creates a ring of at least `capacity` bits, and at most 2²⁸: 32 MiB, of which the system only backs what is used.
-  init(capacity: Int) {
+  /// Without memory, which a test may ask for, it has none.
+  init(capacity: Int, hasMemory: Bool = true) {
     let bits = min(max(capacity, 4096), 1 << 28).nextPowerOfTwo
-    wordCount = bits / 64
     mask = UInt64(bits - 1)
     // Zeroed by the system page by page, when it is first used: opening a large store costs what a small one does. An
     // atomic number of zero is eight zero bytes, and is never deinitialised.
-    guard let memory = unsafe calloc(wordCount, MemoryLayout<Word>.stride) else {
-      fatalError("out of memory: \(wordCount * 8) bytes for the recency bitmap")
-    }
-    unsafe words = memory.bindMemory(to: Word.self, capacity: wordCount)
+    let memory = hasMemory ? unsafe calloc(bits / 64, MemoryLayout<Word>.stride) : nil
+    unsafe words = memory.map { unsafe $0.bindMemory(to: Word.self, capacity: bits / 64) }
   }
 
   deinit {
@@ -41,6 +39,7 @@ final class RecencyBitmap: Sendable {
   /// Notes that the record was read.
   @inline(__always)
   func mark(_ sequence: UInt64) {
+    guard let words = unsafe words else { return }
     let (index, bit) = place(sequence)
     // In bounds by the mask. Looked at first: a write would take the cache line from the other threads each time.
     if unsafe words[index].load(ordering: .relaxed) & bit == 0 {
@@ -50,6 +49,7 @@ final class RecencyBitmap: Sendable {
 
   /// Whether the record is marked.
   func isMarked(_ sequence: UInt64) -> Bool {
+    guard let words = unsafe words else { return false }
     let (index, bit) = place(sequence)
     // In bounds by the mask.
     return unsafe words[index].load(ordering: .relaxed) & bit != 0
@@ -57,6 +57,7 @@ final class RecencyBitmap: Sendable {
 
   /// Forgets that an earlier record with this place was read.
   func clear(_ sequence: UInt64) {
+    guard let words = unsafe words else { return }
     let (index, bit) = place(sequence)
     // In bounds by the mask.
     if unsafe words[index].load(ordering: .relaxed) & bit != 0 {

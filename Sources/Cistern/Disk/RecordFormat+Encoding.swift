@@ -56,7 +56,7 @@ struct RecordDraft {
       offset += key.count
     }
     target.copy(bytes.rawSpan, to: offset)
-    RecordFormat.seal(&target, under: diskKey.bytes)
+    RecordFormat.seal(&target, under: diskKey)
   }
 
   @_lifetime(target: copy target)
@@ -81,9 +81,16 @@ extension RecordFormat {
     record.storeBytes(of: sum.littleEndian, toByteOffset: 0, as: UInt64.self)
   }
 
+  /// Writes the checksum, once all else is written.
+  @_lifetime(record: copy record)
+  static func seal(_ record: inout MutableRawSpan, under key: borrowing DiskKey) {
+    let bytes = key.copiedBytes()
+    seal(&record, under: bytes.rawSpan)
+  }
+
   /// Gives a whole record another sequence number, and the checksum that goes with it.
   @_lifetime(record: copy record)
-  static func renumber(_ record: inout MutableRawSpan, sequence: UInt64, under key: RawSpan) {
+  static func renumber(_ record: inout MutableRawSpan, sequence: UInt64, under key: borrowing DiskKey) {
     record.storeBytes(of: sequence.littleEndian, toByteOffset: sequenceOffset, as: UInt64.self)
     seal(&record, under: key)
   }

@@ -41,7 +41,16 @@ enum RecordFormat {
   /// The checksum that the record has when it lies under `key`.
   @inline(__always)
   static func checksum(of record: RawSpan, under key: RawSpan) -> UInt64 {
-    Checksum.of(record.extracting(8..<record.byteCount), seed: Checksum.of(key, seed: keySeed))
+    checksum(of: record, seed: seed(of: key))
+  }
+
+  /// What a record's checksum begins with that lies under `key`.
+  @inline(__always)
+  static func seed(of key: RawSpan) -> UInt64 { Checksum.of(key, seed: keySeed) }
+
+  @inline(__always)
+  static func checksum(of record: RawSpan, seed: UInt64) -> UInt64 {
+    Checksum.of(record.extracting(8..<record.byteCount), seed: seed)
   }
 }
 
@@ -72,8 +81,20 @@ struct RecordHeader {
   /// are right.
   @inline(__always)
   init?(_ record: RawSpan, under diskKey: RawSpan) {
+    self.init(record, seed: RecordFormat.seed(of: diskKey))
+  }
+
+  /// Reads the fields of `record`, which may be any bytes; nil unless its checksum under `diskKey` and its lengths
+  /// are right.
+  @inline(__always)
+  init?(_ record: RawSpan, under diskKey: borrowing DiskKey) {
+    self.init(record, seed: diskKey.withBytes { RecordFormat.seed(of: $0) })
+  }
+
+  @inline(__always)
+  private init?(_ record: RawSpan, seed: UInt64) {
     guard record.byteCount >= RecordFormat.fixedSize,
-      record.integer(at: 0, as: UInt64.self) == RecordFormat.checksum(of: record, under: diskKey)
+      record.integer(at: 0, as: UInt64.self) == RecordFormat.checksum(of: record, seed: seed)
     else { return nil }
     self.init(trusting: record)
   }

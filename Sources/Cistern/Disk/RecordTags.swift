@@ -25,7 +25,7 @@ enum RecordTags {
       let length = Int(bytes.integer(at: offset, as: UInt32.self))
       offset += 4
       guard length <= bytes.byteCount - offset else { break }
-      tags.append(String(decoding: bytes.extracting(offset..<offset + length).array, as: UTF8.self))
+      tags.append(String(decoding: bytes.extracting(offset..<offset + length).copiedBytes(), as: UTF8.self))
       offset += length
     }
     return tags

@@ -28,7 +28,7 @@ struct StagedWrites: Sendable, Sequence {
 
   func entry(forKey key: RawSpan, hash: UInt64) -> StagedEntry? {
     if let entry = byHash[hash], entry.write.key.rawSpan.hasSameBytes(as: key) { return entry }
-    return others.isEmpty ? nil : others[key.array]
+    return others.isEmpty ? nil : others[key.copiedBytes()]
   }
 
   /// Takes the entry; answers the one of the same key that it replaces.

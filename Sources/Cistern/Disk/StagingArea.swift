@@ -10,12 +10,27 @@ import Synchronization
 final class StagingArea: Sendable {
   static let shardCount = 8
 
-  /// Guarded by the shard's lock. Both are read; only `fresh` is written to.
+  /// Guarded by the shard's lock. Both of the first are read; only `fresh` is written to.
   private struct Shard: Sendable {
-    /// What was staged since the writer thread last came.
+    /// What was staged since the writer thread last came, its bytes, and the epoch of all of it.
     var fresh = StagedWrites()
+    var freshBytes = 0
+    var epoch: UInt16 = 0
     /// What the writer thread is committing: it stays, and is read, until the commit is visible.
     var committing = StagedWrites()
+    /// What a removal of all made void: it is left to the writer thread to free, because there may be much of it.
+    var void = StagedWrites()
+
+    /// Begins a new epoch; answers what left `fresh`, and what is to be freed without the lock.
+    mutating func begin(_ epoch: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
+      guard self.epoch != epoch else { return nil }
+      self.epoch = epoch
+      let left = (freshBytes, fresh.count, void)
+      void = fresh
+      fresh = StagedWrites()
+      freshBytes = 0
+      return left
+    }
   }
 
   private let shards: [ShardLock]
@@ -48,24 +63,26 @@ final class StagingArea: Sendable {
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
-    // The one replaced is freed outside the lock.
-    let (entry, isTaken, replaced, joins) = shard(of: hash).state.withLock {
-      shard -> (StagedEntry, Bool, StagedEntry?, Bool) in
+    // What leaves is freed outside the lock.
+    let (entry, isTaken, replaced, joins, void) = shard(of: hash).state.withLock { shard in
       let (number, epoch, instead) = make()
+      let void = shard.begin(epoch)
       let taken = instead ?? write
       var entry = StagedEntry(write: taken, number: number, epoch: epoch, size: taken.stagedSize, batch: batch)
       let replaced = shard.fresh.set(entry, hash: hash)
-      guard let replaced, replaced.batch != 0, replaced.batch != batch, replaced.epoch == epoch else {
-        return (entry, instead == nil, replaced, false)
+      shard.freshBytes += entry.size - (replaced?.size ?? 0)
+      guard let replaced, replaced.batch != 0, replaced.batch != batch else {
+        return (entry, instead == nil, replaced, false, void)
       }
       if batch == 0 { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
       _ = shard.fresh.set(entry, hash: hash)
-      return (entry, instead == nil, replaced, batch != 0)
+      return (entry, instead == nil, replaced, batch != 0, void)
     }
-    if replaced != nil { count.subtract(1, ordering: .releasing) }
+    let left = (replaced == nil ? 0 : 1) + (void?.count ?? 0)
+    if left > 0 { count.subtract(left, ordering: .releasing) }
     return StagingChange(
-      number: entry.number, isTaken: isTaken, joinsBatches: joins, addedBytes: entry.size - (replaced?.size ?? 0),
-      addedCount: replaced == nil ? 1 : 0)
+      number: entry.number, isTaken: isTaken, joinsBatches: joins,
+      addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
   /// The newest write of the key; nil where none is staged.
@@ -87,12 +104,17 @@ final class StagingArea: Sendable {
   /// Hands over what was staged since the last time, and keeps it readable until `finishCommitting`. No batch is open.
   func beginCommitting() -> (writes: [StagedWrites], links: BatchLinks) {
     let writes = shards.compactMap { (shard) -> StagedWrites? in
-      shard.state.withLock { shard in
-        guard !shard.fresh.isEmpty else { return nil }
+      // The void is freed after the lock.
+      let (taken, _) = shard.state.withLock { shard -> (StagedWrites?, StagedWrites) in
+        let void = shard.void
+        shard.void = StagedWrites()
+        guard !shard.fresh.isEmpty else { return (nil, void) }
         shard.committing = shard.fresh
         shard.fresh = StagedWrites()
-        return shard.committing
+        shard.freshBytes = 0
+        return (shard.committing, void)
       }
+      return taken
     }
     return (
       writes,
@@ -113,8 +135,13 @@ final class StagingArea: Sendable {
         for entry in done {
           // A newer write of the key stands for itself.
           let key = entry.write.key.rawSpan
-          guard shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil else { continue }
-          if let replacement = replacing(entry), shard.fresh.insert(replacement) { kept += 1 }
+          guard entry.epoch == shard.epoch, shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil else {
+            continue
+          }
+          if let replacement = replacing(entry), shard.fresh.insert(replacement) {
+            kept += 1
+            shard.freshBytes += replacement.size
+          }
         }
         return (done, kept)
       }
@@ -122,28 +149,18 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// Lets go of the writes of other epochs than this; answers the bytes and the number of those that were not being
-  /// committed.
-  func removeVoid(epoch: UInt16) -> (bytes: Int, count: Int) {
+  /// Begins a new epoch: lets go of the writes of those before, in constant time. Answers the bytes and the number of those
+  /// that were not being committed.
+  func begin(epoch: UInt16) -> (bytes: Int, count: Int) {
     var bytes = 0
-    var freshCount = 0
+    var total = 0
     for shard in shards {
-      // What goes is freed outside the lock.
-      let (gone, kept) = shard.state.withLock { shard in
-        let gone = shard
-        shard = Shard()
-        var kept = 0
-        for entry in gone.fresh where entry.epoch == epoch {
-          if shard.fresh.insert(entry) { kept += 1 }
-        }
-        return (gone, kept)
-      }
-      let total = gone.fresh.count + gone.committing.count - kept
-      if total > 0 { count.subtract(total, ordering: .releasing) }
-      freshCount += gone.fresh.count - kept
-      for entry in gone.fresh where entry.epoch != epoch { bytes += entry.size }
+      guard let left = shard.state.withLock({ $0.begin(epoch) }) else { continue }
+      if left.count > 0 { count.subtract(left.count, ordering: .releasing) }
+      bytes += left.bytes
+      total += left.count
     }
-    return (bytes, freshCount)
+    return (bytes, total)
   }
 
   private func shard(of hash: UInt64) -> ShardLock {

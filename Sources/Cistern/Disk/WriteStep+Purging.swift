@@ -6,7 +6,7 @@ extension WriteStep {
     _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Bool {
     guard let table = invalidated[key.generation], !table.isEmpty,
-      let record = try transaction.value(forKey: key.bytes, in: file.records),
+      let record = try transaction.value(forKey: key, in: file.records),
       let header = RecordHeader(trusting: record)
     else { return false }
     let fullKey = if let digested { digested } else { key.directKey }
@@ -26,10 +26,10 @@ extension WriteStep {
   private func concealed(
     _ key: borrowing DiskKey, by set: InvalidationSet, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> (sequence: UInt64, size: Int)? {
-    guard let record = try transaction.value(forKey: key.bytes, in: file.records),
-      let header = RecordHeader(record, under: key.bytes)
+    guard let record = try transaction.value(forKey: key, in: file.records),
+      let header = RecordHeader(record, under: key)
     else { return nil }
-    let fullKey = key.isDigest ? record.extracting(header.key).array : key.directKey
+    let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
     let metadata = header.metadata(of: record)
     guard set.conceals(era: metadata.era, key: fullKey.rawSpan, tags: metadata.tags) else { return nil }
     return (header.sequence, record.byteCount)

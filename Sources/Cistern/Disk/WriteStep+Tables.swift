@@ -12,11 +12,11 @@ extension WriteStep {
   func present(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> PresentRecord? {
-    guard let record = try transaction.value(forKey: key.bytes, in: file.records) else { return nil }
-    guard let header = RecordHeader(record, under: key.bytes) else { return .damaged(size: record.byteCount) }
+    guard let record = try transaction.value(forKey: key, in: file.records) else { return nil }
+    guard let header = RecordHeader(record, under: key) else { return .damaged(size: record.byteCount) }
     return .record(
       sequence: header.sequence, size: record.byteCount,
-      digestedKey: key.isDigest ? record.extracting(header.key).array : nil)
+      digestedKey: key.isDigest ? record.extracting(header.key).copiedBytes() : nil)
   }
 
   /// The first entry of the order; its key is nil where it is none.
@@ -29,7 +29,8 @@ extension WriteStep {
   /// The first record from `start` on.
   func first(from start: borrowing DiskKey, in transaction: inout WriteTransaction) throws(LMDBError) -> DiskKey? {
     var cursor = try transaction.cursor(in: file.records)
-    guard try cursor.move(toFirstFrom: start.bytes), let key = cursor.key else { return nil }
+    let start = start.copiedBytes()
+    guard try cursor.move(toFirstFrom: start.rawSpan), let key = cursor.key else { return nil }
     // A table's name: they come after all records.
     if key.byteCount < DiskKey.prefixSize { return nil }
     guard let key = DiskKey(key) else {
@@ -44,7 +45,8 @@ extension WriteStep {
   ) throws(LMDBError) -> UInt64 {
     lastSequence += 1
     recency.clear(lastSequence)
-    _ = try transaction.put(key.bytes, forKey: UInt(lastSequence), in: file.order, mode: .append)
+    let bytes = key.copiedBytes()
+    _ = try transaction.put(bytes.rawSpan, forKey: UInt(lastSequence), in: file.order, mode: .append)
     return lastSequence
   }
 
@@ -59,13 +61,13 @@ extension WriteStep {
   private func trustedSequence(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> UInt? {
-    guard let record = try transaction.value(forKey: key.bytes, in: file.records),
+    guard let record = try transaction.value(forKey: key, in: file.records),
       let header = RecordHeader(trusting: record)
     else { return nil }
     let sequence = UInt(header.sequence)
-    guard let entry = try transaction.value(forKey: sequence, in: file.order), entry.hasSameBytes(as: key.bytes) else {
-      return nil
-    }
+    guard let entry = try transaction.value(forKey: sequence, in: file.order),
+      key.withBytes({ entry.hasSameBytes(as: $0) })
+    else { return nil }
     return sequence
   }
 
@@ -74,7 +76,8 @@ extension WriteStep {
     _ key: borrowing DiskKey, sequence: UInt64?, size: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     if let sequence { _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order) }
-    _ = try transaction.removeValue(forKey: key.bytes, in: file.records)
+    let bytes = key.copiedBytes()
+    _ = try transaction.removeValue(forKey: bytes.rawSpan, in: file.records)
     if try liveCounts(key.generation, in: transaction) != nil {
       change(key.generation, records: -1, bytes: -(size + key.count))
     }
@@ -97,12 +100,13 @@ extension WriteStep {
   mutating func moveToTail(
     _ key: borrowing DiskKey, from sequence: UInt64, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    guard let copy = try transaction.value(forKey: key.bytes, in: file.records)?.array else { return }
+    guard let copy = try transaction.value(forKey: key, in: file.records)?.copiedBytes() else { return }
     _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order)
     let number = try appendOrder(key, in: &transaction)
-    var target = try transaction.reserve(byteCount: copy.count, forKey: key.bytes, in: file.records)
+    let bytes = key.copiedBytes()
+    var target = try transaction.reserve(byteCount: copy.count, forKey: bytes.rawSpan, in: file.records)
     target.copy(copy.rawSpan, to: 0)
-    RecordFormat.renumber(&target, sequence: number, under: key.bytes)
+    RecordFormat.renumber(&target, sequence: number, under: key)
     outcome.hasChanges = true
   }
 

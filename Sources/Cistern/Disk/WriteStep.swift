@@ -61,7 +61,8 @@ struct WriteStep {
       change(generation, records: 1, bytes: size + key.count)
     }
     if isProtected { protected.insert(sequence) }
-    var target = try transaction.reserve(byteCount: size, forKey: key.bytes, in: file.records)
+    let bytes = key.copiedBytes()
+    var target = try transaction.reserve(byteCount: size, forKey: bytes.rawSpan, in: file.records)
     draft.encode(sequence: sequence, under: key, into: &target)
     outcome.stored(partition)
     outcome.touchedPages += 1 + StepOutcome.overflowPages(size)

@@ -13,18 +13,18 @@ final class FaultInjectingPartition: SecondTierPartition {
   func withRecord<Result>(
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    let key = key.copiedBytes
+    let key = key.copiedBytes()
     let (record, afterLoad) = tier.state.withLock { state in
       (state.load(key, from: name), state.afterLoad)
     }
     tier.tellOfDepartures()
     afterLoad?(key)
     guard let record else { return nil }
-    return try body(record.metadata, record.bytes.borrowedBytes)
+    return try body(record.metadata, record.bytes.rawSpan)
   }
 
   func contains(_ key: RawSpan) -> Bool {
-    let key = key.copiedBytes
+    let key = key.copiedBytes()
     return tier.state.withLock { state in
       guard state.contents.isReadable, let partition = state.contents.partitions[name] else { return false }
       return partition.record(forKey: key) != nil || partition.departing.contains(key)
@@ -32,7 +32,7 @@ final class FaultInjectingPartition: SecondTierPartition {
   }
 
   func endDeparture(of key: RawSpan) -> Bool {
-    let key = key.copiedBytes
+    let key = key.copiedBytes()
     return tier.state.withLock { $0.contents.partitions[name]!.departing.remove(key) != nil }
   }
 
@@ -133,7 +133,7 @@ final class FaultInjectingPartition: SecondTierPartition {
       }.map { ($0.key, $0.value) }
     }
     for (key, record) in records {
-      guard try body(key.borrowedBytes, record.metadata, record.bytes.count) else { return }
+      guard try body(key.rawSpan, record.metadata, record.bytes.count) else { return }
     }
   }
 

@@ -82,5 +82,5 @@ extension FaultInjectingTier {
 }
 
 extension CacheKey {
-  fileprivate var bytes: [UInt8] { withKeyBytes { $0.copiedBytes } }
+  fileprivate var bytes: [UInt8] { withKeyBytes { $0.copiedBytes() } }
 }

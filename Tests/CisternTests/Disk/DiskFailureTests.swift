@@ -172,7 +172,7 @@ import Testing
         cache.waitForRoom()
       }
       #expect(engine.mode == .degraded)
-      #expect(held.array == bytes("held"))
+      #expect(held.copiedBytes() == bytes("held"))
     }
     #expect(told.reportCodes == [.longReader, .degraded])
     #expect(try scratch.dataFileSize <= 1 << 20)

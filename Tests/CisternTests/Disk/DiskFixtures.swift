@@ -69,7 +69,7 @@ extension SecondTierPartition {
   func get(_ key: String) -> [UInt8]? { get(Array(key.utf8)) }
 
   func get(_ key: [UInt8]) -> [UInt8]? {
-    withRecord(forKey: key.rawSpan) { _, bytes in bytes.array }
+    withRecord(forKey: key.rawSpan) { _, bytes in bytes.copiedBytes() }
   }
 
   func has(_ key: [UInt8]) -> Bool { contains(key.rawSpan) }
@@ -81,7 +81,7 @@ extension SecondTierPartition {
   func keys() -> Set<String> {
     var keys: Set<String> = []
     forEachRecord { key, _, _ in
-      keys.insert(String(decoding: key.array, as: UTF8.self))
+      keys.insert(String(decoding: key.copiedBytes(), as: UTF8.self))
       return true
     }
     return keys
@@ -122,17 +122,6 @@ final class Switch<Value: Sendable>: Sendable {
       let taken = value
       value = nil
       return taken
-    }
-  }
-}
-
-extension [UInt8] {
-  /// The library and its LMDB layer each have one of these, and a file that imports both sees two.
-  var rawSpan: RawSpan {
-    @_lifetime(borrow self)
-    get {
-      // Bytes have no padding.
-      unsafe span.bytes
     }
   }
 }

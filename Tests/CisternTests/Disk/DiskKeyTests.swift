@@ -28,7 +28,7 @@ import Testing
     check()
     var found: Set<[UInt8]> = []
     cache.forEachRecord { key, metadata, size in
-      found.insert(key.array)
+      found.insert(key.copiedBytes())
       return size == 50 && metadata.cost == 7
     }
     #expect(found == Set(Self.keys))
@@ -55,7 +55,8 @@ import Testing
     let draft = RecordDraft(
       key: other, metadata: RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 0), bytes: bytes("other"))
     try file.environment.withWrite { (transaction) throws(LMDBError) in
-      var target = try transaction.reserve(byteCount: draft.size, forKey: diskKey.bytes, in: file.records)
+      let keyBytes = diskKey.copiedBytes()
+      var target = try transaction.reserve(byteCount: draft.size, forKey: keyBytes.rawSpan, in: file.records)
       draft.encode(sequence: 1, under: diskKey, into: &target)
     }
     #expect(cache.get(mine) == nil)

@@ -94,7 +94,7 @@ struct PartitionModel {
     for key in PartitionModel.keys { expectAgreement(key, with: partition, comment) }
     var listed: Set<[UInt8]> = []
     partition.forEachRecord { key, _, _ in
-      #expect(listed.insert(key.array).inserted)
+      #expect(listed.insert(key.copiedBytes()).inserted)
       return true
     }
     #expect(listed == Set(present.keys), comment)

@@ -97,4 +97,11 @@ import Testing
       #expect(!recency.isMarked(number))
     }
   }
+
+  @Test func `Where there is no memory for the marks, nothing is ever marked`() {
+    let recency = RecencyBitmap(capacity: 5000, hasMemory: false)
+    recency.mark(7)
+    #expect(!recency.isMarked(7))
+    recency.clear(7)
+  }
 }

@@ -39,12 +39,12 @@ import Testing
       let key = value(keySize, size: keySize)
       let bytes = value(size, size: size)
       let (record, diskKey) = encode(key, metadata, bytes, sequence: UInt64(size) << 40)
-      let decoded = RecordHeader(record.rawSpan, under: diskKey.bytes)
+      let decoded = RecordHeader(record.rawSpan, under: diskKey)
       let header = try #require(decoded)
       #expect(header.sequence == UInt64(size) << 40)
       #expect(header.metadata(of: record.rawSpan) == metadata)
-      #expect(record.rawSpan.extracting(header.value).array == bytes)
-      #expect(record.rawSpan.extracting(header.key).array == (keySize > 64 ? key : []))
+      #expect(record.rawSpan.extracting(header.value).copiedBytes() == bytes)
+      #expect(record.rawSpan.extracting(header.key).copiedBytes() == (keySize > 64 ? key : []))
     }
   }
 
@@ -53,17 +53,17 @@ import Testing
     for bit in 0..<record.count * 8 {
       var changed = record
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
-      let header = RecordHeader(changed.rawSpan, under: diskKey.bytes)
+      let header = RecordHeader(changed.rawSpan, under: diskKey)
       #expect(header == nil)
     }
     let other = DiskKey(generation: 77, key: bytes("kez").rawSpan)
-    let underOther = RecordHeader(record.rawSpan, under: other.bytes)
+    let underOther = RecordHeader(record.rawSpan, under: other)
     #expect(underOther == nil)
     let later = DiskKey(generation: 78, key: bytes("key").rawSpan)
-    let underLater = RecordHeader(record.rawSpan, under: later.bytes)
+    let underLater = RecordHeader(record.rawSpan, under: later)
     #expect(underLater == nil)
     for count in 0..<record.count {
-      let header = RecordHeader(record.rawSpan.extracting(0..<count), under: diskKey.bytes)
+      let header = RecordHeader(record.rawSpan.extracting(0..<count), under: diskKey)
       #expect(header == nil)
     }
   }
@@ -87,8 +87,8 @@ import Testing
       }
       if let header = RecordHeader(record.rawSpan, under: key.rawSpan) {
         _ = header.metadata(of: record.rawSpan)
-        _ = record.rawSpan.extracting(header.value).array
-        _ = record.rawSpan.extracting(header.key).array
+        _ = record.rawSpan.extracting(header.value).copiedBytes()
+        _ = record.rawSpan.extracting(header.key).copiedBytes()
       }
       _ = DiskKey(key.rawSpan)?.directKey
       _ = GenerationCounts(record.rawSpan)
@@ -103,22 +103,23 @@ import Testing
     // What a digest looks like is a key like any other.
     let long = keys[6]
     let digested = DiskKey(generation: 1, key: long.rawSpan)
-    keys.append(digested.bytes.extracting(6..<22).array)
+    keys.append(Array(digested.copiedBytes()[6..<22]))
     var seen: Set<[UInt8]> = []
     for generation in [1, 2, 255, 256, DiskKey.generationLimit - 1] {
       let start = DiskKey(startOf: generation)
       let next = DiskKey(startOf: generation + 1)
       for key in keys {
         let diskKey = DiskKey(generation: generation, key: key.rawSpan)
-        #expect(seen.insert(diskKey.bytes.array).inserted)
+        #expect(seen.insert(diskKey.copiedBytes()).inserted)
         #expect(diskKey.generation == generation)
         #expect(diskKey.isDigest == (key.count > 64))
         if !diskKey.isDigest { #expect(diskKey.directKey == key) }
-        let isBefore = diskKey.bytes.precedes(start.bytes)
+        let isBefore = diskKey.withBytes { key in start.withBytes { key.precedes($0) } }
         #expect(!isBefore)
-        let isBeforeNext = diskKey.bytes.precedes(next.bytes)
+        let isBeforeNext = diskKey.withBytes { key in next.withBytes { key.precedes($0) } }
         #expect(isBeforeNext || generation + 1 == DiskKey.generationLimit)
-        #expect(DiskKey(diskKey.bytes)?.bytes.array == diskKey.bytes.array)
+        let again = diskKey.withBytes { DiskKey($0) }
+        #expect(again?.copiedBytes() == diskKey.copiedBytes())
       }
     }
   }
