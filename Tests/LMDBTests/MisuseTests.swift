@@ -30,6 +30,13 @@ struct Misuse: Sendable, CustomTestStringConvertible {
     ) throws(LMDBError) {
     \(body)
     }
+    extension [UInt8] {
+      var rawSpan: RawSpan { @_lifetime(borrow self) get { span.bytes } }
+      init?(copying bytes: RawSpan?) {
+        guard let bytes else { return nil }
+        self = bytes.withUnsafeBytes { Array($0) }
+      }
+    }
     """
   }
 
