@@ -48,7 +48,9 @@ final class FaultInjectingPartition: SecondTierPartition {
       }
       let result: StagingResult
       switch write {
-      case .record(let key, _, let bytes) where isRefused || bytes.count > state.sizeLimit ?? .max:
+      case .record(let key, let metadata, let bytes)
+      where isRefused || bytes.count > state.sizeLimit ?? .max
+        || state.contents.partitions[name]!.invalidations.concern(metadata, key: key):
         state.contents.partitions[name]!.statistics.refused += 1
         _ = state.contents.stage(.removal(key: key), in: name, batch: batch)
         result = .refused

@@ -221,4 +221,49 @@ struct FaultInjectingTierTests {
       await waiter.value
     }
   }
+
+  private func stamped(_ key: Name, _ bytes: [UInt8], era: UInt64, tags: [String] = []) -> StagedWrite {
+    .record(
+      key: key.bytes, RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags, era: era),
+      bytes: bytes)
+  }
+
+  @Test func `what was invalidated is not read, whether committed, staged or staged later, and survives a crash`()
+    throws
+  {
+    let partition = try open()
+    _ = partition.stage(stamped("a", [1], era: 0, tags: ["red"]))
+    tier.commit()
+    _ = partition.stage(stamped("b", [1], era: 0, tags: ["red"]))
+    _ = partition.stage(stamped("c", [1], era: 0))
+    #expect(partition.stageInvalidation(.tag("red")).era == 1)
+    #expect(partition.bytes("a") == nil && partition.bytes("b") == nil && partition.bytes("c") == [1])
+    #expect(partition.stage(stamped("d", [1], era: 0, tags: ["red"])).ticket == nil)
+    #expect(partition.bytes("d") == nil)
+    _ = partition.stage(stamped("a", [2], era: partition.currentEra, tags: ["red"]))
+    #expect(partition.bytes("a") == [2])
+    // The invalidation is not committed yet: a crash loses it, and what follows.
+    #expect(try open(tier.reopenedAfterCrash()).bytes("a") == [1])
+    _ = try open()
+    tier.commit()
+    let reopened = try open(tier.reopenedAfterCrash())
+    #expect(reopened.keys == [[97], [99]])
+    #expect(reopened.currentEra == 1)
+    #expect(departed.count == 0)
+  }
+
+  @Test func `a batch is committed as a whole, and not while it is open`() throws {
+    let partition = try open()
+    let batch = partition.beginBatch()
+    _ = partition.stage(stamped("a", [1], era: 0), in: batch)
+    tier.commit()
+    #expect(tier.statistics.entryCount == 0)
+    _ = partition.stage(stamped("b", [1], era: 0), in: batch)
+    partition.endBatch(batch)
+    tier.commit(1)
+    #expect(partition.keys == [[97], [98]])
+    tier.setBatchLimit(3)
+    #expect(partition.canHold(batchBytes: 0, count: 3))
+    #expect(!partition.canHold(batchBytes: 0, count: 4))
+  }
 }
