@@ -1,0 +1,108 @@
+import Cistern
+import CisternTesting
+import Testing
+
+extension Client {
+  func rename(_ id: String, to title: String) async throws -> Article? { Article(title: title, text: "as saved") }
+}
+
+/// The examples of "Editing".
+@Suite struct EditingSnippets: Examples {
+  private func sampleCounts() throws -> Cache<String, Int> {
+    try sampleStore().cache("counts", of: Int.self, keyedBy: String.self)
+  }
+
+  @Test func `an update`() throws {
+    let counts = try sampleCounts()
+    counts.updateValue(forKey: id) { count in
+      count = (count ?? 0) + 1
+    }
+    #expect(counts[id] == 1)
+  }
+
+  @Test func `an asynchronous update`() async throws {
+    let articles = try sampleArticles()
+    try await articles.updateValue(forKey: id) { article in
+      article = try await client.article(id)
+    }
+    #expect(articles[id]?.title == "Title of 1")
+  }
+
+  @Test func `an update in the background`() async throws {
+    let counts = try sampleCounts()
+    counts.updateValueInBackground(forKey: id) { count in
+      count = (count ?? 0) + 1
+    } completion: { result in
+      if case .failure(let error) = result { print("not counted: \(error)") }
+    }
+    while counts[id] == nil { await Task.yield() }
+  }
+
+  @Test func `an optimistic edit`() async throws {
+    let articles = try sampleArticles()
+    articles[id] = edited
+    try await articles.editValue(forKey: id) { article in
+      var article = article
+      article?.title = "A better title"
+      return article
+    } confirmedBy: {
+      try await client.rename(id, to: "A better title")
+    }
+    #expect(articles[id] == Article(title: "A better title", text: "as saved"))
+  }
+
+  @Test func `a batch`() throws {
+    let articles = try sampleArticles()
+    articles["draft"] = draft
+    try articles.batch { batch in
+      batch.setValue(edited, forKey: id)
+      batch.removeValue(forKey: "draft")
+    }
+    #expect(articles[id] == edited && articles["draft"] == nil)
+  }
+
+  @Test func `a draft`() throws {
+    let articles = try sampleArticles()
+    articles[id] = edited
+    let draft = articles.draft()
+    draft[id]?.title = "A better title"
+    draft["draft"] = nil
+    try draft.save()
+    #expect(articles[id]?.title == "A better title")
+  }
+
+  @Test func `a draft with a conflict`() throws {
+    let articles = try sampleArticles()
+    articles[id] = edited
+    let draft = articles.draft()
+    draft[id]?.title = "A better title"
+    articles[id]?.text = "A better text"
+    try draft.save(onConflict: .merge { conflict in
+      guard let theirs = conflict.theirs, var mine = conflict.mine else { return conflict.mine }
+      if mine.text == conflict.original?.text { mine.text = theirs.text }
+      return mine
+    })
+    #expect(articles[id] == Article(title: "A better title", text: "A better text"))
+  }
+
+  @Test func `whose change it was`() throws {
+    let articles = try sampleArticles()
+    let me = WriterContext()
+    let token = articles.observe { change in
+      if change.context != me { print("changed elsewhere: \(change.event)") }
+    }
+    articles.setValue(edited, forKey: id, context: me)
+    token.cancel()
+  }
+
+  @Test func `sets of changes`() async throws {
+    let articles = try sampleArticles()
+    let looking = Task {
+      for await set in articles.changeSets() {
+        print("new: \(set.inserted.keys), changed: \(set.updated.keys), gone: \(set.removed.keys)")
+      }
+    }
+    looking.cancel()
+    await looking.value
+  }
+}
