@@ -77,11 +77,12 @@ extension Client {
     let draft = articles.draft()
     draft[id]?.title = "A better title"
     articles[id]?.text = "A better text"
-    try draft.save(onConflict: .merge { conflict in
-      guard let theirs = conflict.theirs, var mine = conflict.mine else { return conflict.mine }
-      if mine.text == conflict.original?.text { mine.text = theirs.text }
-      return mine
-    })
+    try draft.save(
+      onConflict: .merge { conflict in
+        guard let theirs = conflict.theirs, var mine = conflict.mine else { return conflict.mine }
+        if mine.text == conflict.original?.text { mine.text = theirs.text }
+        return mine
+      })
     #expect(articles[id] == Article(title: "A better title", text: "A better text"))
   }
 

@@ -1,0 +1,76 @@
+import Cistern
+import CisternTesting
+import Testing
+
+/// Batches and edits over LMDB.
+struct EditingOnDiskTests {
+  private func open(_ scratch: Scratch) throws -> (Store, Cache<String, [UInt8]>) {
+    let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(4))
+    return (store, try store.cache("bytes", of: [UInt8].self, keyedBy: String.self))
+  }
+
+  @Test func `a committed batch and a committed draft are there after reopening, an unconfirmed edit is not`()
+    async throws
+  {
+    let scratch = Scratch()
+    do {
+      let (store, cache) = try open(scratch)
+      cache["removed"] = [1]
+      try await cache.commitBatch { batch in
+        for number in 0..<50 { batch.setValue([UInt8(number)], forKey: "\(number)") }
+        batch.removeValue(forKey: "removed")
+      }
+      let draft = cache.draft()
+      draft["0"] = [100]
+      draft["drafted"] = [1]
+      try await draft.commit()
+      let gate = Gate()
+      let edit = Task {
+        try await cache.editValue(forKey: "1") { _ in
+          [200]
+        } confirmedBy: {
+          try await gate.pass()
+          return nil
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      #expect(cache["1"] == [200])
+      try await store.flush()
+      try await store.close()
+      edit.cancel()
+      _ = await edit.result
+    }
+    let (store, cache) = try open(scratch)
+    #expect(store.reports.isEmpty)
+    #expect(cache["0"] == [100] && cache["drafted"] == [1] && cache["removed"] == nil)
+    #expect((1..<50).allSatisfy { cache["\($0)"] == [UInt8($0)] })
+  }
+
+  @Test func `a batch that is too large, or has a value that is, stores nothing`() throws {
+    let scratch = Scratch()
+    let (store, cache) = try open(scratch)
+    defer { withExtendedLifetime(store) {} }
+    cache["0"] = [1]
+    let many = #expect(throws: CisternError.self) {
+      try cache.batch { batch in for number in 0..<10_000 { batch.setValue([2], forKey: "\(number)") } }
+    }
+    #expect(many?.code == .tooLarge)
+    // A small one beside one of any size that the disk cannot hold.
+    for megabytes in [1, 2, 3, 4, 5] {
+      let outcome = Result {
+        try cache.batch { batch in
+          batch.setValue([2], forKey: "0")
+          batch.setValue([UInt8](repeating: 0, count: megabytes << 20), forKey: "large")
+        }
+      }
+      if case .failure(let error) = outcome {
+        #expect((error as? CisternError)?.code == .tooLarge && cache["0"] == [1] && cache["large"] == nil)
+      } else {
+        #expect(cache["0"] == [2] && cache["large"]?.count == megabytes << 20)
+        cache["0"] = [1]
+        cache["large"] = nil
+      }
+    }
+    #expect(cache.checkInvariants() == [])
+  }
+}
