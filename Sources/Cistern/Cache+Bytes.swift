@@ -5,7 +5,8 @@ extension Cache {
   /// The view ends with `body`, which the compiler checks. `body` runs inside a read transaction, under no lock: it may
   /// use the cache, and should be short, because the disk's space cannot be reused meanwhile.
   ///
-  /// A value that only memory holds is encoded first. O(log n) for n entries on disk.
+  /// A value that only memory holds is encoded first, and one that an older version of the schema wrote is migrated first:
+  /// `body` sees the bytes of the cache's own version only. O(log n) for n entries on disk.
   @inlinable
   public func withBytes<Result, Failure: Error>(
     forKey key: Key, _ body: (RawSpan) throws(Failure) -> Result
@@ -13,13 +14,22 @@ extension Cache {
     let hash = EntryTable<Key, Value>.hash(key)
     if let secondTier {
       var outcome: Swift.Result<Result, Failure>?
+      var isOlder = false
       secondTier.view(key) { metadata, bytes in
+        guard metadata.schemaVersion == schemaVersion else {
+          isOlder = metadata.schemaVersion < schemaVersion
+          return
+        }
         guard metadata.expires == nil || !isExpired(metadata) else { return }
         do throws(Failure) { outcome = .success(try body(bytes)) } catch { outcome = .failure(error) }
       }
       if let outcome {
         table.count(hash) { $0.diskHits += 1 }
         return try outcome.get()
+      }
+      if isOlder {
+        guard let bytes = migratedBytes(key) else { return nil }
+        return try body(bytes.rawSpan)
       }
     }
     guard let bytes = encodedInMemory(key, hash: hash) else {

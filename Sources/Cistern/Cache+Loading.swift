@@ -164,18 +164,19 @@ extension Cache {
       return .landed(shown)
     }
     guard policy.demand.acceptsFresh, let secondTier, let record = secondTier.read(key) else { return .nothing }
-    guard case .usable(let found) = interpret(record, forKey: key) else {
-      discard(record, forKey: key, hash: hash, if: .own(flight))
+    let interpretation = interpret(record, forKey: key)
+    guard case .usable(let found, let rewriting) = interpretation else {
+      discard(interpretation, forKey: key, hash: hash, if: .own(flight))
       return .nothing
     }
     if found.isStale(at: now()) {
       // Where memory cannot hold it, nobody could look again.
       guard table.canHold(found.cost) else { return .nothing }
-      promote(found, forKey: key, hash: hash, if: .own(flight))
+      promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight))
       flight.land(.failure(LookAgain()))
       return .lookAgain
     }
-    promote(found, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
+    promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
     flight.land(.success(found.value))
     return .landed(found.value)
   }

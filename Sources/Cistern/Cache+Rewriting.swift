@@ -62,8 +62,11 @@ extension Cache {
     } else if let held = watched.held {
       if !held.isGone(at: now()) { found = Arrival(value: held.value, cost: 0, timing: held.timing) }
     } else if let record = secondTier?.read(key) {
-      existed = true
-      if case .usable(let read) = interpret(record, forKey: key) { found = read }
+      switch interpret(record, forKey: key) {
+      case .usable(let read, _): (found, existed) = (read, true)
+      case .worthless: existed = true
+      case .foreign: break
+      }
     }
     return Finding(
       usable: found?.value, isStale: found?.isStale(at: now()) ?? false,

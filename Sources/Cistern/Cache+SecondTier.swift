@@ -5,70 +5,98 @@ import Synchronization
 /// What a record is worth.
 @usableFromInline
 enum Interpretation<Value: Sendable> {
-  /// A value that may be returned, and put into memory.
-  case usable(Arrival<Value>)
+  /// A value that may be returned, and put into memory; the record is to be written again where that is given.
+  case usable(Arrival<Value>, rewriting: Rewriting?)
+  /// Nothing, for this reason: it is to be removed.
+  case worthless(Worthlessness)
+  /// Nothing, but it is not this cache's to remove: a newer version of the schema wrote it.
+  case foreign
+}
+
+/// Why a record is removed when it is read.
+@usableFromInline
+enum Worthlessness: Sendable {
   /// Past its time.
   case expired
-  /// Not what the codec wrote, or of an older kind.
+  /// Not what the codec wrote.
   case undecodable
+  /// Of an older version of the schema, and not migrated.
+  case outdated
 }
 
 extension Cache {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
   func interpret(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Interpretation<Value> {
-    guard let codec else { return .undecodable }
-    guard let timing = timing(of: record.metadata) else { return .expired }
+    guard let codec else { return .worthless(.undecodable) }
+    guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, forKey: key) }
+    guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
     do {
       let value = try codec.decode(record.bytes)
-      return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), timing: timing))
+      return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), timing: timing), rewriting: nil)
     } catch {
       report(
         StoreReport(
           .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",
           location: location(of: key), cause: error))
-      return .undecodable
+      return .worthless(.undecodable)
     }
   }
 
   /// Puts a value of the second tier into memory, with the cost and the lifetime that it was stored with. As a rule no
   /// change: the key had this value before.
   ///
-  /// - Parameter count: run once, inside the critical section.
+  /// - Parameters:
+  ///   - rewriting: the record to write in the place of the one that was read.
+  ///   - count: run once, inside the critical section.
   @inlinable
   func promote(
-    _ arrival: Arrival<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>,
+    _ arrival: Arrival<Value>, rewriting: Rewriting? = nil, forKey key: Key, hash: UInt64,
+    if condition: WriteCondition<Value>,
     count: (inout ShardCounters) -> Void = { _ in }
   ) {
     // It would leave the key as it is: absent.
-    if case .untouched = condition, !table.canHold(arrival.cost) { return table.count(hash, count) }
+    if case .untouched = condition, rewriting == nil, !table.canHold(arrival.cost) { return table.count(hash, count) }
     // The key's bytes before the critical section: they are made by the user's code.
     var keyBytes: [UInt8]?
+    if rewriting != nil { secondTier?.partition.waitForRoom() }
     if case .own = condition, observers.isObserved { keyBytes = secondTier?.bytes(key) }
+    var isMigrated = false
     table.write(
       arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, count: count
     ) { _, isHeld in
-      guard let keyBytes, !isPersisted(keyBytes) else { return true }
-      // The record has left the tier since it was read, and observers know. In memory it is there again.
-      if isHeld { observers.record(.inserted(key, arrival.value)) }
-      return false
+      if let keyBytes, !isPersisted(keyBytes) {
+        // The record has left the tier since it was read, and observers know. In memory it is there again.
+        if isHeld { observers.record(.inserted(key, arrival.value)) }
+        return false
+      }
+      guard let rewriting, let secondTier else { return true }
+      switch secondTier.partition.stage(rewriting.staged) {
+      case .staged:
+        isMigrated = rewriting.isMigration
+        return true
+      case .refused:
+        if !isHeld, observers.isObserved { observers.record(.removed(key, .refused)) }
+        return false
+      }
     }
+    if isMigrated { table.count(hash) { $0.migrated += 1 } }
     deliverChanges()
   }
 
-  /// Removes a record that cannot be used, unless the key was written meanwhile.
+  /// Removes a record that cannot be used, unless the key was written meanwhile. One that is usable, or not the cache's to
+  /// remove, stays.
   @usableFromInline
   func discard(
-    _ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>
+    _ interpretation: Interpretation<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>
   ) {
-    guard let secondTier else { return }
+    guard let secondTier, case .worthless(let reason) = interpretation else { return }
     let keyBytes = secondTier.bytes(key)
-    let hasExpired = timing(of: record.metadata) == nil
     func commit() {
       // It may have left the tier since it was read, and observers know.
       let isThere = observers.isObserved && isPersisted(keyBytes)
       _ = secondTier.partition.stage(.removal(key: keyBytes))
-      if isThere { observers.record(.removed(key, hasExpired ? .expired : .lost)) }
+      if isThere { observers.record(.removed(key, reason.cause)) }
     }
     let discarded: Bool
     switch condition {
@@ -80,7 +108,7 @@ extension Cache {
         return false
       }
     }
-    if discarded { table.count(hash) { if hasExpired { $0.expirations += 1 } else { $0.notDecodable += 1 } } }
+    if discarded { table.count(hash) { reason.count(in: &$0) } }
     deliverChanges()
   }
 
@@ -144,4 +172,23 @@ extension Cache {
 
   @usableFromInline
   func location(of key: Key) -> String { "cache \"\(name)\", key \(key)" }
+}
+
+extension Worthlessness {
+  /// What observers are told.
+  fileprivate var cause: RemovalCause {
+    switch self {
+    case .expired: .expired
+    case .undecodable: .lost
+    case .outdated: .outdated
+    }
+  }
+
+  fileprivate func count(in counters: inout ShardCounters) {
+    switch self {
+    case .expired: counters.expirations += 1
+    case .undecodable: counters.notDecodable += 1
+    case .outdated: counters.dropped += 1
+    }
+  }
 }

@@ -159,7 +159,8 @@ extension Cache {
     let staged: StagedWrite? = keyBytes.map { keyBytes in
       guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
       let created = wallNow()
-      let metadata = expiry.metadata(created: created, cost: cost)
+      var metadata = expiry.metadata(created: created, cost: cost)
+      metadata.schemaVersion = schemaVersion
       return .record(key: keyBytes, metadata, bytes: bytes)
     }
     return Writing(

@@ -47,6 +47,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let merge: (@Sendable (Value, Value) throws -> Value)?
   let isEqual: (@Sendable (Value, Value) -> Bool)?
   @usableFromInline let edits = EditedKeys<Key, Value>()
+  /// The version of the schema that records are written in.
+  @usableFromInline let schemaVersion: UInt32
+  let migrate: CacheSchema<Value>.Migration?
   /// Whether what is stored depends on what is cached.
   @usableFromInline let dependsOnCached: Bool
   @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
@@ -77,6 +80,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     weigher = configuration.weigher
     merge = configuration.merge
     isEqual = configuration.isEqual
+    schemaVersion = configuration.schema?.version ?? 0
+    migrate = configuration.schema?.migrate
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     expiryOfValue = configuration.expiryOfValue
     loading = LoadSettings(configuration)
@@ -169,14 +174,20 @@ extension Cache {
     return value
   }
 
-  /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory.
+  /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory. What an older
+  /// version of the schema wrote is looked up, to see what its migration makes of it.
   public func contains(_ key: Key) -> Bool {
     let hash = EntryTable<Key, Value>.hash(key)
     if let held = table.peek(key, hash: hash) { return !held.isExpired(at: now()) }
     if let shown = shownByEdits(key) { return shown.map { _ in true } ?? false }
     guard let secondTier else { return false }
     var isThere = false
-    secondTier.view(key) { metadata, _ in isThere = !isExpired(metadata) }
+    var isOlder = false
+    secondTier.view(key) { metadata, _ in
+      isOlder = metadata.schemaVersion < schemaVersion
+      isThere = metadata.schemaVersion == schemaVersion && !isExpired(metadata)
+    }
+    if isOlder, case .some = value(forKey: key) { return true }
     return isThere
   }
 
@@ -191,13 +202,14 @@ extension Cache {
       table.count(hash) { $0.misses += 1 }
       return nil
     }
-    guard case .usable(let found) = interpret(record, forKey: key) else {
-      discard(record, forKey: key, hash: hash, if: .untouched(stamp: stamp))
+    let interpretation = interpret(record, forKey: key)
+    guard case .usable(let found, let rewriting) = interpretation else {
+      discard(interpretation, forKey: key, hash: hash, if: .untouched(stamp: stamp))
       table.count(hash) { $0.misses += 1 }
       return nil
     }
     let isFresh = !found.isStale(at: now())
-    promote(found, forKey: key, hash: hash, if: .untouched(stamp: stamp)) {
+    promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .untouched(stamp: stamp)) {
       if isFresh { $0.diskHits += 1 } else { $0.misses += 1 }
     }
     return isFresh ? found.value : nil

@@ -21,6 +21,8 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// Whether two values are the same for observers: then a write that changes nothing is not announced. Called outside
   /// all locks. Nil to announce every write. For `Equatable` values it is `(==)`.
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
+  /// The version of the values' encoding, and what is made of older ones; nil for version 0.
+  public var schema: CacheSchema<Value>?
   /// What loads accept that say nothing else.
   public var loadPolicy = LoadPolicy.cachedOrFetch
   /// How long after a fetch failed a stale value is left alone: until then it is returned, and not fetched anew.

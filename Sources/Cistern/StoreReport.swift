@@ -16,6 +16,8 @@ public struct StoreReport: Sendable {
     case notMerged
     /// A record could not be decoded; it was removed.
     case notDecodable
+    /// A record of an older version of the schema could not be migrated; it was removed.
+    case notMigrated
     /// A write was refused, because the tier can never hold it.
     case refused
     /// A reader held its snapshot so long that the disk's space could not be reused.

@@ -17,13 +17,7 @@ extension DiskEngine {
   /// Counts and sizes of these partitions together, and of the file. Takes no transaction.
   func statistics(of partitions: [Partition]) -> SecondTierStatistics {
     var statistics = SecondTierStatistics()
-    statistics.mode =
-      switch mode {
-      case .active: .active
-      case .readOnly: .readOnly
-      case .degraded: .degraded
-      case .closed: .closed
-      }
+    statistics.mode = mode.published
     statistics.limitBytes = limits.limit
     statistics.occupiedBytes = counters.fileBytes.load(ordering: .relaxed)
     statistics.commits = counters.commits.load(ordering: .relaxed)
@@ -38,5 +32,17 @@ extension DiskEngine {
       statistics.stagedCount += partition.staging.stagedCount
     }
     return statistics
+  }
+}
+
+extension DiskEngine.Mode {
+  /// As statistics say it.
+  var published: SecondTierStatistics.Mode {
+    switch self {
+    case .active: .active
+    case .readOnly: .readOnly
+    case .degraded: .degraded
+    case .closed: .closed
+    }
   }
 }

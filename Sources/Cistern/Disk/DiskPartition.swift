@@ -76,6 +76,10 @@ package final class DiskPartition: SecondTierPartition {
     if !owner.isClosed { try engine.forEachRecord(of: partition, body) }
   }
 
+  package var mode: SecondTierStatistics.Mode {
+    owner.isClosed || engine.isInherited ? .closed : engine.mode.published
+  }
+
   package var statistics: SecondTierStatistics {
     var statistics = engine.statistics(of: [partition])
     if owner.isClosed { statistics.mode = .closed }

@@ -97,11 +97,17 @@ public protocol SecondTierPartition: AnyObject, Sendable {
 
   /// Counts and sizes of this partition, as of now.
   var statistics: SecondTierStatistics { get }
+
+  /// Whether the tier works, as ``statistics`` say too. Cheap: it is asked inside critical sections.
+  var mode: SecondTierStatistics.Mode { get }
 }
 
 extension SecondTierPartition {
   /// Whether the key is absent.
   public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }
+
+  /// What ``statistics`` say.
+  public var mode: SecondTierStatistics.Mode { statistics.mode }
 }
 
 /// What is written of one key.

@@ -54,6 +54,8 @@ public enum RemovalCause: Sendable, Hashable {
   case evicted
   /// The disk damaged or failed to write the last copy.
   case lost
+  /// An older version of the cache's schema wrote it, and it was not migrated (``CacheSchema``).
+  case outdated
   /// Its key was given a value that no tier can hold, so that the older one had to go.
   case refused
 }

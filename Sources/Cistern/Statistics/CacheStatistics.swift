@@ -40,6 +40,10 @@ public struct CacheStatistics: Sendable, Equatable {
   public var notEncodable: Int
   /// Records that could not be decoded, and were removed.
   public var notDecodable: Int
+  /// Records of an older version of the schema that were migrated, and written again.
+  public var migrated: Int
+  /// Records of an older version of the schema that were removed, because nothing could be made of them.
+  public var dropped: Int
   /// Flights under way now.
   public var inProgressCount: Int
   /// Callers that wait for them.
@@ -84,6 +88,8 @@ extension CacheStatistics {
     refused = counters.refused
     notEncodable = counters.notEncodable
     notDecodable = counters.notDecodable
+    migrated = counters.migrated
+    dropped = counters.dropped
     self.inProgressCount = inProgressCount
     self.waiterCount = waiterCount
     self.memory = memory
@@ -115,6 +121,8 @@ extension CacheStatistics: CustomStringConvertible {
     table.add("refused", refused)
     table.add("not encodable", notEncodable)
     table.add("not decodable", notDecodable)
+    table.add("migrated", migrated)
+    table.add("dropped", dropped)
     table.add("in progress", inProgressCount)
     table.add("waiters", waiterCount)
     table.add(memory)

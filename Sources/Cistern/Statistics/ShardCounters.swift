@@ -39,6 +39,10 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var notEncodable = 0
   /// Records that could not be decoded, and were removed.
   @usableFromInline package var notDecodable = 0
+  /// Records of an older version that were migrated.
+  @usableFromInline package var migrated = 0
+  /// Records of an older version that were removed, because nothing could be made of them.
+  @usableFromInline package var dropped = 0
 
   /// Creates counters at zero.
   @usableFromInline
@@ -65,5 +69,7 @@ package struct ShardCounters: Sendable, Equatable {
     sum.refused &+= part.refused
     sum.notEncodable &+= part.notEncodable
     sum.notDecodable &+= part.notDecodable
+    sum.migrated &+= part.migrated
+    sum.dropped &+= part.dropped
   }
 }

@@ -139,6 +139,8 @@ final class FaultInjectingPartition: SecondTierPartition {
     }
   }
 
+  var mode: SecondTierStatistics.Mode { tier.state.withLock { $0.contents.mode } }
+
   var statistics: SecondTierStatistics {
     tier.state.withLock { state in
       var statistics = SecondTierStatistics()

@@ -16,7 +16,7 @@ struct Subject: Sendable {
       case .refused:
         // Values that are too large are written on purpose.
         break
-      case .setAside, .degraded, .recovered, .damagedRecord, .notEncodable, .notDecodable, .longReader:
+      case .setAside, .degraded, .recovered, .damagedRecord, .notEncodable, .notDecodable, .notMigrated, .longReader:
         violations.report(.unsound, "the store reports: \(report.message) (\(report.location))")
       }
     }

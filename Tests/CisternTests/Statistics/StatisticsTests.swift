@@ -24,14 +24,16 @@ import Testing
     part.staleHits = 17
     part.refreshes = 18
     part.timeouts = 19
+    part.migrated = 20
+    part.dropped = 21
     var sum = part
     sum += part
 
     let single = numbers(of: part)
-    #expect(single.count == 19 && !single.contains(0), "a counter was added to the type and not to this test")
+    #expect(single.count == 21 && !single.contains(0), "a counter was added to the type and not to this test")
     #expect(numbers(of: sum) == single.map { $0 * 2 })
     let statistics = CacheStatistics(counters: sum)
-    #expect(Array(numbers(of: statistics).prefix(19)) == numbers(of: sum))
+    #expect(Array(numbers(of: statistics).prefix(21)) == numbers(of: sum))
   }
 
   @Test func `the hit ratio counts both tiers, and is zero before the first look-up`() {

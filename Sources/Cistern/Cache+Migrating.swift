@@ -1,0 +1,50 @@
+// Records that another version of the cache's schema wrote (`CacheSchema`).
+
+extension Cache {
+  /// What a record of another version is worth. Runs the user's migration, and the codec: outside all locks and
+  /// transactions.
+  @usableFromInline
+  @inline(never)
+  func interpretOther(
+    _ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key
+  ) -> Interpretation<Value> {
+    let version = record.metadata.schemaVersion
+    guard version < schemaVersion else { return .foreign }
+    guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
+    guard let migrated = migrated(record, forKey: key) else { return .worthless(.outdated) }
+    let encoded = encode(migrated, forKey: key)
+    let cost = UInt32(clamping: max(1, weigher?(migrated) ?? encoded.size))
+    var rewriting: Rewriting?
+    // One that cannot be encoded is migrated again when it is wanted again.
+    if let bytes = encoded.bytes, let secondTier, secondTier.partition.mode == .active {
+      var metadata = record.metadata
+      metadata.cost = cost
+      metadata.schemaVersion = schemaVersion
+      rewriting = Rewriting(
+        staged: .record(key: secondTier.bytes(key), metadata, bytes: bytes), isMigration: true)
+    }
+    return .usable(Arrival(value: migrated, cost: cost, timing: timing), rewriting: rewriting)
+  }
+
+  /// What the user's migration makes of a record; nil where it is to be dropped.
+  private func migrated(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Value? {
+    guard let migrate else { return nil }
+    do {
+      return try migrate(record.bytes, record.metadata.schemaVersion)
+    } catch {
+      report(
+        StoreReport(
+          .notMigrated,
+          "a record of version \(record.metadata.schemaVersion) could not be migrated to version \(schemaVersion) and was removed; it is fetched again when it is wanted",
+          location: location(of: key), cause: error))
+      return nil
+    }
+  }
+
+  /// The bytes of a key whose record is of an older version, in the cache's own; the record is migrated as by a look-up.
+  @usableFromInline
+  func migratedBytes(_ key: Key) -> [UInt8]? {
+    guard let codec, let value = value(forKey: key) else { return nil }
+    return try? codec.encode(value)
+  }
+}
