@@ -38,6 +38,25 @@ extension Cache {
     observers.sets(scope, keeping: limit)
   }
 
+  /// The value of a key as it is when somebody begins to iterate, and every later one: with no gap between them, and none
+  /// twice.
+  public func valueUpdates(forKey key: Key) -> ValueUpdates<Key, Value> {
+    ValueUpdates(key: key, updates: observers.updates(.key(key), buffering: .newestPerKey), cache: self)
+  }
+
+  /// What observers take for the key's value, and the number of the newest change that it shows.
+  func numberedValue(forKey key: Key) -> (Value?, UInt64) {
+    let hash = EntryTable<Key, Value>.hash(key)
+    table.watch(hash)
+    defer { table.unwatch(hash) }
+    while true {
+      let finding = find(key, hash: hash)
+      let number = table.whileUnchanged(finding.version, hash: hash) { observers.newestNumber }
+      guard let number else { continue }
+      return (finding.edited?.shown ?? finding.value, number)
+    }
+  }
+
   /// The changes of one key from now on, as a sequence that ends when its task is cancelled.
   public func updates(
     forKey key: Key, buffering: UpdateBuffering = .newestPerKey

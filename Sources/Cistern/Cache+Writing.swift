@@ -1,10 +1,11 @@
 import Synchronization
 
 extension Cache {
-  /// Stores a value in both tiers, in place of any older one. A fetch of the key that is on its way is not stored.
+  /// Stores a value in both tiers, in place of any older one, or merged with it (``CacheConfiguration/merge``). A fetch of
+  /// the key that is on its way is not stored; where the cache merges, it is merged under the value.
   ///
   /// Returns at once: the value is readable now, and on disk within the store's commit interval. A crash before that
-  /// leaves the older value; ``commitValue(_:forKey:expiry:)`` waits. Blocks the thread only while more writes are
+  /// leaves the older value; ``commitValue(_:forKey:expiry:context:)`` waits. Blocks the thread only while more writes are
   /// staged than the disk keeps up with.
   ///
   /// A value dearer than memory's limit is kept on disk only; one that no tier can hold is not stored, evicts nobody,
@@ -28,7 +29,7 @@ extension Cache {
     _ = try? arrive(value, forKey: key, hash: hash, expiry: expiry, context: context)
   }
 
-  /// Stores a value, as ``setValue(_:forKey:expiry:)`` does, and returns when it is on disk: no crash brings an older
+  /// Stores a value, as ``setValue(_:forKey:expiry:context:)`` does, and returns when it is on disk: no crash brings an older
   /// value back. In a store without a second tier it returns at once.
   ///
   /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can. And when it
@@ -51,12 +52,12 @@ extension Cache {
   /// Removes a key from both tiers. A fetch of it that is on its way is not stored; its callers get its result.
   ///
   /// Returns at once: nothing is read from now on. A crash within the store's commit interval may bring the value back;
-  /// ``commitRemoval(forKey:)`` waits. O(1).
+  /// ``commitRemoval(forKey:context:)`` waits. O(1).
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
     remove(key, context: context)
   }
 
-  /// Removes a key, as ``removeValue(forKey:)`` does, and returns when that is on disk: no crash brings the value back.
+  /// Removes a key, as ``removeValue(forKey:context:)`` does, and returns when that is on disk: no crash brings the value back.
   ///
   /// Throws `CisternError` when the disk fails.
   public nonisolated(nonsending) func commitRemoval(

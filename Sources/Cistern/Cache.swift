@@ -123,8 +123,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: Looking up
 
 extension Cache {
-  /// The value of a key, from either tier; nil where there is none. Setting stores, as ``setValue(_:forKey:expiry:)``
-  /// does; setting nil removes, as ``removeValue(forKey:)`` does.
+  /// The value of a key, from either tier; nil where there is none. Setting stores, as ``setValue(_:forKey:expiry:context:)``
+  /// does; setting nil removes, as ``removeValue(forKey:context:)`` does.
   ///
   /// Never fetches and never suspends. A hit in memory is O(1), takes one lock and allocates nothing; a hit on disk
   /// reads, decodes, and brings the value into memory, all on the calling thread.

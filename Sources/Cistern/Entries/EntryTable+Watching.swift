@@ -21,6 +21,13 @@ extension EntryTable {
     shards.withShard(of: hash) { $0.versions.unwatch(Self.fingerprint(hash)) }
   }
 
+  /// Runs `body` in the critical section of a key that is watched, if it has this version still; else nil.
+  func whileUnchanged<Result>(_ version: KeyVersions.Version, hash: UInt64, _ body: () -> Result) -> Result? {
+    shards.withShard(of: hash) { shard in
+      shard.versions[Self.fingerprint(hash)]?.version == version ? body() : nil
+    }
+  }
+
   /// What a key that is watched has now.
   func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
     let fingerprint = Self.fingerprint(hash)

@@ -25,6 +25,9 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   @inlinable
   package var isObserved: Bool { center.observerCount.load(ordering: .relaxed) > 0 }
 
+  /// The number of the newest change. Inside a key's critical section it tells the key's earlier changes from later ones.
+  package var newestNumber: UInt64 { lastNumber.load(ordering: .relaxed) }
+
   /// Numbers a change and hands it to the observers of its key.
   ///
   /// Call it inside the entry's critical section, so that the calls for a key have the order of its changes. It runs

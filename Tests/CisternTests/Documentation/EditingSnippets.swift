@@ -96,6 +96,17 @@ extension Client {
     token.cancel()
   }
 
+  @Test func `the value as it is, and later ones`() async throws {
+    let articles = try sampleArticles()
+    let looking = Task {
+      for await article in articles.valueUpdates(forKey: id) {
+        print(article?.title ?? "none")
+      }
+    }
+    looking.cancel()
+    await looking.value
+  }
+
   @Test func `sets of changes`() async throws {
     let articles = try sampleArticles()
     let looking = Task {

@@ -1,0 +1,61 @@
+import Cistern
+import CisternTesting
+import Testing
+
+struct ValueUpdatesTests {
+  @Test(arguments: SubjectKind.caches)
+  func `the value of now and later ones come in order, with no gap, none twice, and the last one always`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 300) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = 0
+      if kind != .memory, executor.seed % 2 == 0 { cache.trim(toCost: 0) }
+      let writer = Task(executorPreference: executor) {
+        for number in 1...5 {
+          await Task.yield()
+          cache["k"] = number
+          if kind != .memory, number % 2 == 0 { cache.trim(toCost: 0) }
+        }
+      }
+      let readers = (0..<3).map { _ in
+        Task(executorPreference: executor) {
+          var seen: [Int] = []
+          for await value in cache.valueUpdates(forKey: "k") {
+            seen.append(value ?? -1)
+            if value == 5 { break }
+            await Task.yield()
+          }
+          return seen
+        }
+      }
+      await writer.value
+      for reader in readers {
+        let seen = await reader.value
+        try #require(seen.last == 5 && zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 }, "\(seen)")
+      }
+      try #require(subject.findings == [] && cache.watchFindings == [])
+    }
+  }
+
+  @Test func `a key without a value begins with none, and the sequence ends with its task or the cache`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var subject: FieldsSubject? = try FieldsSubject(.memory, on: executor)
+      let sequence = try #require(subject).cache.valueUpdates(forKey: "k")
+      let gate = Gate()
+      let reader = Task(executorPreference: executor) {
+        var iterator = sequence.makeAsyncIterator()
+        let first = await iterator.next()
+        gate.open()
+        return (first, await iterator.next(), await iterator.next())
+      }
+      try await gate.pass()
+      subject?.cache["k"] = ["v": 1]
+      for _ in 0..<20 { await Task.yield() }
+      subject = nil
+      let (first, second, third) = await reader.value
+      try #require(first == .some(nil) && second == .some(["v": 1]) && third == nil)
+    }
+  }
+}
