@@ -17,6 +17,7 @@ extension EntryTable {
       budget.release(cost: total.cost, count: total.count)
       count += shard.slots.count
       shard.stampAll()
+      shard.versions.endEdits()
       shard.refreshingCount = 0
       old.append(ClearedShard(takenFrom: &shard))
     } _: {

@@ -54,13 +54,15 @@ struct KeyVersions {
     if effect == .replacement { watched[fingerprint]?.version.ends &+= 1 }
   }
 
-  /// Every key was removed.
+  /// Every key was removed, or may have been.
   @usableFromInline
   mutating func noteRemovalOfAll() {
-    for fingerprint in watched.keys {
-      note(.replacement, on: fingerprint)
-      setEdited(false, fingerprint)
-    }
+    for fingerprint in watched.keys { note(.replacement, on: fingerprint) }
+  }
+
+  /// No unconfirmed edits are left, over any key.
+  mutating func endEdits() {
+    for fingerprint in watched.keys { setEdited(false, fingerprint) }
   }
 
   /// Unconfirmed edits begin or end to lie over a key that is watched.
