@@ -49,8 +49,8 @@ extension Cache {
     return try writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
       key, finding throws(CisternError) in
       switch batch.writes[key] {
-      case .store(let value, let expiry):
-        PlannedWrite(.store(try merged(value, over: finding.usable, forKey: key)), expiry: expiry, effect: effect)
+      case .store(let value, let storing):
+        PlannedWrite(.store(try merged(value, over: finding.usable, forKey: key)), storing, effect: effect)
       case .remove: PlannedWrite(.remove)
       case nil: PlannedWrite(.keep)
       }
@@ -75,12 +75,12 @@ extension Cache {
   /// What is to become of a key, beside others.
   struct PlannedWrite {
     let replacement: Replacement
-    let expiry: Expiry?
+    let storing: Storing
     let effect: WriteEffect
 
-    init(_ replacement: Replacement, expiry: Expiry? = nil, effect: WriteEffect = .replacement) {
+    init(_ replacement: Replacement, _ storing: Storing = Storing(), effect: WriteEffect = .replacement) {
       self.replacement = replacement
-      self.expiry = expiry
+      self.storing = storing
       self.effect = effect
     }
   }
@@ -148,11 +148,11 @@ extension Cache {
         edited.queue.replaceBase(by: value)
         edited.shown = edited.queue.shown()
         shown = prepare(
-          edited, replacing: finding, forKey: key, storing: ConfirmedWrite(expiry: planned.expiry))
+          edited, replacing: finding, forKey: key, storing: planned.storing)
       }
       let writing =
         shown.map { Writing(arrival: $0.arrival, staged: $0.staged, encodingError: $0.encodingError) }
-        ?? prepare(value, forKey: key, expiry: planned.expiry)
+        ?? prepare(value, forKey: key, expiry: planned.storing.expiry, tags: planned.storing.tags)
       if let error = writing.encodingError {
         throw CisternError(
           .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
@@ -193,7 +193,7 @@ extension Cache {
     defer { withExtendedLifetime(former) {} }
     var outcome = WriteOutcome.nothing
     let token = secondTier?.partition.beginBatch()
-    let applied = table.writeAll(parts) { had in
+    let applied = table.writeAll(parts) { had, era in
       var changes: [Change<Key, Value>.Event] = []
       var persisted: [Bool] = []
       for (index, write) in prepared.enumerated() {
@@ -201,7 +201,7 @@ extension Cache {
         let hadValue = write.existed ?? hadValue(had[index], keyBytes: write.writing.staged?.key)
         if write.existed != nil { former.append(edits.set(write.shown?.kept, for: key)) }
         var isPersisted = false
-        if let staged = write.writing.staged, let token, let partition = secondTier?.partition {
+        if let staged = write.writing.staged?.stamped(era: era), let token, let partition = secondTier?.partition {
           switch partition.stage(staged, in: token) {
           case .staged: if case .record = staged { isPersisted = true }
           case .refused: outcome = .refused

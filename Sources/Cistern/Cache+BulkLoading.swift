@@ -145,7 +145,7 @@ extension Cache {
         }
         do {
           let published = try await publish(
-            value, of: one.flight, since: departure, forKey: one.key, hash: one.hash, expiry: expiry)
+            value, of: one.flight, since: departure, forKey: one.key, hash: one.hash, storing: Storing(expiry: expiry))
           one.flight.land(.success(published))
         } catch {
           fail(one.flight, forKey: one.key, hash: one.hash, error)

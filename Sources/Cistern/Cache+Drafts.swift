@@ -26,10 +26,10 @@ extension Cache: DraftParent {
       switch write {
       case .remove: return PlannedWrite(.remove)
       // What was resolved has what both have. All else that arrives is merged.
-      case .store(let value, let expiry) where isResolved: return PlannedWrite(.store(value), expiry: expiry)
-      case .store(let value, let expiry):
+      case .store(let value, let storing) where isResolved: return PlannedWrite(.store(value), storing)
+      case .store(let value, let storing):
         return PlannedWrite(
-          .store(try merged(value, over: finding.usable, forKey: key)), expiry: expiry, effect: arrivalEffect)
+          .store(try merged(value, over: finding.usable, forKey: key)), storing, effect: arrivalEffect)
       }
     }
   }

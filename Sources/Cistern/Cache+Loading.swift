@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Cache {
   /// The value of a key; fetched, where neither tier has it, once for all who ask meanwhile.
   ///
@@ -17,22 +19,24 @@ extension Cache {
   /// - Parameters:
   ///   - key: what is asked for.
   ///   - expiry: the lifetime of a fetched value; nil for what the value itself or the cache says.
+  ///   - tags: what a fetched value can be removed by, with others: ``removeAll(tagged:)``.
   ///   - policy: what is accepted, and for how long the caller waits; nil for the cache's.
   ///   - fetch: gets the value from where it comes from.
   @inlinable
   public nonisolated(nonsending) func value(
-    forKey key: Key, expiry: Expiry? = nil, policy: LoadPolicy? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
     let hash = EntryTable<Key, Value>.hash(key)
     let policy = policy ?? loading.policy
     if policy.demand.acceptsFresh, let value = freshInMemory(key, hash: hash) { return value }
-    return try await load(key, hash: hash, expiry: expiry, policy: policy, fetch: fetch).value
+    return try await load(key, hash: hash, storing: Storing(expiry: expiry, tags: tags), policy: policy, fetch: fetch)
+      .value
   }
 
   /// As ``value(forKey:expiry:policy:fetch:)``, and tells where the value came from.
   public nonisolated(nonsending) func loadedValue(
-    forKey key: Key, expiry: Expiry? = nil, policy: LoadPolicy? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
     let hash = EntryTable<Key, Value>.hash(key)
@@ -40,7 +44,7 @@ extension Cache {
     if policy.demand.acceptsFresh, let value = freshInMemory(key, hash: hash) {
       return Loaded(value: value, source: .memory)
     }
-    return try await load(key, hash: hash, expiry: expiry, policy: policy, fetch: fetch)
+    return try await load(key, hash: hash, storing: Storing(expiry: expiry, tags: tags), policy: policy, fetch: fetch)
   }
 
   /// Fetches the key anew, whatever is cached, and returns what came; joins a flight that is on its way. The older value
@@ -50,9 +54,9 @@ extension Cache {
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func refreshValue(
-    forKey key: Key, expiry: Expiry? = nil, fetch: @escaping @Sendable (Key) async throws -> Value
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
-    try await value(forKey: key, expiry: expiry, policy: .reload, fetch: fetch)
+    try await value(forKey: key, expiry: expiry, tags: tags, policy: .reload, fetch: fetch)
   }
 
   /// A fresh value that memory has; one that is due for a refresh is not among them, for the load to see.
@@ -68,25 +72,31 @@ extension Cache {
   /// Hits, joins or leads.
   @inlinable
   nonisolated(nonsending) func load(
-    _ key: Key, hash: UInt64, expiry: Expiry?, policy: LoadPolicy,
+    _ key: Key, hash: UInt64, storing: Storing, policy: LoadPolicy,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
     while true {
       // Cancelled before it began: nothing starts.
       try Task.checkCancellation()
-      switch try begin(key, hash: hash, expiry: expiry, policy: policy, fetch: fetch) {
+      // What it gets must be newer than what was invalidated before it asked.
+      let era = table.newestInvalidation.load(ordering: .acquiring)
+      switch try begin(key, hash: hash, storing: storing, policy: policy, fetch: fetch) {
       case .loaded(let loaded):
         return loaded
       case .waiting(let flight, let waiter, let source, nil) where policy.timeout == .max:
         do {
-          return Loaded(value: try await table.wait(for: flight, as: waiter, hash: hash), source: source)
+          let value = try await table.wait(for: flight, as: waiter, hash: hash)
+          if flight.isInvalidated(since: era) { continue }
+          return Loaded(value: value, source: source)
         } catch is LookAgain {
           // The flight brought nothing that this caller may have. It knows how to ask for it.
         }
       case .waiting(let flight, let waiter, let source, let instead):
         do {
-          return try await waitPatiently(
+          let loaded = try await waitPatiently(
             for: flight, as: waiter, forKey: key, hash: hash, policy: policy, instead: instead, source: source)
+          if flight.isInvalidated(since: era) { continue }
+          return loaded
         } catch is LookAgain {
         }
       }
@@ -108,7 +118,7 @@ extension Cache {
   @inlinable
   @inline(never)
   func begin(
-    _ key: Key, hash: UInt64, expiry: Expiry?, policy: LoadPolicy,
+    _ key: Key, hash: UInt64, storing: Storing, policy: LoadPolicy,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) throws -> Beginning {
     let priority = Task.currentPriority
@@ -120,7 +130,7 @@ extension Cache {
       case .hit(let value, let isStale):
         return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
       case .refresh(let value, let flight, let isStale):
-        start(flight, forKey: key, hash: hash, priority: priority, expiry: expiry, fetch: fetch)
+        start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
         return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
       case .notCached:
         return .loaded(try cachedOnly(key, hash: hash, policy: policy))
@@ -137,7 +147,7 @@ extension Cache {
           }
         }
         table.count(hash) { $0.misses += 1 }
-        start(flight, forKey: key, hash: hash, priority: priority, expiry: expiry, fetch: fetch)
+        start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
         return .waiting(flight, waiter: waiter, .fetched, instead: instead)
       }
     }
@@ -184,18 +194,18 @@ extension Cache {
   /// Starts the second half of a flight, in a task of its own.
   @inlinable
   func start(
-    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority, expiry: Expiry?,
+    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority, storing: Storing,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
     table.start(flight.work, priority: priority, pilot: pilot) { [self] in
-      await fly(flight, forKey: key, hash: hash, expiry: expiry, fetch: fetch)
+      await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
     }
   }
 
   /// The second half of a flight: fetch, publish, land.
   @inlinable
   func fly(
-    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?,
+    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, storing: Storing,
     fetch: @Sendable (Key) async throws -> Value
   ) async {
     let departure = departure(forKey: key, hash: hash)
@@ -208,7 +218,7 @@ extension Cache {
         value = try await loading.attempt(hash: hash, clock: clock) { () async throws -> Value in try await fetch(key) }
       }
       let published = try await publish(
-        value, of: flight, since: departure, forKey: key, hash: hash, expiry: expiry)
+        value, of: flight, since: departure, forKey: key, hash: hash, storing: storing)
       flight.land(.success(published))
     } catch {
       fail(flight, forKey: key, hash: hash, error)
@@ -221,15 +231,17 @@ extension Cache {
   @inlinable
   func publish(
     _ value: Value, of flight: Flight<Value>, since departure: FlightDeparture<Key, Value>?, forKey key: Key,
-    hash: UInt64, expiry: Expiry?
+    hash: UInt64, storing: Storing
   ) async throws -> Value {
     if let departure {
-      return try await publishMerged(value, of: flight, since: departure, forKey: key, hash: hash, expiry: expiry)
+      return try await publishMerged(value, of: flight, since: departure, forKey: key, hash: hash, storing: storing)
     }
-    let writing = prepare(value, forKey: key, expiry: expiry)
+    let writing = prepare(value, forKey: key, expiry: storing.expiry, tags: storing.tags)
     await secondTier?.partition.waitForRoom()
-    if commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight))) == nil, !edits.isEmpty {
-      publishUnderEdits(value, of: flight, forKey: key, hash: hash, expiry: expiry)
+    if commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight))) == nil {
+      if !edits.isEmpty { publishUnderEdits(value, of: flight, forKey: key, hash: hash, storing: storing) }
+      // Invalidated meanwhile: the entry must not wait for it any more.
+      table.end(flight, forKey: key, hash: hash)
     }
     return value
   }

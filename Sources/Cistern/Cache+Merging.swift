@@ -6,9 +6,9 @@ extension Cache {
   /// Throws where it cannot be merged, which is reported; what is cached stays.
   @usableFromInline
   func arrive(
-    _ value: Value, forKey key: Key, hash: UInt64, expiry: Expiry?, context: WriterContext?
+    _ value: Value, forKey key: Key, hash: UInt64, expiry: Expiry?, tags: [String] = [], context: WriterContext?
   ) throws(CisternError) -> Written {
-    try rewrite(key, hash: hash, expiry: expiry, effect: arrivalEffect, context: context) {
+    try rewrite(key, hash: hash, expiry: expiry, tags: tags, effect: arrivalEffect, context: context) {
       finding throws(CisternError) in
       .store(try merged(value, over: finding.usable, forKey: key))
     }
@@ -61,10 +61,15 @@ extension Cache {
   @usableFromInline
   func publishMerged(
     _ value: Value, of flight: Flight<Value>, since departure: FlightDeparture<Key, Value>, forKey key: Key,
-    hash: UInt64, expiry: Expiry?
+    hash: UInt64, storing: Storing
   ) async throws -> Value {
     await secondTier?.partition.waitForRoom()
     while true {
+      if flight.isInvalidated {
+        // The entry must not wait for it any more.
+        table.end(flight, forKey: key, hash: hash)
+        return value
+      }
       let finding = find(key, hash: hash, isOwnOf: flight)
       let result: Value
       if finding.flight != nil {
@@ -77,8 +82,8 @@ extension Cache {
         return value
       }
       let written = attempt(
-        .store(result), replacing: finding, forKey: key, hash: hash, expiry: expiry, effect: arrivalEffect,
-        context: nil)
+        .store(result), replacing: finding, forKey: key, hash: hash, expiry: storing.expiry, tags: storing.tags,
+        effect: arrivalEffect, context: nil)
       if written != nil { return result }
     }
   }

@@ -77,6 +77,7 @@ extension Cache {
   /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
   func attempt(
     _ replacement: Replacement, replacing finding: Finding, forKey key: Key, hash: UInt64, expiry: Expiry?,
+    tags: [String] = [],
     effect: WriteEffect, context: WriterContext?
   ) -> Written? {
     switch replacement {
@@ -90,11 +91,12 @@ extension Cache {
         edited.queue.replaceBase(by: value)
         edited.shown = edited.queue.shown()
         return show(
-          edited, replacing: finding, forKey: key, hash: hash, storing: ConfirmedWrite(expiry: expiry), effect: effect,
+          edited, replacing: finding, forKey: key, hash: hash, storing: Storing(expiry: expiry, tags: tags),
+          effect: effect,
           context: context)
       }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
-      let writing = prepare(value, forKey: key, expiry: expiry)
+      let writing = prepare(value, forKey: key, expiry: expiry, tags: tags)
       // The same again concerns nobody who depends on it.
       let terms = WriteTerms<Value>(
         if: .unchanged(since: finding.version, of: finding.flight),
@@ -109,7 +111,7 @@ extension Cache {
   ///
   /// - Parameter decide: given what was found, says what becomes of the key.
   func rewrite<Failure: Error>(
-    _ key: Key, hash: UInt64, expiry: Expiry?, effect: WriteEffect, context: WriterContext?,
+    _ key: Key, hash: UInt64, expiry: Expiry?, tags: [String] = [], effect: WriteEffect, context: WriterContext?,
     _ decide: (Finding) throws(Failure) -> Replacement
   ) throws(Failure) -> Written {
     table.watch(hash)
@@ -118,7 +120,8 @@ extension Cache {
       let finding = find(key, hash: hash)
       let replacement = try decide(finding)
       let written = attempt(
-        replacement, replacing: finding, forKey: key, hash: hash, expiry: expiry, effect: effect, context: context)
+        replacement, replacing: finding, forKey: key, hash: hash, expiry: expiry, tags: tags, effect: effect,
+        context: context)
       if let written { return written }
     }
   }

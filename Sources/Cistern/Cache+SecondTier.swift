@@ -64,14 +64,14 @@ extension Cache {
     var isMigrated = false
     table.write(
       arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, count: count
-    ) { _, isHeld in
+    ) { _, isHeld, era in
       if let keyBytes, !isPersisted(keyBytes) {
         // The record has left the tier since it was read, and observers know. In memory it is there again.
         if isHeld { observers.record(.inserted(key, arrival.value)) }
         return false
       }
       guard let rewriting, let secondTier else { return true }
-      switch secondTier.partition.stage(rewriting.staged) {
+      switch secondTier.partition.stage(rewriting.staged.stamped(era: era)) {
       case .staged:
         isMigrated = rewriting.isMigration
         return true
@@ -103,7 +103,7 @@ extension Cache {
     case .own(let flight):
       discarded = table.whileOwn(flight, forKey: key, hash: hash, commit)
     case .always, .unedited, .unchanged, .untouched, .expired:
-      discarded = table.write(nil, forKey: key, hash: hash, if: condition, effect: .upkeep) { _, _ in
+      discarded = table.write(nil, forKey: key, hash: hash, if: condition, effect: .upkeep) { _, _, _ in
         commit()
         return false
       }
@@ -116,7 +116,7 @@ extension Cache {
   @usableFromInline
   func endExpired(_ key: Key, hash: UInt64) {
     let keyBytes = secondTier?.bytes(key)
-    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now()), effect: .upkeep) { _, _ in
+    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now()), effect: .upkeep) { _, _, _ in
       if let secondTier, let keyBytes { _ = secondTier.partition.stage(.removal(key: keyBytes)) }
       if observers.isObserved { observers.record(.removed(key, .expired)) }
       return false

@@ -31,10 +31,10 @@ extension Cache {
       let taken = try step(&edited.queue)
       if case .nothing = taken { return nil }
       edited.shown = edited.queue.shown()
-      var storing: ConfirmedWrite?
+      var storing: Storing?
       switch taken {
       case .nothing, .shows: break
-      case .confirms, .confirmsWhatIsShown: storing = ConfirmedWrite(expiry: expiry)
+      case .confirms, .confirmsWhatIsShown: storing = Storing(expiry: expiry)
       }
       var isSame = false
       if case .confirmsWhatIsShown = taken { isSame = true }
@@ -43,11 +43,6 @@ extension Cache {
         isAnnounced: !isSame)
       if written != nil { return edited }
     }
-  }
-
-  /// That the confirmed value is to be stored, with which lifetime; nil for the cache's.
-  struct ConfirmedWrite {
-    let expiry: Expiry?
   }
 
   /// What is to be written so that edits are shown.
@@ -67,7 +62,7 @@ extension Cache {
 
   /// Weighs and encodes: outside all locks.
   func prepare(
-    _ new: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key, storing: ConfirmedWrite?,
+    _ new: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key, storing: Storing?,
     isAnnounced: Bool = true
   ) -> ShownWrite {
     var edited = new
@@ -75,7 +70,7 @@ extension Cache {
     var staged: StagedWrite?
     var encodingError: (any Error)?
     if let storing {
-      let writing = edited.queue.base.map { prepare($0, forKey: key, expiry: storing.expiry) }
+      let writing = edited.queue.base.map { prepare($0, forKey: key, expiry: storing.expiry, tags: storing.tags) }
       staged = writing?.staged ?? keyBytes.map { .removal(key: $0) }
       encodingError = writing?.encodingError
       edited.timing = writing?.arrival?.timing ?? .plain(until: .distantFuture)
@@ -99,7 +94,7 @@ extension Cache {
   /// where it does not.
   func show(
     _ new: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key, hash: UInt64,
-    storing: ConfirmedWrite?, effect: WriteEffect, context: WriterContext?, isAnnounced: Bool = true
+    storing: Storing?, effect: WriteEffect, context: WriterContext?, isAnnounced: Bool = true
   ) -> Written? {
     let write = prepare(new, replacing: finding, forKey: key, storing: storing, isAnnounced: isAnnounced)
     var outcome = WriteOutcome.nothing
@@ -108,9 +103,9 @@ extension Cache {
     let applied = table.write(
       write.arrival, forKey: key, hash: hash, if: .unchanged(since: finding.version, of: finding.flight),
       effect: effect, edits: .shown(isSettled: write.kept == nil, keepsFlight: storing == nil)
-    ) { _, isHeld in
+    ) { _, isHeld, era in
       former = edits.set(write.kept, for: key)
-      if let staged = write.staged, let secondTier {
+      if let staged = write.staged?.stamped(era: era), let secondTier {
         switch secondTier.partition.stage(staged) {
         case .staged(let ticket): outcome = .staged(ticket)
         case .refused: outcome = .refused
@@ -160,15 +155,16 @@ extension Cache {
   /// Stores what a flight brought as the confirmed value, where edits lie over the flight's own entry.
   @usableFromInline
   func publishUnderEdits(
-    _ value: Value, of flight: Flight<Value>, forKey key: Key, hash: UInt64, expiry: Expiry?
+    _ value: Value, of flight: Flight<Value>, forKey key: Key, hash: UInt64, storing: Storing
   ) {
     table.watch(hash)
     defer { table.unwatch(hash) }
     while true {
       let finding = find(key, hash: hash, isOwnOf: flight)
-      guard finding.flight != nil else { return }
+      guard finding.flight != nil, !flight.isInvalidated else { return }
       let written = attempt(
-        .store(value), replacing: finding, forKey: key, hash: hash, expiry: expiry, effect: .replacement, context: nil)
+        .store(value), replacing: finding, forKey: key, hash: hash, expiry: storing.expiry, tags: storing.tags,
+        effect: .replacement, context: nil)
       if written != nil { return }
     }
   }

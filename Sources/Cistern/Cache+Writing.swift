@@ -16,17 +16,20 @@ extension Cache {
   ///   - value: what is stored.
   ///   - key: what it is stored under.
   ///   - expiry: the value's lifetime; nil for the cache's.
+  ///   - tags: what it can be removed by, with others: ``removeAll(tagged:)``. An empty one is no tag.
   ///   - context: who writes, for ``Change/context``.
   @inlinable
-  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil) {
+  public func setValue(
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil
+  ) {
     let hash = EntryTable<Key, Value>.hash(key)
     secondTier?.partition.waitForRoom()
     if !dependsOnCached {
-      let writing = prepare(value, forKey: key, expiry: expiry)
+      let writing = prepare(value, forKey: key, expiry: expiry, tags: tags)
       if commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) != nil { return }
     }
     // What cannot be merged was reported.
-    _ = try? arrive(value, forKey: key, hash: hash, expiry: expiry, context: context)
+    _ = try? arrive(value, forKey: key, hash: hash, expiry: expiry, tags: tags, context: context)
   }
 
   /// Stores a value, as ``setValue(_:forKey:expiry:context:)`` does, and returns when it is on disk: no crash brings an older
@@ -35,17 +38,17 @@ extension Cache {
   /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can. And when it
   /// cannot be merged with what is cached, which stays.
   public nonisolated(nonsending) func commitValue(
-    _ value: Value, forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil
   ) async throws(CisternError) {
     let hash = EntryTable<Key, Value>.hash(key)
     await secondTier?.partition.waitForRoom()
     if !dependsOnCached {
-      let writing = prepare(value, forKey: key, expiry: expiry)
+      let writing = prepare(value, forKey: key, expiry: expiry, tags: tags)
       if let outcome = commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) {
         return try await waitForCommit(outcome, encodingError: writing.encodingError, forKey: key)
       }
     }
-    let written = try arrive(value, forKey: key, hash: hash, expiry: expiry, context: context)
+    let written = try arrive(value, forKey: key, hash: hash, expiry: expiry, tags: tags, context: context)
     try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
   }
 
@@ -143,29 +146,37 @@ enum WriteOutcome: Sendable {
 extension Cache {
   /// Weighs and encodes. Runs the weigher and the codec: outside all locks.
   @inlinable
-  func prepare(_ value: Value, forKey key: Key, expiry: Expiry?) -> Writing<Value> {
+  func prepare(_ value: Value, forKey key: Key, expiry: Expiry?, tags: [String] = []) -> Writing<Value> {
     let keyBytes = secondTier?.bytes(key)
     var expiry = expiry ?? expiryOfValue?(value) ?? self.expiry
     guard !expiry.refusesWrite else {
       return Writing(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     var timing = Timing.plain(until: .distantFuture)
-    if !expiry.isNever {
+    let tags = allTags(of: value, and: tags)
+    if !expiry.isNever || !tags.isEmpty {
       expiry = expiry.resolved(forHash: EntryTable<Key, Value>.hash(key))
-      timing = expiry.timing(from: clock.now())
-      hasDeadlines.store(true, ordering: .relaxed)
+      timing = expiry.timing(from: clock.now(), tags: tags)
+      if !expiry.isNever { hasDeadlines.store(true, ordering: .relaxed) }
     }
     let encoded = encode(value, forKey: key)
     let cost = UInt32(clamping: max(1, weigher?(value) ?? encoded.size))
     let staged: StagedWrite? = keyBytes.map { keyBytes in
       guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
       let created = wallNow()
-      var metadata = expiry.metadata(created: created, cost: cost)
+      var metadata = expiry.metadata(created: created, cost: cost, tags: tags)
       metadata.schemaVersion = schemaVersion
       return .record(key: keyBytes, metadata, bytes: bytes)
     }
     return Writing(
       arrival: Arrival(value: value, cost: cost, timing: timing), staged: staged, encodingError: encoded.error)
+  }
+
+  /// The tags of a write and those that the value itself says. The empty one is no tag.
+  @inlinable
+  func allTags(of value: Value, and tags: [String]) -> [String] {
+    guard let tagsOfValue else { return tags.isEmpty ? tags : tags.filter { !$0.isEmpty } }
+    return (tags + tagsOfValue(value)).filter { !$0.isEmpty }
   }
 
   /// The value's bytes, where there is a tier for them or they are needed to weigh it; and its size.
@@ -201,10 +212,10 @@ extension Cache {
     var isKept = false
     let applied = table.write(
       writing.arrival, forKey: key, hash: hash, if: terms.condition, effect: terms.effect
-    ) { had, isHeld in
+    ) { had, isHeld, era in
       let hadValue = hadValue(had, keyBytes: writing.staged?.key)
       var isPersisted = false
-      if let staged = writing.staged, let secondTier {
+      if let staged = writing.staged?.stamped(era: era), let secondTier {
         switch secondTier.partition.stage(staged) {
         case .staged(let ticket):
           outcome = .staged(ticket)
@@ -242,7 +253,7 @@ extension Cache {
     // Let go of outside the lock.
     var edited: EditedKeys<Key, Value>.Edited?
     defer { withExtendedLifetime(edited) {} }
-    let applied = table.write(nil, forKey: key, hash: hash, if: condition, edits: .ended) { had, _ in
+    let applied = table.write(nil, forKey: key, hash: hash, if: condition, edits: .ended) { had, _, _ in
       if !edits.isEmpty { edited = edits.set(nil, for: key) }
       hadAny = edited.map { $0.shown != nil } ?? (had != nil || keyBytes.map { isPersisted($0) } ?? false)
       guard hadAny || stagingAlways || edited != nil else { return false }

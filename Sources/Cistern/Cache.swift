@@ -42,6 +42,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let observers: ObserverRegistry<Key, Value>
   @usableFromInline let expiry: Expiry
   @usableFromInline let expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  @usableFromInline let tagsOfValue: (@Sendable (Value) -> [String])?
   @usableFromInline let loading: LoadSettings
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
   let merge: (@Sendable (Value, Value) throws -> Value)?
@@ -84,6 +85,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     migrate = configuration.schema?.migrate
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     expiryOfValue = configuration.expiryOfValue
+    tagsOfValue = configuration.tagsOfValue
     loading = LoadSettings(configuration)
     hasDeadlines = Atomic(!expiry.isNever)
     pilot = EntryTable.Pilot(
@@ -103,6 +105,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       shardCount: surroundings.shardCount
         ?? MemorySizing.shardCount(costLimit: budget.overallLimit.cost, countLimit: budget.overallLimit.count),
       policy: surroundings.evictionPolicy, budget: budget,
+      newestInvalidation: secondTier?.partition.currentEra ?? 0,
       evicted: { key, held in
         // The second tier still has it: nothing has ended.
         if !held.isPersisted, observers.isObserved { observers.record(.removed(key, .evicted)) }
@@ -143,8 +146,8 @@ extension Cache {
     switch table.lookUp(key, hash: hash, at: now()) {
     case .hit(let value):
       return value
-    case .absent(let stamp):
-      return valueBehindMemory(key, hash: hash, stamp: stamp)
+    case .absent(let stamp, let era):
+      return valueBehindMemory(key, hash: hash, ifStill: .untouched(stamp: stamp, era: era))
     case .stale:
       table.count(hash) { $0.misses += 1 }
       return nil
@@ -193,7 +196,7 @@ extension Cache {
 
   /// Looks in the second tier, and brings what is there into memory, unless the key was written meanwhile.
   @inlinable
-  func valueBehindMemory(_ key: Key, hash: UInt64, stamp: UInt32) -> Value? {
+  func valueBehindMemory(_ key: Key, hash: UInt64, ifStill condition: WriteCondition<Value>) -> Value? {
     if let shown = shownByEdits(key) {
       table.count(hash) { if case nil = shown { $0.misses += 1 } else { $0.memoryHits += 1 } }
       return shown
@@ -204,12 +207,12 @@ extension Cache {
     }
     let interpretation = interpret(record, forKey: key)
     guard case .usable(let found, let rewriting) = interpretation else {
-      discard(interpretation, forKey: key, hash: hash, if: .untouched(stamp: stamp))
+      discard(interpretation, forKey: key, hash: hash, if: condition)
       table.count(hash) { $0.misses += 1 }
       return nil
     }
     let isFresh = !found.isStale(at: now())
-    promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .untouched(stamp: stamp)) {
+    promote(found, rewriting: rewriting, forKey: key, hash: hash, if: condition) {
       if isFresh { $0.diskHits += 1 } else { $0.misses += 1 }
     }
     return isFresh ? found.value : nil

@@ -30,6 +30,9 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The expiry of a value, from the value itself; nil for the write's own or the cache's. A write that is given an expiry
   /// does not ask. Called outside all locks, by whoever stores.
   public var expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  /// The tags of a value, from the value itself, beside those that its write gives: see ``Cache/removeAll(tagged:)``. Called
+  /// outside all locks, by whoever stores.
+  public var tagsOfValue: (@Sendable (Value) -> [String])?
   /// Whether and how often a fetch that failed is tried again, within its flight.
   public var retry: RetryPolicy?
   /// The highest number of fetches at one time; nil for any number. Others wait their turn, those with the highest

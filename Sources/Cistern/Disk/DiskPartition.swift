@@ -72,6 +72,10 @@ package final class DiskPartition: SecondTierPartition {
     try await engine.waitForCommit(number: ticket.number, countsEarlier: false)
   }
 
+  package var stagedKeys: [[UInt8]] {
+    owner.isClosed || engine.isInherited ? [] : partition.staging.recordKeys
+  }
+
   package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
     if !owner.isClosed { try engine.forEachRecord(of: partition, body) }
   }

@@ -91,6 +91,10 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// Returns when what the ticket was given for is committed. Throws when it could not be.
   func waitForCommit(_ ticket: CommitTicket) async throws(CisternError)
 
+  /// The keys whose newest record is staged, or was when this was called: ``forEachRecord(_:)`` does not see them. O(n) for
+  /// what is staged.
+  var stagedKeys: [[UInt8]] { get }
+
   /// Calls `body` with the key and metadata of every record, in no particular order, until it returns false. Sees what
   /// was committed when it began, and skips what is staged to be replaced or removed.
   func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows
@@ -103,6 +107,9 @@ public protocol SecondTierPartition: AnyObject, Sendable {
 }
 
 extension SecondTierPartition {
+  /// None: for a tier that commits at once.
+  public var stagedKeys: [[UInt8]] { [] }
+
   /// Whether the key is absent.
   public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }
 
@@ -116,6 +123,14 @@ public enum StagedWrite: Sendable {
   case record(key: [UInt8], RecordMetadata, bytes: [UInt8])
   /// The key's removal.
   case removal(key: [UInt8])
+
+  /// The same write of a value that is newer than the invalidations up to this number.
+  @usableFromInline
+  func stamped(era: UInt64) -> StagedWrite {
+    guard era != 0, case .record(let key, var metadata, let bytes) = self else { return self }
+    metadata.era = era
+    return .record(key: key, metadata, bytes: bytes)
+  }
 
   /// The key that is written.
   public var key: [UInt8] {

@@ -93,6 +93,19 @@ final class StagingArea: Sendable {
     }
   }
 
+  /// The keys of every staged record.
+  var recordKeys: [[UInt8]] {
+    var keys: [[UInt8]] = []
+    for shard in shards {
+      shard.state.withLock { shard in
+        for writes in [shard.fresh, shard.committing] {
+          writes.forEach { entry in if case .record(let key, _, _) = entry.write { keys.append(key) } }
+        }
+      }
+    }
+    return keys
+  }
+
   /// Runs `body` if no write of the key was staged since the last hand-over, and none can be while it runs.
   func unlessStagedAnew(_ key: [UInt8], _ body: () -> Void) {
     let hash = StagedWrites.hash(key.rawSpan)

@@ -2,7 +2,7 @@
 public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What becomes of a key.
   enum Write: Sendable {
-    case store(Value, Expiry?)
+    case store(Value, Storing)
     case remove
   }
 
@@ -19,8 +19,8 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public var count: Int { writes.count }
 
   /// Will store a value, as ``Cache/setValue(_:forKey:expiry:context:)`` does.
-  public mutating func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil) {
-    write(.store(value, expiry), to: key)
+  public mutating func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = []) {
+    write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
   }
 
   /// Will remove a key, as ``Cache/removeValue(forKey:context:)`` does.

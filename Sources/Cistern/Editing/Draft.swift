@@ -64,8 +64,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// Will store a value, when the draft is saved.
-  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil) {
-    write(.store(value, expiry), to: key)
+  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = []) {
+    write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
   }
 
   /// Will remove a key, when the draft is saved.

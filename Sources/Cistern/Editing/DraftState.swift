@@ -91,11 +91,12 @@ extension DraftState {
     case .mine: return (mine, false)
     case .throw: throw DraftConflictError(keys: [key]).wrapped
     case .merge(let merge):
-      var (myValue, expiry): (Value?, Expiry?) = (nil, nil)
-      if case .store(let value, let given) = mine { (myValue, expiry) = (value, given) }
+      var myValue: Value?
+      var storing = Storing()
+      if case .store(let value, let given) = mine { (myValue, storing) = (value, given) }
       let conflict = DraftConflict(key: key, original: seen[key]?.original, theirs: theirs, mine: myValue)
       do {
-        return (try merge(conflict).map { .store($0, expiry) } ?? .remove, true)
+        return (try merge(conflict).map { .store($0, storing) } ?? .remove, true)
       } catch {
         throw CisternError(
           .notMerged, "a conflict of a draft could not be resolved; nothing of it was saved",

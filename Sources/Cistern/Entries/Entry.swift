@@ -155,7 +155,7 @@ extension Entry {
     case .unedited: !isEdited
     case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
     case .own(let flight): !isEdited && isOwn(flight, entry)
-    case .untouched(let earlier): !isEdited && isAbsent(entry) && earlier == stamp
+    case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == stamp
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
     }
   }
@@ -213,8 +213,27 @@ enum WriteCondition<Value: Sendable> {
   case unchanged(since: KeyVersions.Version, of: Flight<Value>? = nil)
   /// While the entry is this flight's: what it brings.
   case own(Flight<Value>)
-  /// While the key is absent, and was not written since a look-up gave this stamp: a promotion.
-  case untouched(stamp: UInt32)
+  /// While the key is absent, and was not written since a look-up gave this stamp: a promotion. What is promoted was read
+  /// after the invalidation with this number, and perhaps before later ones.
+  case untouched(stamp: UInt32, era: UInt64 = .max)
   /// While the entry holds a value that is past its time, its grace included.
   case expired(at: MonotonicTime)
+}
+
+extension WriteCondition {
+  /// The flight that brings the value.
+  @inlinable
+  var flight: Flight<Value>? {
+    switch self {
+    case .own(let flight): flight
+    case .unchanged(_, let flight): flight
+    case .always, .unedited, .untouched, .expired: nil
+    }
+  }
+
+  /// The newest invalidation when the value began to be fetched or read; nil for one that is set now.
+  @inlinable
+  var era: UInt64? {
+    if case .untouched(_, let era) = self { era } else { flight?.era }
+  }
 }

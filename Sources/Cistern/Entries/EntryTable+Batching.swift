@@ -54,7 +54,7 @@ extension EntryTable {
   ///   - parts: one for each key, with room reserved for their values.
   ///   - commit: run once inside the critical sections of all keys, before the entries change. Given what memory had of
   ///     each; answers of each whether the second tier holds its new value.
-  func writeAll(_ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?]) -> [Bool]) -> Bool {
+  func writeAll(_ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?], _ era: UInt64) -> [Bool]) -> Bool {
     let byShard = Dictionary(grouping: parts.indices) { shards.index(of: parts[$0].hash) }.sorted { $0.key < $1.key }
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
@@ -64,6 +64,8 @@ extension EntryTable {
 
   private struct BatchInEffect {
     var had: [Held<Value>?]
+    /// The newest invalidation that every one of the shards knows of.
+    var era = UInt64.max
     var isPersisted: [Bool] = []
     var leaving: [Entry<Value>?] = []
     var slots: [SlotTable<Key, Value>.Slot] = []
@@ -72,17 +74,18 @@ extension EntryTable {
   /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
   private func withShards(
     _ groups: ArraySlice<(key: Int, value: [Int])>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
-    _ commit: ([Held<Value>?]) -> [Bool]
+    _ commit: ([Held<Value>?], _ era: UInt64) -> [Bool]
   ) -> Bool {
     guard let group = groups.first else {
-      batch.isPersisted = commit(batch.had)
+      batch.isPersisted = commit(batch.had, batch.era)
       return true
     }
     return shards.withShard(at: group.key) { shard in
+      batch.era = min(batch.era, shard.invalidations.newest)
       for index in group.value {
         let part = parts[index]
         let fingerprint = Self.fingerprint(part.hash)
-        let entry = shard.slots.find(part.key, fingerprint: fingerprint).map { shard.slots[$0].entry }
+        let entry = shard.locate(part.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
         guard
           Entry.permits(
             part.condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
@@ -112,11 +115,12 @@ extension EntryTable {
     case .ended: shard.versions.setEdited(false, fingerprint)
     case .shown(let isSettled, _): shard.versions.setEdited(!isSettled, fingerprint)
     }
+    let era = shard.era
     let (_, left, slot) = shard.transition(
       part.key, fingerprint: fingerprint, at: number, cost: part.arrival?.cost ?? 0, budget: budget
     ) { entry in
       Entry.arrive(
-        &entry, part.arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted) })
+        &entry, part.arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted, era: era) })
     }
     batch.leaving.append(left)
     if let slot { batch.slots.append(slot) }

@@ -14,6 +14,17 @@ extension EntryTable {
     return snapshot
   }
 
+  /// The keys that memory holds a value of, shard by shard.
+  func keys() -> [Key] {
+    var keys: [Key] = []
+    for index in 0..<shards.count {
+      shards.withShard(at: index) { shard in
+        shard.slots.forEach { _, slot, _ in if slot.entry.isReady { keys.append(slot.key) } }
+      }
+    }
+    return keys
+  }
+
   /// What a table has counted, and what it holds.
   struct Snapshot {
     var counters = ShardCounters()

@@ -74,7 +74,7 @@ extension EntryTable {
     shards.withShard(of: hash) { shard in
       guard isAbsent() else { return }
       shard.stamp(fingerprint)
-      guard let number = shard.slots.find(key, fingerprint: fingerprint),
+      guard let number = shard.locate(key, fingerprint: fingerprint, budget: budget),
         var held = shard.slots[number].entry.held
       else { return commit() }
       held.isPersisted = false

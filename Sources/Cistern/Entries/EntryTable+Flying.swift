@@ -22,8 +22,11 @@ extension EntryTable {
   func makeFlight(
     forKey key: Key, hash: UInt64, work: FlightWork = FlightWork(), priority: TaskPriority, pilot: Pilot
   ) -> Flight<Value> {
-    guard !pilot.completesAbandonedFlights else { return Flight(work: work, priority: priority, abandon: nil) }
-    return Flight(work: work, priority: priority) { [self] flight in end(flight, forKey: key, hash: hash) }
+    let era = newestInvalidation.load(ordering: .acquiring)
+    guard !pilot.completesAbandonedFlights else {
+      return Flight(work: work, priority: priority, era: era, abandon: nil)
+    }
+    return Flight(work: work, priority: priority, era: era) { [self] flight in end(flight, forKey: key, hash: hash) }
   }
 
   /// Waits for a flight as one of its waiters.

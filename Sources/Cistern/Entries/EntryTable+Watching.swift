@@ -32,7 +32,7 @@ extension EntryTable {
   func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
     let fingerprint = Self.fingerprint(hash)
     return shards.withShard(of: hash) { shard in
-      let entry = shard.slots.find(key, fingerprint: fingerprint).map { shard.slots[$0].entry }
+      let entry = shard.locate(key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
       let held = entry?.held
       return Watched(
         held: held, version: shard.versions[fingerprint]?.version ?? KeyVersions.Version(),

@@ -13,20 +13,30 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let budget: MemoryBudget
   /// Callers that wait for flights now.
   @usableFromInline let waiterCount = Atomic<Int>(0)
+  /// The number of the newest invalidation: what begins to be fetched or read now is not older.
+  @usableFromInline let newestInvalidation: Atomic<UInt64>
+  /// Every invalidation that may concern an entry; the shards have copies. Locked before any shard, never after one.
+  let invalidationLog: Guarded<PendingInvalidations<Key>>
+  /// Whether a sweep is to come that has not begun.
+  let isSweepDue = Atomic<Bool>(false)
   /// Called inside the critical section for each entry that makes room for others.
   @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
   /// Called after entries made room for those of another cache: what was recorded can be delivered.
   let unlocked: @Sendable () -> Void
 
   init(
-    shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget,
+    shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,
     evicted: @escaping @Sendable (Key, Held<Value>) -> Void = { _, _ in },
     unlocked: @escaping @Sendable () -> Void = {}
   ) {
     shards = ShardArray(count: shardCount, policy: policy)
     self.budget = budget
+    self.newestInvalidation = Atomic(newestInvalidation)
+    let pending = PendingInvalidations<Key>(newest: newestInvalidation)
+    invalidationLog = Guarded(pending)
     self.evicted = evicted
     self.unlocked = unlocked
+    if newestInvalidation > 0 { adopt(pending) }
   }
 
   deinit {
@@ -50,7 +60,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     _ key: Key, hash: UInt64, at now: MonotonicTime, refreshing: Bool = false
   ) -> Shard<Key, Value>.LookUp {
     shards.withShard(of: hash) {
-      $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now, refreshing: refreshing)
+      $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now, refreshing: refreshing, budget: budget)
     }
   }
 
@@ -64,7 +74,7 @@ extension EntryTable {
   @inlinable
   func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
     shards.withShard(of: hash) { shard in
-      guard let number = shard.slots.find(key, fingerprint: Self.fingerprint(hash)),
+      guard let number = shard.locate(key, fingerprint: Self.fingerprint(hash), budget: budget),
         let held = shard.slots[number].entry.held
       else { return nil }
       return held
@@ -86,7 +96,7 @@ extension EntryTable {
     var replaced: Entry<Value>?
     defer { withExtendedLifetime(replaced) {} }
     let decision = shards.withShard(of: hash) { shard -> Entry<Value>.LoadDecision in
-      let number = shard.slots.find(key, fingerprint: fingerprint)
+      let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
       if let number, demand == .standard, case .ready(let held) = shard.slots[number].entry,
         case .plain(let deadline) = held.timing
       {
@@ -174,14 +184,14 @@ extension EntryTable {
   ///   - edits: what the write means for the key's unconfirmed edits.
   ///   - count: run once, inside the critical section, whether or not the condition holds.
   ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
-  ///     entry changes. Given what memory had and whether it will hold the new value; answers whether the second tier
-  ///     holds the new value.
+  ///     entry changes. Given what memory had, whether it will hold the new value, and the number of the newest
+  ///     invalidation, which the value is newer than; answers whether the second tier holds the new value.
   @inlinable
   @discardableResult
   func write(
     _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
     effect: WriteEffect = .replacement, edits: EditMark = .unchanged, count: (inout ShardCounters) -> Void = { _ in },
-    commit: (_ had: Held<Value>?, _ isHeld: Bool) -> Bool
+    commit: (_ had: Held<Value>?, _ isHeld: Bool, _ era: UInt64) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
     // Let go of at the end, outside the lock.
@@ -193,13 +203,22 @@ extension EntryTable {
     while true {
       var short: MemoryBudget?
       let result = shards.withShard(of: hash) { shard -> Bool? in
-        let number = shard.slots.find(key, fingerprint: fingerprint)
+        let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
         let entry = number.map { shard.slots[$0].entry }
+        let era = condition.era ?? shard.invalidations.newest
         guard
           Entry.permits(
             condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
             watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
         else {
+          count(&shard.counters)
+          return false
+        }
+        // What was fetched or read before an invalidation that concerns it has come too late.
+        if let arrival, era < shard.invalidations.newest,
+          let late = shard.invalidations.newestConcerning(key, tags: arrival.timing.tags, since: era)
+        {
+          condition.flight?.invalidatedAt.store(late, ordering: .releasing)
           count(&shard.counters)
           return false
         }
@@ -213,7 +232,7 @@ extension EntryTable {
           guard short == nil else { return nil }
         }
         count(&shard.counters)
-        let isPersisted = commit(entry?.held, holds)
+        let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)
         shard.stamp(fingerprint, effect)
         var keepsFlight = false
         switch edits {
@@ -223,11 +242,14 @@ extension EntryTable {
           shard.versions.setEdited(!isSettled, fingerprint)
           keepsFlight = keeps
         }
+        let newestEra = shard.era
         (_, replaced, removed) = shard.transition(
           key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
         ) { entry in
           if case .expired = condition { return Entry.lose(&entry) }
-          let held = arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted) }
+          let held = arrival.map {
+            Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted, era: newestEra)
+          }
           Entry.arrive(&entry, holds ? held : nil, keepsFlight: keepsFlight)
         }
         return true

@@ -1,4 +1,5 @@
 import Locking
+import Synchronization
 
 /// One fetch on its way, and who waits for it: storage around ``FlightState``. It locks, asks, unlocks, then acts.
 ///
@@ -13,10 +14,17 @@ final class Flight<Value: Sendable>: Sendable {
   /// Called, outside all locks, when the last waiter has left; takes the entry out. Nil where the flight is to complete
   /// without waiters. Kept here, not by each waiter: the frame of a task that waits should be small.
   @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
+  /// The number of the newest invalidation when it began.
+  @usableFromInline let era: UInt64
+  /// The number of the newest invalidation that what it brought has come too late for; zero for none. Set before it lands.
+  @usableFromInline let invalidatedAt = Atomic<UInt64>(0)
 
   @inlinable
-  init(work: FlightWork, priority: TaskPriority, abandon: (@Sendable (Flight) -> Void)? = nil) {
+  init(
+    work: FlightWork, priority: TaskPriority, era: UInt64 = 0, abandon: (@Sendable (Flight) -> Void)? = nil
+  ) {
     self.work = work
+    self.era = era
     self.abandon = abandon
     state = Guarded(FlightState(priority: priority))
     work.addFlight()
@@ -90,6 +98,18 @@ final class Flight<Value: Sendable>: Sendable {
   @inlinable
   func land(_ outcome: Outcome) {
     for task in state.withLock({ $0.land(outcome) }) { task.resume(outcome) }
+  }
+
+  /// Whether what it brought came too late for an invalidation, and was not stored.
+  @inlinable
+  var isInvalidated: Bool { invalidatedAt.load(ordering: .acquiring) != 0 }
+
+  /// The same, for an invalidation that came before its number was the newest: who asked after that must not have what
+  /// the flight brought.
+  @inlinable
+  func isInvalidated(since era: UInt64) -> Bool {
+    let number = invalidatedAt.load(ordering: .acquiring)
+    return number != 0 && number <= era
   }
 
   /// Whether its last waiter left and it was cancelled.

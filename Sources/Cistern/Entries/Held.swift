@@ -51,6 +51,9 @@ struct Era: Sendable, Equatable {
     low = UInt16(truncatingIfNeeded: number)
     high = UInt8(truncatingIfNeeded: number >> 16)
   }
+
+  @usableFromInline
+  var bits: UInt32 { UInt32(low) | UInt32(high) << 16 }
 }
 
 /// A value that is kept while a flight brings a newer one.

@@ -20,6 +20,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Exact, for the few keys on which a write under way depends.
   @usableFromInline var versions = KeyVersions()
 
+  /// The newest of ``invalidations``, as entries carry it.
+  @usableFromInline var era = Era()
+  /// What concerns entries that are older than ``era``.
+  @usableFromInline var invalidations = PendingInvalidations<Key>()
+  /// What an invalidation took out, to be let go of outside the lock by the sweep that follows each.
+  @usableFromInline var invalidated: [Slots.Slot] = []
+
   @usableFromInline
   init(policy: any EvictionPolicy) {
     self.policy = policy
@@ -29,8 +36,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline
   enum LookUp {
     case hit(Value)
-    /// Nothing in memory. The stamp tells later whether that is still so.
-    case absent(stamp: UInt32)
+    /// Nothing in memory. The stamp and the newest invalidation tell later whether that is still so.
+    case absent(stamp: UInt32, era: UInt64)
     /// A value past its lifetime and in grace, so many nanoseconds ago; or due for a refresh, which the caller can begin.
     case stale(Value, by: UInt64)
     /// A value past its time.
@@ -40,25 +47,29 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// The main path: what memory has for a key.
   @inlinable
   mutating func lookUp(
-    _ key: Key, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool = false
+    _ key: Key, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool = false, budget: MemoryBudget
   ) -> LookUp {
     guard let number = slots.find(key, fingerprint: fingerprint) else {
-      return .absent(stamp: stamps[Self.stampIndex(fingerprint)])
+      return .absent(stamp: stamps[Self.stampIndex(fingerprint)], era: invalidations.newest)
     }
-    if case .ready(let held) = slots[number].entry, case .plain(let deadline) = held.timing, now < deadline {
+    if case .ready(let held) = slots[number].entry, case .plain(let deadline) = held.timing, now < deadline,
+      held.era == era
+    {
       recordHit(number)
       return .hit(held.value)
     }
-    return lookUpDetailed(number, fingerprint: fingerprint, at: now, refreshing: refreshing)
+    return lookUpDetailed(number, fingerprint: fingerprint, at: now, refreshing: refreshing, budget: budget)
   }
 
   /// As the main path, of what is in progress, past its time, or good for more than one time.
   @inlinable
   @inline(never)
   mutating func lookUpDetailed(
-    _ number: SlotNumber, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool
+    _ number: SlotNumber, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool, budget: MemoryBudget
   ) -> LookUp {
-    guard let held = slots[number].entry.held else { return .absent(stamp: stamps[Self.stampIndex(fingerprint)]) }
+    guard isCurrent(number, budget: budget), let held = slots[number].entry.held else {
+      return .absent(stamp: stamps[Self.stampIndex(fingerprint)], era: invalidations.newest)
+    }
     switch held.freshness(at: now) {
     case .refreshDue where refreshing && !slots[number].entry.isRefreshing:
       return .stale(held.value, by: 0)
@@ -125,6 +136,11 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     // Asked before the room is given back.
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     budget.release(cost: Int(slots[node: victim].cost), count: 1)
+    if var held = slots[victim].entry.held, isInvalidated(held, forKey: slots[victim].key) {
+      // Its end was told with the invalidation; who takes it out has nothing to announce.
+      held.isPersisted = true
+      slots[victim].entry = slots[victim].entry.replacingHeld(held)
+    }
     // A flight that was to refresh it goes on, and keeps the slot.
     if case .refreshing(let refreshing) = slots[victim].entry {
       slots[victim].entry = .inProgress(refreshing.flight)

@@ -148,6 +148,14 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Calls `body` with each entry's slot and node.
   @inlinable
+  func numbers(inGroups groups: Range<Int>) -> [SlotNumber] {
+    groups.flatMap { group in
+      // In bounds: the caller's groups are the table's.
+      ControlWord.full(unsafe controls[group]).map { SlotNumber(UInt32(group &* 8 + $0)) }
+    }
+  }
+
+  /// Visits every entry.
   func forEach(_ body: (SlotNumber, borrowing Slot, EvictionNode) -> Void) {
     for group in 0..<groupCount {
       for offset in ControlWord.full(unsafe controls[group]) {

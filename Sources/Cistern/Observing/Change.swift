@@ -10,6 +10,9 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     case removed(Key, RemovalCause)
     /// Every key lost its value at once: ``Cache/removeAll()``.
     case cleared
+    /// Every key with a tag, or with a prefix, lost its value at once: ``Cache/removeAll(tagged:context:)``. Everyone hears
+    /// of it, whatever the scope; the keys are not told one by one.
+    case invalidated(Invalidation)
   }
 
   /// The change's number: greater than that of every earlier change of the same key. Numbers of other keys may lie
@@ -31,7 +34,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public var key: Key? {
     switch event {
     case .inserted(let key, _), .updated(let key, _), .removed(let key, _): key
-    case .cleared: nil
+    case .cleared, .invalidated: nil
     }
   }
 
@@ -39,7 +42,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public var value: Value? {
     switch event {
     case .inserted(_, let value), .updated(_, let value): value
-    case .removed, .cleared: nil
+    case .removed, .cleared, .invalidated: nil
     }
   }
 }

@@ -46,8 +46,10 @@ struct ChangeBuffer: Sendable {
 
   private mutating func appendNewest(_ change: ErasedChange) {
     guard let key = change.key else {
+      // A key's newest change that comes after this one must not take the place of one before it.
+      positions = [:]
       // What everything is cleared of needs no telling any more.
-      while let oldest = popFirst() { displaced.append(oldest) }
+      if change.clears { while let oldest = popFirst() { displaced.append(oldest) } }
       slots.append(change)
       return
     }
@@ -66,8 +68,8 @@ struct ChangeBuffer: Sendable {
   /// Takes the oldest change out; nil when there is none.
   mutating func popFirst() -> ErasedChange? {
     guard head < slots.count, let change = slots[head].take() else { return nil }
+    if policy == .newestPerKey, let key = change.key, positions[key] == cut + head { positions[key] = nil }
     head += 1
-    if policy == .newestPerKey, let key = change.key { positions[key] = nil }
     // The slots before the head are empty, so that nothing of a user's is freed with them.
     if head == slots.count {
       cut += head

@@ -6,15 +6,19 @@
 struct ErasedChange: Sendable {
   /// Nil where every key changed, and for a set.
   let key: ErasedKey?
+  /// Whether nothing that was told before matters any more: every key lost its value.
+  let clears: Bool
   private let box: any AnyObject & Sendable
 
   init<Key, Value>(_ change: Change<Key, Value>) {
     key = change.key.map(ErasedKey.init)
+    clears = if case .cleared = change.event { true } else { false }
     box = ChangeBox(change)
   }
 
   init<Key, Value>(_ changeSet: ChangeSet<Key, Value>) {
     key = nil
+    clears = false
     box = ChangeSetBox(changeSet)
   }
 

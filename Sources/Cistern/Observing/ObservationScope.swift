@@ -1,6 +1,7 @@
 /// Which changes of a cache an observer hears of.
 ///
-/// Everyone hears of ``Change/Event/cleared``, whatever the scope: every key is among the cleared ones.
+/// Everyone hears of ``Change/Event/cleared``, whatever the scope: every key is among the cleared ones. And of
+/// ``Change/Event/invalidated(_:)``, which does not say which keys.
 public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
   /// How a change finds the observers of a scope.
   enum Selection: Sendable {

@@ -12,6 +12,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var staleHits: Int
   /// Flights that began in the background, while their entry's value was returned.
   public var refreshes: Int
+  /// Entries of memory that invalidations by tag or prefix took out.
+  public var invalidations: Int
   /// Callers whose flight took too long: they got an older value, or an error.
   public var timeouts: Int
   /// Flights that began: each is at most one fetch.
@@ -75,6 +77,7 @@ extension CacheStatistics {
     staleHits = counters.staleHits
     refreshes = counters.refreshes
     timeouts = counters.timeouts
+    invalidations = counters.invalidations
     flights = counters.flights
     joins = counters.joins
     cancellations = counters.cancellations
@@ -108,6 +111,7 @@ extension CacheStatistics: CustomStringConvertible {
     table.add("stale hits", staleHits)
     table.add("refreshes", refreshes)
     table.add("timeouts", timeouts)
+    table.add("invalidations", invalidations)
     table.add("flights", flights)
     table.add("joins", joins)
     table.add("cancellations", cancellations)

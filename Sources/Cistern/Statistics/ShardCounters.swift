@@ -11,6 +11,8 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var staleHits = 0
   /// Flights that began in the background, while their entry's value was returned.
   @usableFromInline package var refreshes = 0
+  /// Entries of memory that invalidations by tag or prefix took out.
+  @usableFromInline package var invalidations = 0
   /// Callers that were answered without the result of their flight, because it took too long.
   @usableFromInline package var timeouts = 0
   /// Flights that began.
@@ -56,6 +58,7 @@ package struct ShardCounters: Sendable, Equatable {
     sum.staleHits &+= part.staleHits
     sum.refreshes &+= part.refreshes
     sum.timeouts &+= part.timeouts
+    sum.invalidations &+= part.invalidations
     sum.flights &+= part.flights
     sum.joins &+= part.joins
     sum.cancellations &+= part.cancellations

@@ -124,6 +124,10 @@ final class FaultInjectingPartition: SecondTierPartition {
     try await tier.waitForCommit(ticket)
   }
 
+  var stagedKeys: [[UInt8]] {
+    tier.state.withLock { state in Array(state.contents.partitions[name]!.staged.keys) }
+  }
+
   func forEachRecord(
     _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
   ) rethrows {

@@ -99,7 +99,7 @@ final class ObserverWitness: Sendable {
     case .removed(_, let cause):
       key.isPresent = false
       if before == false { return "\(name): change \(change.number) removes (\(cause)) what was not there" }
-    case .cleared:
+    case .cleared, .invalidated:
       break
     }
     return nil

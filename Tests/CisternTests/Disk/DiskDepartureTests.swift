@@ -66,6 +66,8 @@ final class Findings: Sendable {
         if state.present.remove(key) == nil { state.wrong.append("\(key) removed while absent: \(cause)") }
       case .cleared:
         state.present = []
+      case .invalidated:
+        state.wrong.append("nobody invalidated anything")
       }
     }
   }

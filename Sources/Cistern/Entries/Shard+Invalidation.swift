@@ -1,0 +1,64 @@
+extension Shard {
+  /// The slot of a key. What an invalidation concerns is not found: it is taken out on the way, and let go of by the
+  /// sweep.
+  @inlinable
+  mutating func locate(_ key: Key, fingerprint: UInt32, budget: MemoryBudget) -> SlotNumber? {
+    guard let number = slots.find(key, fingerprint: fingerprint) else { return nil }
+    return isCurrent(number, budget: budget) ? number : nil
+  }
+
+  /// Whether no invalidation concerns what is in a slot; else it is taken out.
+  @inlinable
+  mutating func isCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+    slots[number].entry.era == era || bringUpToDate(number, budget: budget)
+  }
+
+  /// Compares an entry with the invalidations since its era. One that none concerns is of this era from now on.
+  @inlinable
+  @inline(never)
+  mutating func bringUpToDate(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+    let key = slots[number].key
+    switch slots[number].entry {
+    case .inProgress(let flight):
+      // What tags it will have is not known. That is looked at when it brings its value.
+      if invalidations.newestConcerning(key, since: flight.era) == nil { return true }
+    case .ready(var held):
+      if !isInvalidated(held, forKey: key) {
+        held.era = era
+        slots[number].entry = .ready(held)
+        return true
+      }
+    case .refreshing(let refreshing):
+      var held = refreshing.held
+      if !isInvalidated(held, forKey: key) {
+        held.era = era
+        slots[number].entry = .refreshing(Refreshing(held: held, flight: refreshing.flight))
+        return true
+      }
+      refreshingCount -= 1
+    }
+    reorder(number, isReady: false, cost: nil, budget: budget)
+    invalidated.append(slots.remove(number))
+    counters.invalidations += 1
+    return false
+  }
+
+  @inlinable
+  func isInvalidated(_ held: Held<Value>, forKey key: Key) -> Bool {
+    guard held.era != era else { return false }
+    let since = invalidations.number(of: held.era)
+    return invalidations.newestConcerning(key, tags: held.timing.tags, since: since) != nil
+  }
+}
+
+extension Entry {
+  /// The newest invalidation that it is known to be newer than.
+  @inlinable
+  var era: Era {
+    switch self {
+    case .inProgress(let flight): Era(flight.era)
+    case .ready(let held): held.era
+    case .refreshing(let refreshing): refreshing.held.era
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import Cistern
+import CisternTesting
+import Testing
+
+/// Assertion 5, for tags and prefixes: what was invalidated is read by nobody, whenever that happened.
+struct TagAndPrefixTests {
+  enum Way: CaseIterable, Sendable {
+    case tag, tagOfValue, prefix, predicate
+
+    func apply(to cache: Cache<String, Int>) {
+      switch self {
+      case .tag: cache.removeAll(tagged: "news")
+      case .tagOfValue: cache.removeAll(tagged: "odd")
+      case .prefix: cache.removeAll(withPrefix: "a/")
+      case .predicate: cache.removeAll(where: { $0.hasPrefix("a/") })
+      }
+    }
+  }
+
+  private static var settings: CacheConfiguration<Int> {
+    var settings = CacheConfiguration<Int>()
+    settings.tagsOfValue = { $0 % 2 == 0 ? [] : ["odd"] }
+    return settings
+  }
+
+  @Test(arguments: SubjectKind.caches, Way.allCases)
+  func `what a tag or prefix concerns is gone from both tiers at once, and the rest stays`(
+    kind: SubjectKind, way: Way
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor, settings: Self.settings)
+      let cache = subject.cache
+      for isEvicted in [false, true] where !isEvicted || kind != .memory {
+        for number in 0..<20 {
+          cache.setValue(1, forKey: "a/\(number)", tags: ["news", "more"])
+          cache.setValue(2, forKey: "b/\(number)", tags: ["more"])
+        }
+        if isEvicted { cache.trim(toCost: 0) }
+        way.apply(to: cache)
+        for number in 0..<20 {
+          try #require(cache["a/\(number)"] == nil)
+          try #require(!cache.contains("a/\(number)"))
+          try #require(cache["b/\(number)"] == 2)
+        }
+        // What is stored from now on is there.
+        cache.setValue(3, forKey: "a/1", tags: ["news"])
+        cache.setValue(5, forKey: "a/2")
+        try #require(cache["a/1"] == 3 && cache["a/2"] == 5)
+        if kind != .memory { cache.trim(toCost: 0) }
+        try #require(cache["a/1"] == 3 && cache["a/2"] == 5)
+      }
+      try #require(try await subject.value("a/7") { _ in 9 } == 9)
+      for _ in 0..<100 { await Task.yield() }
+      try #require(cache["a/7"] == 9)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, Way.allCases)
+  func `after an invalidation at any instant of a load nobody who asks later reads what the load brings`(
+    kind: SubjectKind, way: Way
+  ) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try Subject(kind, on: executor, settings: Self.settings)
+      let cache = subject.cache
+      // Always odd: 1, 3, 5, …
+      let origin = ScriptedOrigin<String, Int> { _, number in .yielding(3, .value(2 * number - 1)) }
+      @Sendable func load() -> Task<Int, any Error> {
+        Task(executorPreference: executor) {
+          try await cache.value(forKey: "a/1", tags: ["news"], fetch: origin.fetch)
+        }
+      }
+      let loads = (0..<3).map { _ in load() }
+      while origin.callCount == 0 { await Task.yield() }
+      var generator = SeededGenerator(seed: executor.seed)
+      await pause(&generator)
+      let begun = origin.callCount
+      way.apply(to: cache)
+      // A predicate visits what is there, and a flight is not: whoever removes by predicate does not stop it.
+      guard way != .predicate else { return }
+      try #require(cache["a/1"] == nil || origin.callCount > begun)
+      let later = load()
+      try #require(try await later.value > 2 * begun - 1)
+      let outcomes = Set([await outcome(loads[0]), await outcome(loads[1]), await outcome(loads[2])])
+      for case .value(let number) in outcomes { try #require(number >= 1) }
+      while origin.runningCount > 0 || subject.inProgressCount > 0 { await Task.yield() }
+      try #require(cache["a/1"].map { $0 > 2 * begun - 1 } ?? true)
+      if kind != .memory {
+        cache.trim(toCost: 0)
+        try #require(cache["a/1"].map { $0 > 2 * begun - 1 } ?? true)
+      }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered, [Way.tag, .prefix])
+  func `an invalidation outlives a restart once it is committed, and what came after it, too`(
+    kind: SubjectKind, way: Way
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      subject.cache.setValue(1, forKey: "a/1", tags: ["news"])
+      subject.cache.setValue(1, forKey: "b/1")
+      try await subject.tier?.flush()
+      way.apply(to: subject.cache)
+      subject.cache.setValue(2, forKey: "a/2", tags: ["news"])
+      try await subject.tier?.flush()
+      let reopened = try subject.reopened(after: true)
+      try #require(reopened.cache["a/1"] == nil)
+      try #require(reopened.cache["a/2"] == 2)
+      try #require(reopened.cache["b/1"] == 1)
+      // Its own invalidations are newer than those before.
+      way.apply(to: reopened.cache)
+      try #require(reopened.cache["a/2"] == nil)
+      try #require(reopened.cache["b/1"] == 1)
+      try #require(reopened.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `observers are told once, in order with the changes of the keys, and the next value is an insertion`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try Subject(kind, on: executor, settings: Self.settings)
+      let cache = subject.cache
+      let audit = ChangeAudit()
+      let token = cache.observe { audit.take($0) }
+      let writers = (0..<3).map { writer in
+        Task(executorPreference: executor) {
+          var generator = SeededGenerator(seed: executor.seed &* 3 &+ UInt64(writer))
+          for number in 0..<12 {
+            let key = generator.next(below: 2) == 0 ? "a/\(generator.next(below: 2))" : "b"
+            switch generator.next(below: 7) {
+            case 0: cache.removeAll(tagged: "odd")
+            case 1: cache.removeAll(withPrefix: "a/")
+            case 2: cache.removeValue(forKey: key)
+            case 3: _ = cache[key]
+            case 4: cache.trim(toCost: 0)
+            case 5: _ = try? await cache.value(forKey: key) { _ in number }
+            default: cache.setValue(number, forKey: key)
+            }
+            await pause(&generator, atMost: 2)
+          }
+        }
+      }
+      for writer in writers { await writer.value }
+      for _ in 0..<200 { await Task.yield() }
+      try #require(audit.findings == [])
+      for key in ["a/0", "a/1", "b"] { try #require(cache[key] == audit.values[key]) }
+      try #require(subject.findings == [])
+      token.cancel()
+    }
+  }
+
+  @Test func `a sweep lets go of what was invalidated, and of the invalidation`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.memory, on: executor)
+      let cache = subject.cache
+      for number in 0..<500 { cache.setValue(number, forKey: "\(number)", tags: ["t\(number % 5)"]) }
+      for round in 0..<5 {
+        cache.removeAll(tagged: "t\(round)")
+        for _ in 0..<400 { await Task.yield() }
+        try #require(cache.statistics.memory.entryCount == 400 - round * 100)
+      }
+      try #require(cache.pendingInvalidationCount == 0)
+      try #require(cache.statistics.invalidations == 500)
+      cache.removeAll(tagged: "")
+      cache.setValue(1, forKey: "a", tags: ["", "x"])
+      cache.removeAll(tagged: "")
+      try #require(cache["a"] == 1)
+      try #require(subject.findings == [])
+    }
+  }
+}
