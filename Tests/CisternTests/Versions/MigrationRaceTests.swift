@@ -152,7 +152,7 @@ final class ChangeRecord: Sendable {
         if state.values.updateValue(value, forKey: key) == nil { state.findings.append("\(key) updated while absent") }
       case .removed(let key, let cause):
         if state.values.removeValue(forKey: key) == nil { state.findings.append("\(key) removed twice: \(cause)") }
-      case .cleared:
+      case .cleared, .invalidated:
         state.values = [:]
       }
     }
