@@ -16,32 +16,68 @@ extension DiskEngine {
       return try body(metadata, bytes.rawSpan)
     }
     // The snapshot is taken after the look at what is staged: what had left it by then, is in the snapshot.
-    snapshots: for _ in 0..<DiskEngine.snapshotsTried {
-      guard mode != .closed, let file else { break }
-      let environment = file.environment
-      guard let transaction = beginRead(of: environment) else { break }
-      let generation = generation(of: partition, in: transaction, of: file)
-      guard generation != 0 else { break }
+    var isOutdated = false
+    let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
+    return isOutdated ? try withNewerRecord(forKey: key, in: partition, body) : result
+  }
+
+  /// As `withRecord`, with snapshots newer than one that was outdated.
+  @inline(never)
+  private func withNewerRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    for _ in 1..<DiskEngine.snapshotsTried {
+      var isOutdated = false
+      let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
+      if !isOutdated { return result }
+    }
+    partition.counters.misses.increment()
+    return nil
+  }
+
+  /// Looks the key up in a snapshot; tells where that is too old to be believed, and calls and counts nothing then.
+  @inline(__always)
+  private func withCommittedRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, isOutdated: inout Bool,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    guard mode != .closed, let file else {
+      partition.counters.misses.increment()
+      return nil
+    }
+    let environment = file.environment
+    guard let transaction = beginRead(of: environment) else {
+      partition.counters.misses.increment()
+      return nil
+    }
+    let generation = generation(of: partition, in: transaction, of: file)
+    if generation != 0 {
       let diskKey = DiskKey(generation: generation, key: key)
-      guard let record = value(under: diskKey, in: transaction, of: file) else { break }
-      guard let header = RecordHeader(record, under: diskKey) else {
-        suspect(key, of: partition)
-        break
-      }
-      guard !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) else { break }
-      let metadata = header.metadata(of: record)
-      // Looked at after the record was found: what was invalidated before, is not shown.
-      let snapshot = transaction.number
-      if !partition.invalidations.isClear(for: snapshot) {
-        switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
-        case .visible: break
-        case .concealed: break snapshots
-        case .outdated: continue snapshots
+      if let record = value(under: diskKey, in: transaction, of: file) {
+        guard let header = RecordHeader(record, under: diskKey) else {
+          suspect(key, of: partition)
+          partition.counters.misses.increment()
+          return nil
+        }
+        if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
+          // Looked at after the record was found: what was invalidated before, is not shown.
+          let snapshot = transaction.number
+          let visibility: InvalidationTable.Visibility =
+            partition.invalidations.isClear(for: snapshot)
+            ? .visible
+            : partition.invalidations.visibility(of: header.metadata(of: record), key: key, snapshot: snapshot)
+          switch visibility {
+          case .visible:
+            recency.mark(header.sequence)
+            partition.counters.hits.increment()
+            return try body(header.metadata(of: record), record.extracting(header.value))
+          case .concealed: break
+          case .outdated:
+            isOutdated = true
+            return nil
+          }
         }
       }
-      recency.mark(header.sequence)
-      partition.counters.hits.increment()
-      return try body(metadata, record.extracting(header.value))
     }
     partition.counters.misses.increment()
     return nil
