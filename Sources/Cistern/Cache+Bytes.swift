@@ -5,6 +5,8 @@ extension Cache {
   /// The view ends with `body`, which the compiler checks. `body` runs inside a read transaction, under no lock: it may
   /// use the cache, and should be short, because the disk's space cannot be reused meanwhile.
   ///
+  /// Nil, too, where what is known is that there is nothing (``OptionalValue``).
+  ///
   /// A value that only memory holds is encoded first, and one that an older version of the schema wrote is migrated first:
   /// `body` sees the bytes of the cache's own version only. O(log n) for n entries on disk.
   @inlinable
@@ -20,7 +22,7 @@ extension Cache {
           isOlder = metadata.schemaVersion < schemaVersion
           return
         }
-        guard metadata.expires == nil || !isExpired(metadata) else { return }
+        guard !metadata.isNegative, !isExpired(metadata) else { return }
         do throws(Failure) { outcome = .success(try body(bytes)) } catch { outcome = .failure(error) }
       }
       if let outcome {
@@ -45,7 +47,6 @@ extension Cache {
   func encodedInMemory(_ key: Key, hash: UInt64) -> [UInt8]? {
     guard let codec, let held = table.peek(key, hash: hash), !held.isExpired(at: now()) else { return nil }
     // Why it could not be encoded was reported when it was stored.
-    guard case .success(let bytes) = Result(catching: { try codec.encode(held.value) }) else { return nil }
-    return bytes
+    return codec.shownBytes(of: held.value)
   }
 }

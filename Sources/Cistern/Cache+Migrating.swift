@@ -20,6 +20,7 @@ extension Cache {
       var metadata = record.metadata
       metadata.cost = cost
       metadata.schemaVersion = schemaVersion
+      metadata.isNegative = codec?.isAbsent(migrated) ?? false
       rewriting = Rewriting(
         staged: .record(key: secondTier.bytes(key), metadata, bytes: bytes), isMigration: true)
     }
@@ -28,6 +29,8 @@ extension Cache {
 
   /// What the user's migration makes of a record; nil where it is to be dropped.
   private func migrated(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Value? {
+    // That there is nothing means the same in every version.
+    if record.metadata.isNegative { return codec?.absence?.value }
     guard let migrate else { return nil }
     do {
       return try migrate(record.bytes, record.metadata.schemaVersion)
@@ -45,6 +48,6 @@ extension Cache {
   @usableFromInline
   func migratedBytes(_ key: Key) -> [UInt8]? {
     guard let codec, let value = value(forKey: key) else { return nil }
-    return try? codec.encode(value)
+    return codec.shownBytes(of: value)
   }
 }

@@ -32,7 +32,7 @@ extension Cache {
     guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, forKey: key) }
     guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
     do {
-      let value = try codec.decode(record.bytes)
+      let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
       return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), timing: timing), rewriting: nil)
     } catch {
       report(

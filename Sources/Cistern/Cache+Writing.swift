@@ -166,6 +166,7 @@ extension Cache {
       let created = wallNow()
       var metadata = expiry.metadata(created: created, cost: cost, tags: tags)
       metadata.schemaVersion = schemaVersion
+      metadata.isNegative = codec?.isAbsent(value) ?? false
       return .record(key: keyBytes, metadata, bytes: bytes)
     }
     return Writing(

@@ -84,7 +84,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     schemaVersion = configuration.schema?.version ?? 0
     migrate = configuration.schema?.migrate
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
-    expiryOfValue = configuration.expiryOfValue
+    expiryOfValue = configuration.expiryFromValue
     tagsOfValue = configuration.tagsOfValue
     loading = LoadSettings(configuration)
     hasDeadlines = Atomic(!expiry.isNever)

@@ -33,6 +33,8 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The tags of a value, from the value itself, beside those that its write gives: see ``Cache/removeAll(tagged:)``. Called
   /// outside all locks, by whoever stores.
   public var tagsOfValue: (@Sendable (Value) -> [String])?
+  /// The expiry of absence, where values may be absent: `absenceExpiry`.
+  var absenceRule: AbsenceRule<Value>?
   /// Whether and how often a fetch that failed is tried again, within its flight.
   public var retry: RetryPolicy?
   /// The highest number of fetches at one time; nil for any number. Others wait their turn, those with the highest

@@ -6,6 +6,8 @@ public enum CodecError: Error, Sendable, Hashable {
   case wrongLength(expected: Int, actual: Int)
   /// The bytes are not UTF-8.
   case invalidUTF8
+  /// The record says that there is nothing, and the cache's values cannot be absent.
+  case unexpectedAbsence
 }
 
 extension CodecError: CustomStringConvertible {
@@ -14,6 +16,7 @@ extension CodecError: CustomStringConvertible {
     switch self {
     case .wrongLength(let expected, let actual): "the value takes \(expected) bytes, and there are \(actual)"
     case .invalidUTF8: "the bytes are not UTF-8"
+    case .unexpectedAbsence: "the record says that there is nothing, and the cache's values are not optional"
     }
   }
 }

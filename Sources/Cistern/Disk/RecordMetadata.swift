@@ -21,7 +21,7 @@ public struct RecordMetadata: Sendable, Equatable {
   /// The number of the partition's newest invalidation (``SecondTierPartition/currentEra``) when the value began to be
   /// fetched, or was set; zero before the first.
   public var era: UInt64
-  /// Whether the origin said that there is nothing; the bytes are empty then.
+  /// Whether what is stored is that there is nothing (``OptionalValue``); the bytes are empty then.
   public var isNegative: Bool
 
   /// Creates metadata.

@@ -1,0 +1,83 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// Caches of values that may be absent. Nil is stored without bytes; all else as a cache of what is wrapped would store it.
+
+extension Store {
+  /// Opens a cache of values that may be absent, for which a codec of what they wrap does: nil is a value, with a lifetime
+  /// of its own (``CacheConfiguration/absenceExpiry``). In all else as ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey, ValueCoding: Codec>(
+    _ name: String, of type: ValueCoding.Value?.Type, codec: ValueCoding, keyedBy keyType: Key.Type = Key.self,
+    expiry: Expiry = .never, configuration: CacheConfiguration<ValueCoding.Value?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, ValueCoding.Value?> {
+    try open(
+      name, codec: ValueCodec(ofOptional: codec), expiry: expiry, configuration: configuration,
+      bind: { SecondTierBinding<Key>($0) })
+  }
+
+  /// Opens a cache of `Codable` values that may be absent, stored as JSON; in all else as
+  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey, Wrapped: Codable & Sendable>(
+    _ name: String, of type: Wrapped?.Type = Wrapped?.self, keyedBy keyType: Key.Type = Key.self,
+    expiry: Expiry = .never, configuration: CacheConfiguration<Wrapped?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, Wrapped?> {
+    try cache(
+      name, of: type, codec: JSONCodec<Wrapped>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+  }
+
+  /// Opens a cache of byte arrays that may be absent; in all else as
+  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey>(
+    _ name: String, of type: [UInt8]?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
+    configuration: CacheConfiguration<[UInt8]?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, [UInt8]?> {
+    try cache(name, of: type, codec: BytesCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+  }
+
+  /// Opens a cache of strings that may be absent; in all else as ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey>(
+    _ name: String, of type: String?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
+    configuration: CacheConfiguration<String?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, String?> {
+    try cache(name, of: type, codec: StringCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+  }
+
+  /// Opens a cache of integers of a fixed width that may be absent; in all else as
+  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey, Wrapped: FixedWidthInteger & BitwiseCopyable & Codable & Sendable>(
+    _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
+    configuration: CacheConfiguration<Wrapped?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, Wrapped?> {
+    try cache(
+      name, of: type, codec: FixedWidthCodec<Wrapped>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+  }
+
+  /// Opens a cache of floating-point numbers that may be absent; in all else as
+  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey, Wrapped: FixedWidthFloatingPoint & Codable>(
+    _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
+    configuration: CacheConfiguration<Wrapped?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, Wrapped?> {
+    try cache(
+      name, of: type, codec: FloatingPointCodec<Wrapped>(), keyedBy: keyType, expiry: expiry,
+      configuration: configuration)
+  }
+
+  /// Opens a cache of `Data` that may be absent; in all else as ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  @inlinable
+  public func cache<Key: CacheKey>(
+    _ name: String, of type: Data?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
+    configuration: CacheConfiguration<Data?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, Data?> {
+    try cache(name, of: type, codec: DataCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+  }
+}
