@@ -137,7 +137,14 @@ extension Cache {
     let departures = led.map { departure(forKey: $0.key, hash: $0.hash) }
     defer { for departure in departures { departure?.end() } }
     do {
-      let values = try await fetch(led.map(\.key))
+      let keys = led.map(\.key)
+      let values =
+        loading.isPlain
+        ? try await fetch(keys)
+        // The pauses between attempts are those of the first key.
+        : try await loading.attempt(hash: led[0].hash, clock: clock) { () async throws -> [Key: Value] in
+          try await fetch(keys)
+        }
       for (one, departure) in zip(led, departures) {
         guard let value = values[one.key] else {
           fail(one.flight, forKey: one.key, hash: one.hash, LookAgain())

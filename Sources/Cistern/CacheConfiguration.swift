@@ -23,7 +23,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
   /// The version of the values' encoding, and what is made of older ones; nil for version 0.
   public var schema: CacheSchema<Value>?
-  /// What loads accept that say nothing else.
+  /// What loads of one key accept that say nothing else. Those of several accept what ``LoadPolicy/cachedOrFetch`` does.
   public var loadPolicy = LoadPolicy.cachedOrFetch
   /// How long after a fetch failed a stale value is left alone: until then it is returned, and not fetched anew.
   public var refreshRetryInterval = Duration.seconds(1)

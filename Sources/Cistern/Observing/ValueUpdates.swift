@@ -41,7 +41,14 @@ public struct ValueUpdates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
       guard let shown else { return beginning() }
       while let change = await updates.next(isolation: actor) {
         guard change.number > shown else { continue }
-        let value = change.value
+        var value = change.value
+        if case .invalidated = change.event {
+          // It may concern other keys. A value that came after it has a change of its own.
+          guard let (current, number) = cache?.numberedValue(forKey: key) else { continue }
+          if case .some = current { continue }
+          value = nil
+          self.shown = number
+        }
         let wasAbsent = isAbsent
         isAbsent = value.map { _ in false } ?? true
         if !wasAbsent || !isAbsent { return .some(value) }

@@ -151,6 +151,34 @@ struct PatienceTests {
     }
   }
 
+  @Test func `a load of several keys takes one turn among the fetches, and is tried again as one`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.flightLimit = 1
+      settings.retry = RetryPolicy(attempts: 2, initialDelay: .zero)
+      let subject = try Subject(.memory, on: executor, settings: settings)
+      let gate = Gate()
+      let blocking = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .value(1)) }
+      let first = subject.load("a", fetch: blocking.fetch)
+      while blocking.callCount == 0 { await Task.yield() }
+      let calls = Recorder<[String]>()
+      let bulk = Task(executorPreference: executor) {
+        try await subject.cache.values(forKeys: ["b", "c"]) { keys in
+          calls.record(keys.sorted())
+          if calls.elements.count == 1 { throw Broken() }
+          return ["b": 2, "c": 3]
+        }
+      }
+      for _ in 0..<50 { await Task.yield() }
+      try #require(calls.elements == [])
+      gate.open()
+      try #require(try await first.value == 1)
+      try #require(try await bulk.value.values == ["b": 2, "c": 3])
+      try #require(calls.elements == [["b", "c"], ["b", "c"]])
+      try #require(subject.findings == [])
+    }
+  }
+
   private func load(_ task: Task<Int, any Error>) async -> Outcome { await outcome(task) }
 
   @Test(arguments: [0, -1])

@@ -58,4 +58,23 @@ struct ValueUpdatesTests {
       try #require(first == .some(nil) && second == .some(["v": 1]) && third == nil)
     }
   }
+
+  @Test func `an invalidation of other keys is no end of the value, and one of its own is`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.memory, on: executor)
+      let cache = subject.cache
+      cache.setValue(1, forKey: "k", tags: ["mine"])
+      var iterator = cache.valueUpdates(forKey: "k").makeAsyncIterator()
+      try #require(await iterator.next() == .some(1))
+      cache.removeAll(withPrefix: "other")
+      cache.removeAll(tagged: "theirs")
+      cache.setValue(2, forKey: "k", tags: ["mine"])
+      try #require(await iterator.next() == .some(2))
+      cache.removeAll(tagged: "mine")
+      try #require(await iterator.next() == .some(nil))
+      cache.removeAll(tagged: "mine")
+      cache["k"] = 3
+      try #require(await iterator.next() == .some(3))
+    }
+  }
 }

@@ -1,0 +1,69 @@
+import Cistern
+import CisternTesting
+import Testing
+
+private struct NotFound: Error {}
+
+extension Client {
+  func articleIfAny(_ id: String) async throws -> Article? { id == "missing" ? nil : try await article(id) }
+}
+
+/// The examples of "When the origin fails".
+@Suite struct WhenTheOriginFailsSnippets: Examples {
+  @Test func `a stale value instead of an error`() async throws {
+    let clock = ManualClock()
+    var surroundings = Store.Configuration()
+    surroundings.clock = clock
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
+    var configuration = CacheConfiguration<Article>()
+    configuration.loadPolicy = .freshElseStale
+    configuration.refreshRetryInterval = .seconds(5)
+    let articles = try store.cache(
+      "articles", of: Article.self, keyedBy: String.self,
+      expiry: .after(.seconds(60), graceStale: .seconds(86_400)), configuration: configuration)
+    articles[id] = edited
+    clock.advance(by: .seconds(61))
+    #expect(try await articles.value(forKey: id) { _ in throw NotFound() } == edited)
+    // Within the interval the origin is left alone.
+    #expect(try await articles.value(forKey: id) { id in try await client.article(id) } == edited)
+  }
+
+  @Test func `further attempts, and a limit`() async throws {
+    var configuration = CacheConfiguration<Article>()
+    configuration.retry = RetryPolicy(attempts: 4, initialDelay: .milliseconds(100)) { error in !(error is NotFound) }
+    configuration.flightLimit = 8
+    let articles = try sampleStore().cache(
+      "articles", of: Article.self, keyedBy: String.self, configuration: configuration)
+    await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
+  }
+
+  @Test func `timeouts`() async throws {
+    let articles = try sampleArticles()
+    let article = try await articles.value(
+      forKey: id,
+      policy: .freshElseStale.returningStale(after: .milliseconds(200)).timingOut(after: .seconds(5))
+    ) { id in try await client.article(id) }
+    #expect(articles[id] == article)
+  }
+
+  @Test func `absent values`() async throws {
+    let store = try sampleStore()
+    let id = "missing"
+    var configuration = CacheConfiguration<Article?>()
+    configuration.absenceExpiry = .after(.seconds(5))
+    let articles = try store.cache(
+      "articles", of: Article?.self, keyedBy: String.self, expiry: .after(.seconds(60)), configuration: configuration)
+
+    let article = try await articles.value(forKey: id) { id in try await client.articleIfAny(id) }
+    #expect(article == nil)
+    #expect(articles.isKnownAbsent(id))
+  }
+
+  @Test func `how often it happened`() throws {
+    let articles = try sampleArticles()
+    let statistics = articles.statistics
+    print("\(statistics.failures) fetches failed, \(statistics.timeouts) callers waited too long")
+    print("\(statistics.staleHits) stale values were returned, \(statistics.refreshes) refreshes began")
+    #expect(statistics.failures == 0)
+  }
+}
