@@ -30,7 +30,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.context = context
   }
 
-  /// The key that changed; nil where all did.
+  /// The key that changed; nil where many did at once.
   public var key: Key? {
     switch event {
     case .inserted(let key, _), .updated(let key, _), .removed(let key, _): key
@@ -38,7 +38,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// The newest value; nil where there is none now.
+  /// The newest value; nil where there is none now, and for ``Event/invalidated(_:)``, after which a key may have one still.
   public var value: Value? {
     switch event {
     case .inserted(_, let value), .updated(_, let value): value
