@@ -19,7 +19,7 @@ extension Client {
       return
     }
     tally.record(isResident ? .memory : .disk, from: start, to: end)
-    workshop.check(value.rawSpan, of: key, from: start, to: end, isThorough: isThorough())
+    workshop.check(value.rawSpan, of: key, from: start, to: end, accepting: 0, isThorough: isThorough())
   }
 
   /// A borrowed view of the bytes.
@@ -29,14 +29,15 @@ extension Client {
     let workshop = workshop
     // The value is judged inside: by then it was read, and the call has not returned, which is the stricter.
     let found: Void? = cache.withBytes(forKey: workshop.keys.names[key]) { bytes in
-      workshop.check(bytes, of: key, from: start, to: Ticks.now(), isThorough: isThorough)
+      workshop.check(bytes, of: key, from: start, to: Ticks.now(), accepting: 0, isThorough: isThorough)
     }
     tally.record(found == nil ? .missed : .disk, from: start, to: Ticks.now())
   }
 
-  /// A look-up that fetches what is not there.
-  mutating func load(_ key: Int) async {
-    let loading = Loading(workshop: workshop, origin: origin, cache: cache, key: key, isThorough: isThorough())
+  /// A look-up that fetches what is not there, or not good enough.
+  mutating func load(_ key: Int, _ choice: LoadChoice = .usual) async {
+    let loading = Loading(
+      workshop: workshop, origin: origin, cache: cache, key: key, choice: choice, isThorough: isThorough())
     let start = Ticks.now()
     let outcome = await loading.run()
     tally.record(outcome, from: start, to: Ticks.now())
@@ -57,7 +58,8 @@ extension Client {
       let end = Ticks.now()
       tally.record(.bulk, from: start, to: end)
       for (name, value) in loaded.values {
-        workshop.check(value.rawSpan, of: numbers[name]!, from: start, to: end, isThorough: isThorough())
+        workshop.check(
+          value.rawSpan, of: numbers[name]!, from: start, to: end, accepting: .max, isThorough: isThorough())
       }
       for (name, error) in loaded.failures { Loading.judge(error, name: name, workshop) }
     } catch {
@@ -94,6 +96,7 @@ struct Loading: Sendable {
   let origin: any Origin
   let cache: Cache<String, [UInt8]>
   let key: Int
+  var choice = LoadChoice.usual
   let isThorough: Bool
   /// Whether the caller may be cancelled, so that a `CancellationError` is no surprise.
   var mayBeCancelled = false
@@ -104,21 +107,25 @@ struct Loading: Sendable {
     let (workshop, origin, key) = (workshop, origin, key)
     let start = Ticks.now()
     do {
-      let loaded = try await cache.loadedValue(forKey: name) { _ in
+      let loaded = try await cache.loadedValue(forKey: name, policy: choice.policy) { _ in
         try await workshop.fetch(key, from: origin, calledAt: start)
       }
-      workshop.check(loaded.value.rawSpan, of: key, from: start, to: Ticks.now(), isThorough: isThorough)
-      return switch loaded.source {
-      case .memory: .memory
-      case .secondTier: .disk
-      case .joined: .joined
-      case .fetched: .fetched
+      if loaded.isStale, choice.staleness == 0 {
+        workshop.violations.report(.outlived, "\(name): a stale value was returned by a load that wanted a fresh one")
       }
+      workshop.check(
+        loaded.value.rawSpan, of: key, from: start, to: Ticks.now(), accepting: choice.staleness,
+        isThorough: isThorough)
+      return Outcome(of: loaded, anew: choice.isReload)
     } catch is CancellationError {
       if !mayBeCancelled && !Task.isCancelled {
         workshop.violations.report(.failed, "\(name): a caller that nobody had cancelled was told that it was")
       }
       return .cancelled
+    } catch let error as CisternError where error.code == .timedOut && choice.mayTimeOut {
+      return .timedOut
+    } catch let error as CisternError where error.code == .notCached && choice.mayFindNothing {
+      return .missed
     } catch {
       Loading.judge(error, name: name, workshop)
       return .failed

@@ -15,6 +15,7 @@ extension Client {
       let value = workshop.keys.value(of: key, version: version, run: workshop.run)
       cache.setValue(value, forKey: name)
       end = Ticks.now()
+      workshop.freshness.wrote(key, version, by: end)
       written = version
     }
     tally.record(.written, from: start, to: end)
@@ -33,6 +34,7 @@ extension Client {
       } catch {
         workshop.violations.report(.failed, "\(name): a commit failed: \(error)")
       }
+      workshop.freshness.wrote(key, version, by: Ticks.now())
       witness.wrote(name, version)
     }
     tally.record(.committed, from: start, to: Ticks.now())

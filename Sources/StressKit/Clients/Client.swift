@@ -6,20 +6,27 @@ struct Client: ~Copyable {
   let origin: any Origin
   let holder: SubjectHolder
   let tally: Tally
+  /// This client, as exercises know it.
+  let performer: Performer
   var generator: SplitMix64
   var subject: Subject
   var observing = ClientObservers()
 
-  private let mix = OperationMix.mixed
+  private let mix: OperationMix
   /// Operations between two offers of the thread to others.
   private static let burst = 32
 
-  init(index: Int, workshop: Workshop, origin: any Origin, holder: SubjectHolder, tally: Tally) {
+  init(index: Int, workshop: Workshop, origin: any Origin, holder: SubjectHolder, tally: ClientTally) {
     self.workshop = workshop
     self.origin = origin
     self.holder = holder
-    self.tally = tally
+    self.tally = tally.main
+    mix = workshop.configuration.profile.settings.mix
     generator = SplitMix64(seed: workshop.configuration.seed, index: index)
+    // Choices of its own: the others' do not depend on what exercises draw.
+    performer = Performer(
+      number: index, tally: tally.exercises,
+      generator: SplitMix64(seed: workshop.configuration.seed ^ 0xE8E2, index: index))
     subject = holder.current
   }
 
@@ -52,6 +59,7 @@ struct Client: ~Copyable {
     switch operation {
     case .lookUp: lookUp(key)
     case .load: await load(key)
+    case .loadOtherwise: await load(key, LoadChoice.next(using: &generator))
     case .view: view(key)
     case .bulkLoad: await bulkLoad()
     case .cancel: await cancelSome(key)
@@ -63,6 +71,7 @@ struct Client: ~Copyable {
     case .observe: await observing.change(key, of: cache, workshop, using: &generator)
     case .removeAll: removeAll()
     case .trim: trim()
+    case .outage, .merge, .count, .pair, .transfer: await workshop.exercises[operation]?.perform(by: performer)
     }
   }
 }

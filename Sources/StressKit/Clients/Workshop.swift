@@ -13,6 +13,8 @@ final class Workshop: Sendable {
   let register: VersionRegister
   let sample: HistorySample
   let ledger: FetchLedger
+  let freshness: FreshnessWatch
+  let exercises: Exercises
   let barrier = Barrier()
   let stop: StopSignal
   /// Requests made to the origin.
@@ -35,6 +37,9 @@ final class Workshop: Sendable {
     sample = HistorySample(keys: (0..<HistorySample.keyCount).map { _ in chooser.next(using: &generator) })
     register = VersionRegister(keyCount: keys.count, sample: sample, violations: violations)
     ledger = FetchLedger(register: register, violations: violations)
+    freshness = FreshnessWatch(lifetimes: configuration.lifetimes, violations: violations)
+    exercises = Exercises(
+      of: configuration.profile.settings.mix, seed: configuration.seed, violations: violations)
   }
 
   /// Brings a key from the origin, for a caller that called at `call`, and checks what comes.
@@ -53,8 +58,12 @@ final class Workshop: Sendable {
 
   /// Checks what a read returned: whole, this key's, and no older than it may be.
   ///
-  /// - Parameter isThorough: Whether every byte is read, or the stamp only.
-  func check(_ value: RawSpan, of key: Int, from start: UInt64, to end: UInt64, isThorough: Bool) {
+  /// - Parameters:
+  ///   - staleness: for how many nanoseconds after its lifetime the read accepts a value.
+  ///   - isThorough: whether every byte is read, or the stamp only.
+  func check(
+    _ value: RawSpan, of key: Int, from start: UInt64, to end: UInt64, accepting staleness: UInt64, isThorough: Bool
+  ) {
     let name = keys.names[key]
     guard let stamp = Stamp(of: value, run: run) else {
       violations.report(.corrupt, "\(name): what was returned is no value of the run's: \(value.byteCount) bytes")
@@ -74,6 +83,7 @@ final class Workshop: Sendable {
       violations.report(.corrupt, "\(name): the bytes of \(stamp.version) are not those that were written")
     }
     register.read(key, name: name, stamp.version, from: start, to: end)
+    freshness.read(key, name: name, stamp.version, from: start, to: end, accepting: staleness)
   }
 }
 

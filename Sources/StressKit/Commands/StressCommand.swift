@@ -9,21 +9,31 @@ struct StressCommand: AsyncParsableCommand {
     abstract: "Use a cache hard, over real HTTP, and check that it never breaks its promises.",
     discussion: """
       Serves the files of FOLDER from an HTTP server on loopback, and lets clients fetch them through a cache of \
-      memory and disk while others write, remove, observe, cancel, and close and reopen the store. Checks as it goes: \
-      one fetch per key at a time; no value older than one already returned or committed before the read began; \
-      observers told of every change once and in order; limits never exceeded; nothing left waiting at the end.
+      memory and disk while others write, remove, invalidate, observe, cancel, and close and reopen the store. Checks \
+      as it goes: one fetch per key at a time; no value older than one already returned or committed before the read \
+      began; none past its grace; observers told of every change once and in order; limits never exceeded; nothing left \
+      waiting at the end. Beside it, in caches of their own: updates, merges, batches and drafts, of which none is lost \
+      or seen in part, and an origin that goes away, and is left alone meanwhile.
+
+      Profiles: read-heavy, mostly hits; churn, mostly writes; invalidate, removals of tags, prefixes and all against \
+      fetches; flaky-origin, failures, timeouts and grace; restart, closed and opened again three times a second; all, \
+      something of everything.
 
       Ends after --duration, or --operations, or Ctrl-C, with a report. \(ExitStatus.explanation)
 
       Examples:
         cistern stress
         cistern stress ~/Pictures --clients 64 --memory-limit 256MiB --disk-limit 4GiB --duration 2m
+        cistern stress --profile flaky-origin --duration 1m
         cistern stress --operations 2000000 --seed 7 --json report.json
         cistern stress --origin https://intranet.example/files/ --clients 4
       """)
 
   @Argument(help: "The folder whose files are served. (default: the current one)")
   var folder: String?
+
+  @Option(help: "What clients do, and how often: \(Profile.names).")
+  var profile = Profile.all
 
   @Option(help: "How long to run: \(Duration.argumentForm).", transform: Duration.positiveArgument)
   var duration: Duration?
@@ -84,11 +94,15 @@ struct StressCommand: AsyncParsableCommand {
     let keys = try keyOptions.keySpace(folder: folder, trace: trace)
     let bound: StressConfiguration.Bound =
       operations.map { .operations($0) } ?? .duration(duration ?? .seconds(20))
-    let reopenInterval: Duration? = storeOptions.reopenEvery > .zero ? storeOptions.reopenEvery : nil
+    let settings = profile.settings
+    let reopenEvery = storeOptions.reopenEvery ?? settings.reopenEvery
     return StressConfiguration(
-      seed: seed ?? UInt64.random(in: 1..<1 << 32), bound: bound, clients: clients, keys: keys, trace: trace,
+      profile: profile, seed: seed ?? UInt64.random(in: 1..<1 << 32), bound: bound, clients: clients, keys: keys,
+      trace: trace,
       zipfExponent: keyOptions.zipf, memoryLimit: storeOptions.memoryLimit, diskLimit: storeOptions.diskLimit,
-      directory: storeOptions.directory, origin: originOptions.kind, latency: originOptions.latency,
-      failureRate: originOptions.failureRate, reopenInterval: reopenInterval, evictionPolicy: storeOptions.policy.kind)
+      directory: storeOptions.directory, origin: originOptions.kind,
+      latency: originOptions.latency ?? settings.latency,
+      failureRate: originOptions.failureRate ?? settings.failureRate, lifetimes: settings.lifetimes,
+      reopenInterval: reopenEvery > .zero ? reopenEvery : nil, evictionPolicy: storeOptions.policy.kind)
   }
 }

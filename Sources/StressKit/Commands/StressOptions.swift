@@ -67,9 +67,9 @@ struct StressStoreOptions: ParsableArguments {
   var policy = PolicyArgument(.s3FIFO)
 
   @Option(
-    help: "How long the store stays open before it is closed and opened again; 0 for ever.",
+    help: "How long the store stays open before it is closed and opened again; 0 for ever. (default: the profile's)",
     transform: Duration.argument)
-  var reopenEvery = Duration.seconds(5)
+  var reopenEvery: Duration?
 }
 
 /// Where a run's values come from.
@@ -84,11 +84,14 @@ struct OriginOptions: ParsableArguments {
   @Flag(help: "Fetch from a function instead of a server: the cache is busier, and HTTP is left out.")
   var inProcess = false
 
-  @Option(help: "How long the origin takes to answer, on average.", transform: Duration.argument)
-  var latency = Duration.milliseconds(2)
+  @Option(
+    help: "How long the origin takes to answer, on average. (default: the profile's)", transform: Duration.argument)
+  var latency: Duration?
 
-  @Option(help: "The share of requests that the origin fails: 0.02, or 2%.", transform: shareArgument)
-  var failureRate = 0.02
+  @Option(
+    help: "The share of requests that the origin fails: 0.02, or 2%. (default: the profile's)",
+    transform: shareArgument)
+  var failureRate: Double?
 
   func validate() throws {
     if origin != nil && inProcess { throw ValidationError("Give --origin or --in-process, not both.") }

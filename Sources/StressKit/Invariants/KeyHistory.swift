@@ -1,19 +1,21 @@
 /// What is known of the newest values of one key, and whether a read may return what it returned. Pure: it is told of
 /// calls and returns with their times, and answers; locks are elsewhere.
 ///
-/// **What a read may return.** Each value is unique. Of each, three times are kept:
+/// **What a read may return.** Each value is unique. Of each, these times are kept:
 ///
 /// - *settled*: whatever is called later comes after the value in the key's order. For a write or a removal, its
-///   return; for a fetched value, the start of its fetch, because any write or removal that is called after a fetch
-///   has started takes the entry away from it, whether it has published or not; for both, no later than the first
-///   return of a read that saw it.
+///   return; for both, and for a fetched value, no later than the first return of a read that saw it.
+/// - *started*: of a fetched value, when its fetch did. Whatever is *made* later, by a write, a removal or the leader of
+///   another fetch, comes after the value: it took the entry away from the fetch, or came when that was over. What is
+///   merely read later need not, because the older value is there while a newer one is fetched.
+/// - *made*: the call of the write or removal, or of the fetch's leader.
 /// - *returned*: by then the value was current, or had been. The return of the write or removal, or of the first read
 ///   that saw it.
 /// - *latest start*: the last call that made it or saw it. For a fetched value, its leader's: the entry may have lost its
 ///   flight between that call and the start of the fetch.
 ///
-/// A read that returns `old` is wrong exactly if there is a `new` with `old.settled < new.latestStart` (new is later
-/// in the key's order) and `new.returned < old.latestStart` (new was there when the read began). This is the criterion
+/// A read that returns `old` is wrong exactly if there is a `new` with `old.settled < new.latestStart` or
+/// `old.started < new.made` (new is later in the key's order) and `new.returned < old.latestStart` (new was there when the read began). This is the criterion
 /// of Gibbons and Korach for a register with unique values ("Testing shared memories", 1997), with one allowance:
 /// a caller that waits for a flight gets what the flight brings, even if the entry was removed or replaced while it
 /// waited. It called before that removal returned, so that the criterion is silent; one that called afterwards is
@@ -24,10 +26,29 @@ struct KeyHistory {
   private struct Value {
     let version: Version
     var settled: UInt64
+    var started = UInt64.max
     var returned: UInt64
+    let made: UInt64
     var latestStart: UInt64
     /// The call that writes it has not returned.
     var isOpen = false
+
+    init(
+      _ version: Version, made: UInt64, settled: UInt64 = .max, started: UInt64 = .max, isOpen: Bool = false
+    ) {
+      self.version = version
+      self.made = made
+      self.settled = settled
+      self.started = started
+      self.isOpen = isOpen
+      returned = .max
+      latestStart = made
+    }
+
+    /// Whether this is earlier in the key's order, for certain.
+    func precedes(_ other: Value) -> Bool {
+      settled < other.latestStart || started < other.made
+    }
   }
 
   /// How many values are kept, as long as the order of older ones is clear.
@@ -51,7 +72,7 @@ struct KeyHistory {
   /// A write or a removal is called.
   mutating func writeBegins(_ version: Version, at time: UInt64) {
     openWrites += 1
-    append(Value(version: version, settled: .max, returned: .max, latestStart: time, isOpen: true))
+    append(Value(version, made: time, isOpen: true))
   }
 
   /// A write or a removal has returned.
@@ -66,7 +87,7 @@ struct KeyHistory {
 
   /// A fetch that was led by a call at `call`, and started at `start`, has brought a value.
   mutating func fetched(_ version: Version, calledAt call: UInt64, startedAt start: UInt64) {
-    append(Value(version: version, settled: start, returned: .max, latestStart: call))
+    append(Value(version, made: call, started: start))
   }
 
   /// A read returned a value. Nil if that is right; else what is wrong.
@@ -78,7 +99,7 @@ struct KeyHistory {
     values[index].returned = min(values[index].returned, end)
     values[index].latestStart = max(values[index].latestStart, start)
     let read = values[index]
-    if let lastClearing, read.settled < lastClearing.call, lastClearing.return < start {
+    if let lastClearing, min(read.settled, read.started) < lastClearing.call, lastClearing.return < start {
       return
         "\(version) was returned by a read that began \(start - lastClearing.return) ns after everything was removed"
     }
@@ -103,7 +124,7 @@ struct KeyHistory {
   }
 
   private static func contradict(old: Value, new: Value) -> Bool {
-    old.settled < new.latestStart && new.returned < old.latestStart
+    old.precedes(new) && new.returned < old.latestStart
   }
 
   private func index(of version: Version) -> Int? {
@@ -113,7 +134,7 @@ struct KeyHistory {
   /// Takes up a value that was on disk before the run began: older than all that the run wrote.
   private mutating func adopt(_ version: Version, from start: UInt64) -> Int? {
     guard case .foreign = version else { return nil }
-    append(Value(version: version, settled: 0, returned: .max, latestStart: start))
+    append(Value(version, made: 0, settled: 0))
     return index(of: version)
   }
 
@@ -131,7 +152,7 @@ struct KeyHistory {
     for index in candidates {
       let old = values[index]
       let successors = values.filter {
-        old.settled < $0.latestStart && $0.returned != .max && $0.version != old.version
+        old.precedes($0) && $0.returned != .max && $0.version != old.version
       }
       guard let replaced = successors.map(\.returned).min() else { continue }
       forgottenUntil = max(forgottenUntil, replaced)

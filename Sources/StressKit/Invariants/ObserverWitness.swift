@@ -135,7 +135,8 @@ extension ObserverWitness {
   }
 
   private func disagreement(_ name: String, with cache: Cache<String, [UInt8]>) -> String? {
-    let value = cache.value(forKey: name)
+    // In grace, a value is there.
+    let value = cache.value(forKey: name, staleUpTo: .seconds(1_000_000))
     let found = value.flatMap { Stamp(of: $0.rawSpan, run: run)?.version }
     let (isPresent, last) = state.withLock { ($0.keys[name]?.isPresent, $0.keys[name]?.lastVersion) }
     switch (isPresent, value) {

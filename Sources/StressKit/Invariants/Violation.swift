@@ -8,6 +8,16 @@ struct Violation: Sendable, Equatable, Codable {
     case fetchedTwice
     /// A read returned a value older than one returned or committed before the read began.
     case stale
+    /// A value was returned past its grace, or stale where a fresh one was wanted.
+    case outlived
+    /// An origin was asked again while it was to be left alone.
+    case throttled
+    /// A merged value lost a field.
+    case lostField
+    /// An update was lost, or counted twice.
+    case lostUpdate
+    /// A batch or a draft was seen, or stored, in part.
+    case torn
     /// The bytes are not those of any value that was written for the key.
     case corrupt
     /// Events of a key out of order, twice, or not at all.

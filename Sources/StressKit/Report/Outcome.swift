@@ -4,10 +4,16 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
   case memory
   /// Found on disk.
   case disk
+  /// Returned past its lifetime, and in grace.
+  case stale
   /// Waited for a fetch that another caller led.
   case joined
   /// Led a fetch, and got its value.
   case fetched
+  /// Led a fetch that was asked for whatever was cached, and got its value.
+  case refreshed
+  /// Stopped waiting for a fetch.
+  case timedOut
   /// Led or joined a fetch that failed.
   case failed
   /// Was cancelled; timed from the cancellation to the return.
@@ -22,14 +28,27 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
   case committed
   /// Removed, one key or all, and returned at once.
   case removed
+  /// Removed by tag or prefix.
+  case invalidated
+  /// Read, changed and wrote.
+  case updated
+  /// Wrote several keys as one.
+  case batched
+  /// Saved a draft.
+  case saved
+  /// Could not save a draft, because somebody else had changed what it wrote.
+  case conflicted
 
   /// What the outcome means, for people.
   var title: String {
     switch self {
     case .memory: "memory hit"
     case .disk: "disk hit"
+    case .stale: "stale hit"
     case .joined: "joined a fetch"
     case .fetched: "fetched"
+    case .refreshed: "refreshed"
+    case .timedOut: "timed out"
     case .failed: "fetch failed"
     case .cancelled: "cancelled"
     case .missed: "absent"
@@ -37,6 +56,11 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
     case .written: "written"
     case .committed: "committed"
     case .removed: "removed"
+    case .invalidated: "invalidated"
+    case .updated: "updated"
+    case .batched: "batch"
+    case .saved: "draft saved"
+    case .conflicted: "draft in conflict"
     }
   }
 }

@@ -8,15 +8,18 @@ extension StressReport: CustomStringConvertible {
       "\(Formatting.count(operations)) operations in \(Formatting.fixed(seconds, decimals: 1)) s"
         + " (\(Formatting.count(Int(operationsPerSecond))) a second) by \(configuration.clients) clients"
         + (interrupted ? ", interrupted" : ""),
-      "", latencyTable.description, "",
+      "", StressReport.table(of: outcomes, heading: "outcome").description, "",
     ]
+    if exercises.values.contains(where: { $0.count > 0 }) {
+      lines += [StressReport.table(of: exercises, heading: "exercises").description, ""]
+    }
     lines += facts.map { name, value in name + String(repeating: " ", count: 18 - name.count) + value }
     lines += ["", verdict]
     return lines.joined(separator: "\n")
   }
 
-  private var latencyTable: TextTable {
-    var table = TextTable(["outcome", "count", "p50", "p99", "p99.9", "max"])
+  private static func table(of outcomes: [String: OutcomeSummary], heading: String) -> TextTable {
+    var table = TextTable([heading, "count", "p50", "p99", "p99.9", "max"])
     for outcome in Outcome.allCases {
       guard let summary = outcomes[outcome.rawValue], summary.count > 0 else { continue }
       let times = [summary.p50, summary.p99, summary.p999, summary.max].map(Formatting.time(nanoseconds:))
@@ -26,12 +29,12 @@ extension StressReport: CustomStringConvertible {
   }
 
   private var facts: [(String, String)] {
-    let found = count(.memory) + count(.disk)
-    let asked = found + count(.joined) + count(.fetched) + count(.failed) + count(.missed)
+    let found = count(.memory) + count(.disk) + count(.stale)
+    let asked = found + [.joined, .fetched, .refreshed, .timedOut, .failed, .missed].reduce(0) { $0 + count($1) }
     var facts = [
       (
         "hit ratio",
-        "\(Formatting.percentage(count(.memory), of: asked)) memory, \(Formatting.percentage(count(.disk), of: asked))"
+        "\(Formatting.percentage(count(.memory) + count(.stale), of: asked)) memory, \(Formatting.percentage(count(.disk), of: asked))"
           + " disk, of \(Formatting.count(asked)) reads of \(Formatting.count(distinctKeys)) keys"
       ),
       (
@@ -53,8 +56,14 @@ extension StressReport: CustomStringConvertible {
         "\(Formatting.count(observers.registered)); \(Formatting.count(observers.changes)) changes seen by those of the "
           + "whole cache, \(Formatting.count(observers.scopedChanges)) by the others"
       ),
+      (
+        "freshness",
+        "\(Formatting.count(count(.stale))) stale hits; \(Formatting.count(refreshes)) refreshed behind, "
+          + "\(Formatting.count(count(.refreshed))) on request; \(Formatting.count(count(.timedOut))) timed out"
+      ),
       ("reopened", "\(reopenings) times"),
       ("checked", "every read, fetch, event and limit; \(Formatting.count(historyOperations)) operations as histories"),
+      ("profile", configuration.profile.rawValue),
       ("seed", "\(seed)"),
     ]
     return facts

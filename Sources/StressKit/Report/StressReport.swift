@@ -32,8 +32,12 @@ struct StressReport: Codable, Sendable {
   let originRequests: Int
   let distinctKeys: Int
   let outcomes: [String: OutcomeSummary]
+  /// Operations of exercises, beside the cache that is stressed.
+  let exercises: [String: OutcomeSummary]
   let limits: [String: LimitSummary]
   let observers: ObserverSummary
+  /// Fetches in the background, while an older value was returned.
+  let refreshes: Int
   /// How often the store was closed and opened again during the run.
   let reopenings: Int
   /// Reads whose values went through the history checker.

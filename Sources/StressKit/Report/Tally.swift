@@ -1,6 +1,12 @@
 import Histogram
 import Locking
 
+/// Where one client's operations are counted: those on the cache that is stressed, and those of exercises.
+struct ClientTally: Sendable {
+  let main = Tally()
+  let exercises = Tally()
+}
+
 /// Counts one client's operations, and how long they took.
 final class Tally: Sendable {
   /// What was counted. Histograms are of nanoseconds, to two digits.

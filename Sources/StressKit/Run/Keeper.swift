@@ -6,6 +6,7 @@ final class Keeper: Sendable {
   private struct Counts {
     var reopenings = 0
     var changes = 0
+    var refreshes = 0
   }
 
   let limits: LimitWatch
@@ -28,6 +29,9 @@ final class Keeper: Sendable {
 
   /// Changes that the witnesses were told of.
   var changeCount: Int { counts.withLock { $0.changes } }
+
+  /// Fetches in the background, while an older value was returned.
+  var refreshCount: Int { counts.withLock { $0.refreshes } }
 
   /// Looks at the limits until it is cancelled.
   func watchLimits() async {
@@ -54,9 +58,7 @@ final class Keeper: Sendable {
     await checkQuietCache()
     await closeSubject()
     do {
-      holder.replace(
-        with: try Subject(
-          workshop.configuration, directory: directory, run: workshop.run, violations: workshop.violations))
+      holder.replace(with: try Subject(workshop, directory: directory, isFirst: false))
       counts.withLock { $0.reopenings += 1 }
     } catch {
       workshop.violations.report(.failed, "the store could not be opened again: \(error)")
@@ -78,10 +80,14 @@ final class Keeper: Sendable {
     let subject = holder.current
     limits.look(at: subject.store)
     await untilFetchesEnd()
-    for finding in subject.cache.checkInvariants() { workshop.violations.report(.unsound, finding) }
+    for finding in await restingFindings(of: subject.cache) { workshop.violations.report(.unsound, finding) }
     await subject.witness.settle(with: subject.cache)
+    await workshop.exercises.settle()
     limits.look(at: subject.store)
-    counts.withLock { $0.changes += subject.witness.changeCount }
+    counts.withLock { counts in
+      counts.changes += subject.witness.changeCount
+      counts.refreshes += subject.cache.statistics.refreshes
+    }
   }
 
   private func closeSubject() async {
@@ -96,10 +102,5 @@ final class Keeper: Sendable {
   private func untilFetchesEnd() async {
     let deadline = Ticks.now() + 10_000_000_000
     while workshop.ledger.count > 0, Ticks.now() < deadline { await pause(.milliseconds(1)) }
-  }
-
-  private func pause(_ duration: Duration) async {
-    // A cancelled sleep is a shorter one; a loop around it must not spin.
-    do { try await Task.sleep(for: duration) } catch { await Task.yield() }
   }
 }

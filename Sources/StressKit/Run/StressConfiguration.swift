@@ -19,6 +19,7 @@ struct StressConfiguration: Sendable {
     case remote(URL)
   }
 
+  var profile: Profile
   var seed: UInt64
   var bound: Bound
   var clients: Int
@@ -33,6 +34,8 @@ struct StressConfiguration: Sendable {
   var origin: OriginKind
   var latency: Duration
   var failureRate: Double
+  /// How long values live, by key.
+  var lifetimes: Lifetimes
   /// How long the store stays open before it is closed and opened again; nil for the whole run.
   var reopenInterval: Duration?
   var evictionPolicy: EvictionPolicyKind
@@ -41,6 +44,7 @@ struct StressConfiguration: Sendable {
 extension StressConfiguration {
   /// The configuration as it stands in the report.
   struct Summary: Codable, Sendable {
+    let profile: Profile
     let bound: String
     let clients: Int
     let keys: Int
@@ -52,17 +56,18 @@ extension StressConfiguration {
     let origin: String
     let latencySeconds: Double
     let failureRate: Double
+    let lifetimes: String
     let reopenSeconds: Double?
     let evictionPolicy: String
   }
 
   var summary: Summary {
     Summary(
-      bound: boundText, clients: clients, keys: keys.count, footprint: keys.footprint,
+      profile: profile, bound: boundText, clients: clients, keys: keys.count, footprint: keys.footprint,
       keyChoice: trace.map { "a trace of \($0.requests.count) requests" } ?? "Zipf, exponent \(zipfExponent)",
       memoryLimit: memoryLimit.bytes, diskLimit: diskLimit.bytes, directory: directory, origin: originText,
-      latencySeconds: latency.seconds, failureRate: failureRate, reopenSeconds: reopenInterval?.seconds,
-      evictionPolicy: evictionPolicy.rawValue)
+      latencySeconds: latency.seconds, failureRate: failureRate, lifetimes: lifetimes.description,
+      reopenSeconds: reopenInterval?.seconds, evictionPolicy: evictionPolicy.rawValue)
   }
 
   /// What is about to happen, for people.
@@ -73,7 +78,7 @@ extension StressConfiguration {
       case .synthetic: "made-up bodies"
       }
     return """
-      \(clients) clients, \(Formatting.count(keys.count)) keys (\(bodies), \(ByteCount.bytes(keys.footprint))), \
+      profile \(profile.rawValue), \(clients) clients, \(Formatting.count(keys.count)) keys (\(bodies), \(ByteCount.bytes(keys.footprint))), \
       memory \(memoryLimit), disk \(diskLimit), \(originText), \(boundText), seed \(seed)
       """
   }

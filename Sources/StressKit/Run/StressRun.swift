@@ -49,17 +49,16 @@ struct StressRun: Sendable {
   }
 
   private func run(_ workshop: Workshop, _ origin: any Origin) async throws -> StressReport {
-    let subject = try Subject(
-      configuration, directory: directory.path, run: workshop.run, violations: workshop.violations)
+    let subject = try Subject(workshop, directory: directory.path, isFirst: true)
     let holder = SubjectHolder(subject)
     let keeper = Keeper(workshop: workshop, holder: holder, directory: directory.path)
-    let tallies = (0..<configuration.clients).map { _ in Tally() }
+    let tallies = (0..<configuration.clients).map { _ in ClientTally() }
     let start = Ticks.now()
     stop.begin(at: start)
     await withTaskGroup { group in
       group.addTask { await keeper.watchLimits() }
       group.addTask { await keeper.reopenNowAndThen() }
-      group.addTask { await ProgressLine(workshop: workshop, tallies: tallies, start: start).run() }
+      group.addTask { await ProgressLine(workshop: workshop, tallies: tallies.map(\.main), start: start).run() }
       await work(workshop, origin, holder, tallies)
       group.cancelAll()
     }
@@ -71,7 +70,7 @@ struct StressRun: Sendable {
 
   /// Lets the clients work. Those that a slow origin still holds when the run is over are cancelled after a while.
   private func work(
-    _ workshop: Workshop, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [Tally]
+    _ workshop: Workshop, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [ClientTally]
   ) async {
     let clients = (0..<configuration.clients).map { index in
       Task {
@@ -89,18 +88,21 @@ struct StressRun: Sendable {
   }
 
   private func report(
-    _ workshop: Workshop, _ keeper: Keeper, _ tallies: [Tally], seconds: Double
+    _ workshop: Workshop, _ keeper: Keeper, _ tallies: [ClientTally], seconds: Double
   ) -> StressReport {
-    let counts = Tally.sum(tallies)
+    let counts = Tally.sum(tallies.map(\.main))
+    let exercises = Tally.sum(tallies.map(\.exercises))
     return StressReport(
       seed: configuration.seed, configuration: configuration.summary, seconds: seconds,
-      operations: counts.operations, originRequests: workshop.originRequests.load(ordering: .relaxed),
+      operations: counts.operations + exercises.operations,
+      originRequests: workshop.originRequests.load(ordering: .relaxed),
       distinctKeys: workshop.register.distinctKeys,
-      outcomes: StressReport.OutcomeSummary.summaries(of: counts), limits: keeper.limits.summaries,
+      outcomes: StressReport.OutcomeSummary.summaries(of: counts),
+      exercises: StressReport.OutcomeSummary.summaries(of: exercises), limits: keeper.limits.summaries,
       observers: StressReport.ObserverSummary(
         registered: keeper.reopenings + 1 + workshop.scopedObservers.load(ordering: .relaxed),
         changes: keeper.changeCount, scopedChanges: workshop.scopedChanges.load(ordering: .relaxed)),
-      reopenings: keeper.reopenings, historyOperations: workshop.sample.count,
+      refreshes: keeper.refreshCount, reopenings: keeper.reopenings, historyOperations: workshop.sample.count,
       interrupted: stop.isInterrupted, violationCount: workshop.violations.count,
       violations: workshop.violations.violations)
   }

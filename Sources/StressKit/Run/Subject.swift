@@ -1,38 +1,55 @@
 import Cistern
 import Locking
 
-/// What is being stressed: a store, open, and its cache, with a witness who observes all of it.
+/// What is being stressed: a store, open, and its cache, with a witness who observes all of it; and the exercises' store
+/// beside it.
 struct Subject: Sendable {
   let store: Store
   let cache: Cache<String, [UInt8]>
   let witness: ObserverWitness
+  private let exerciseStore: Store?
   private let observations = Observations()
 
-  init(_ configuration: StressConfiguration, directory: String, run: UInt64, violations: ViolationLog) throws {
+  /// Opens all of it.
+  ///
+  /// - Parameter isFirst: whether the run begins.
+  init(_ workshop: Workshop, directory: String, isFirst: Bool) throws {
+    let configuration = workshop.configuration
     var options = Store.Configuration()
     options.evictionPolicy = configuration.evictionPolicy
-    options.reportHandler = { report in
-      switch report.code {
-      case .refused:
-        // Values that are too large are written on purpose.
-        break
-      case .setAside, .degraded, .recovered, .damagedRecord, .notEncodable, .notDecodable, .notMigrated, .longReader:
+    options.reportHandler = { [violations = workshop.violations] report in
+      // Values that are too large are written on purpose. Nothing else is in order.
+      if report.code != .refused {
         violations.report(.unsound, "the store reports: \(report.message) (\(report.location))")
       }
     }
     store = try Store(
       directory: directory, memoryLimit: configuration.memoryLimit, diskLimit: configuration.diskLimit,
       configuration: options)
-    cache = try store.cache("stress", of: [UInt8].self, keyedBy: String.self)
-    let witness = ObserverWitness(run: run, violations: violations)
+    cache = try store.cache(
+      "stress", of: [UInt8].self, keyedBy: String.self, configuration: Subject.configuration(workshop))
+    let witness = ObserverWitness(run: workshop.run, violations: workshop.violations)
     self.witness = witness
     cache.observe(.all) { witness.receive($0) }.store(in: observations)
+    exerciseStore = try workshop.exercises.open(directory: directory, isFirst: isFirst, options: options)
   }
 
-  /// Ends the observation and closes the store. Nobody may be using it.
+  /// Each key has a lifetime of its own, which its values tell.
+  private static func configuration(_ workshop: Workshop) -> CacheConfiguration<[UInt8]> {
+    let (lifetimes, run) = (workshop.configuration.lifetimes, workshop.run)
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.expiryOfValue = { value in
+      Stamp(of: value.rawSpan, run: run).map { lifetimes[$0.key].expiry }
+    }
+    configuration.refreshRetryInterval = .milliseconds(100)
+    return configuration
+  }
+
+  /// Ends the observation and closes the stores. Nobody may be using them.
   func close() async throws {
     observations.cancelAll()
     try await store.close()
+    try await exerciseStore?.close()
   }
 }
 

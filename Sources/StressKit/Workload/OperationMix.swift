@@ -4,6 +4,8 @@ enum Operation: String, Sendable, CaseIterable {
   case lookUp
   /// A look-up that fetches what is not there.
   case load
+  /// A load with some policy, refreshes included.
+  case loadOtherwise
   /// A borrowed view of the bytes.
   case view
   /// Several keys at once, fetching what is not there.
@@ -26,17 +28,57 @@ enum Operation: String, Sendable, CaseIterable {
   case removeAll
   /// A request to give memory back.
   case trim
+  /// The exercise of an origin that goes away.
+  case outage
+  /// The exercise of merged values.
+  case merge
+  /// The exercise of updates.
+  case count
+  /// The exercise of batches.
+  case pair
+  /// The exercise of drafts.
+  case transfer
 }
 
 /// How often each operation comes up.
 struct OperationMix: Sendable {
   private let thresholds: [(limit: UInt64, operation: Operation)]
 
+  /// Whether it comes up at all.
+  func includes(_ operation: Operation) -> Bool { thresholds.contains { $0.operation == operation } }
+
   /// Reads dominate, as they do where a cache pays; the rest is frequent enough to meet every other operation often.
   static let mixed = OperationMix([
-    .lookUp: 620_000, .load: 260_000, .view: 40_000, .bulkLoad: 2_000, .cancel: 1_500,
+    .lookUp: 590_000, .load: 240_000, .loadOtherwise: 20_000, .view: 40_000, .bulkLoad: 2_000, .cancel: 1_500,
     .write: 55_000, .commit: 1_000, .writeOversize: 50, .remove: 16_000, .commitRemoval: 300,
     .observe: 1_000, .removeAll: 4, .trim: 20,
+    .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000,
+  ])
+
+  /// Almost nothing but reads.
+  static let readHeavy = OperationMix([
+    .lookUp: 700_000, .load: 280_000, .loadOtherwise: 5_000, .view: 10_000, .bulkLoad: 500, .write: 3_000,
+    .remove: 200, .observe: 100,
+  ])
+
+  /// Mostly writes of every kind.
+  static let churning = OperationMix([
+    .lookUp: 150_000, .load: 100_000, .loadOtherwise: 5_000, .view: 20_000, .bulkLoad: 1_000, .cancel: 1_000,
+    .write: 400_000, .commit: 10_000, .writeOversize: 200, .remove: 120_000, .commitRemoval: 3_000,
+    .observe: 2_000, .removeAll: 20, .trim: 100,
+    .merge: 40_000, .count: 40_000, .pair: 40_000, .transfer: 30_000,
+  ])
+
+  /// Removals of many keys at once, while they are fetched and written.
+  static let invalidating = OperationMix([
+    .lookUp: 300_000, .load: 500_000, .loadOtherwise: 50_000, .view: 20_000, .bulkLoad: 10_000, .cancel: 5_000,
+    .write: 60_000, .commit: 1_000, .remove: 30_000, .commitRemoval: 500, .observe: 2_000, .removeAll: 300, .trim: 20,
+  ])
+
+  /// Loads of every kind.
+  static let flaky = OperationMix([
+    .lookUp: 200_000, .load: 300_000, .loadOtherwise: 300_000, .view: 10_000, .bulkLoad: 5_000, .cancel: 10_000,
+    .write: 10_000, .remove: 5_000, .observe: 500, .outage: 150_000,
   ])
 
   /// - Parameter weights: How often each comes up, against the others.

@@ -110,6 +110,22 @@ import Testing
     #expect(!isRight(f, 10, 11))
   }
 
+  @Test mutating func `the older value may be read while a newer one is fetched`() {
+    write(a, 1, 2)
+    history.fetched(f, calledAt: 3, startedAt: 4)
+    #expect(isRight(a, 5, 6))
+    #expect(isRight(f, 7, 8))
+    #expect(!isRight(a, 9, 10))
+  }
+
+  @Test mutating func `a value of another run may be read while a newer one is fetched`() {
+    let foreign = Version.foreign(run: 9, number: 1)
+    history.fetched(f, calledAt: 1, startedAt: 2)
+    #expect(isRight(foreign, 3, 4))
+    #expect(isRight(f, 5, 6))
+    #expect(!isRight(foreign, 7, 8))
+  }
+
   @Test mutating func whatWasOnDiskBeforeTheRunIsOlderThanAllThatTheRunWrote() {
     let foreign = Version.foreign(run: 9, number: 1)
     #expect(isRight(foreign, 1, 2))

@@ -1,0 +1,41 @@
+import Locking
+
+/// The times of all keys' values: no read returns a value past its grace, and none that accepts fresh values only returns
+/// one past its lifetime.
+final class FreshnessWatch: Sendable {
+  private final class Shard: Sendable {
+    let histories = Guarded<[Int: FreshnessHistory<Version>]>([:])
+  }
+
+  private static let shardCount = 64
+
+  private let shards = (0..<shardCount).map { _ in Shard() }
+  private let lifetimes: Lifetimes
+  private let violations: ViolationLog
+
+  init(lifetimes: Lifetimes, violations: ViolationLog) {
+    self.lifetimes = lifetimes
+    self.violations = violations
+  }
+
+  /// A write has returned.
+  func wrote(_ key: Int, _ version: Version, by time: UInt64) {
+    guard lifetimes[key].fresh != .max else { return }
+    shards[key % Self.shardCount].histories.withLock {
+      $0[key, default: FreshnessHistory()].note(version, storedBy: time)
+    }
+  }
+
+  /// A read, called at `start`, returned a value at `end`.
+  func read(
+    _ key: Int, name: String, _ version: Version, from start: UInt64, to end: UInt64, accepting staleness: UInt64
+  ) {
+    let lifetime = lifetimes[key]
+    guard lifetime.fresh != .max else { return }
+    let wrong = shards[key % Self.shardCount].histories.withLock {
+      $0[key, default: FreshnessHistory()].read(
+        version, from: start, to: end, lifetime: lifetime, accepting: staleness)
+    }
+    if let wrong { violations.report(.outlived, "\(name): \(wrong)") }
+  }
+}
