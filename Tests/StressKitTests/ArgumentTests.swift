@@ -12,6 +12,7 @@ import Testing
     ["stress", "--policy", "best"], ["stress", "--duration", "1", "--operations", "1"],
     ["stress", "--in-process", "--origin", "http://localhost/"], ["stress", "--trace", "t", "--keys", "5"],
     ["stress", "a", "b"], ["stress", "--nonsense"], ["fly"], ["replay"], ["replay", "trace.csv"],
+    ["export"], ["export", "store"], ["export", "store", "cache", "--values", "xml"], ["import", "store"],
     ["replay", "trace.csv", "--memory-limit", "lots"], ["replay", "trace.csv", "--memory-limit", "0%"],
     ["replay", "trace.csv", "--memory-limit", "1MiB", "--policy", "belady"],
   ])
@@ -24,7 +25,8 @@ import Testing
 
   @Test(arguments: [
     ["--help"], ["stress", "--help"], ["replay", "--help"], ["stat", "--help"], ["list", "--help"], ["get", "--help"],
-    ["put", "--help"], ["remove", "--help"], ["verify", "--help"], ["compact", "--help"],
+    ["put", "--help"], ["remove", "--help"], ["verify", "--help"], ["compact", "--help"], ["export", "--help"],
+    ["import", "--help"],
   ])
   func helpIsAnAnswer(arguments: [String]) async {
     let run = await CommandRun(arguments)

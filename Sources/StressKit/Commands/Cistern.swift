@@ -12,7 +12,7 @@ package struct CisternProgram: AsyncParsableCommand {
         name: "Look into a store on disk",
         subcommands: [
           StatCommand.self, ListCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, VerifyCommand.self,
-          CompactCommand.self,
+          CompactCommand.self, ExportCommand.self, ImportCommand.self,
         ]),
     ])
 

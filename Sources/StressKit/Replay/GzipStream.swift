@@ -14,7 +14,8 @@ struct GzipStream: ByteStream, ~Copyable {
     case betweenMembers
   }
 
-  private var source: FileStream
+  /// Nil where all bytes were given.
+  private var source: FileStream?
   private let path: String
   private var state = State.fresh
   private var input: ArraySlice<UInt8> = []
@@ -23,7 +24,17 @@ struct GzipStream: ByteStream, ~Copyable {
   private let stream: UnsafeMutablePointer<z_stream>
 
   init(path: String) throws {
-    source = try FileStream(path: path)
+    self.init(try FileStream(path: path), path: path)
+  }
+
+  /// The bytes that these unpack to; `name` is what messages call them.
+  init(bytes: [UInt8], name: String) {
+    self.init(nil, path: name)
+    input = bytes[...]
+  }
+
+  private init(_ source: consuming FileStream?, path: String) {
+    self.source = source
     self.path = path
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
@@ -37,7 +48,7 @@ struct GzipStream: ByteStream, ~Copyable {
 
   mutating func next() throws -> ArraySlice<UInt8> {
     while true {
-      if input.isEmpty { input = try source.next() }
+      if input.isEmpty { input = try source?.next() ?? [] }
       switch state {
       case .fresh:
         guard input.starts(with: [0x1F, 0x8B]) else {

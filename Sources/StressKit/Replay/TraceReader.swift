@@ -18,25 +18,22 @@ struct TraceReader: ~Copyable {
 
   let path: String
   /// Lines read so far.
-  private(set) var line = 0
+  var line: Int { lines.line }
   /// The keys in the order of their numbers, as they are written in the file.
   private(set) var keys: [String] = []
   private var columns: Columns?
   private var numbers: [String: Int] = [:]
-  private var stream: GzipStream
-  private var pending: ArraySlice<UInt8> = []
-  private var partialLine: [UInt8] = []
+  private var lines: LineReader
   private var hasRequests = false
 
   init(path: String) throws {
     self.path = path
-    stream = try GzipStream(path: path)
+    lines = LineReader(try GzipStream(path: path), source: path, longest: 1 << 20)
   }
 
   /// The next request; nil at the end. Throws where a line is malformed, and where the whole file has no request.
   mutating func next() throws -> TraceRequest? {
-    while let text = try nextLine() {
-      line += 1
+    while let text = try lines.next() {
       let fields = text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(TraceReader.trim)
       if columns == nil {
         guard let found = Columns(rawValue: fields.count) else {
@@ -84,33 +81,6 @@ struct TraceReader: ~Copyable {
       throw failure("the size is no whole number of bytes: '\(text)'")
     }
     return size
-  }
-
-  /// The next line without its end; nil at the end of the file. A last line without a line feed counts.
-  private mutating func nextLine() throws -> ArraySlice<UInt8>? {
-    while true {
-      if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-        let tail = pending[..<end]
-        pending = pending[(end + 1)...]
-        if partialLine.isEmpty { return tail }
-        defer { partialLine = [] }
-        return (partialLine + tail)[...]
-      }
-      partialLine += pending
-      guard partialLine.count < 1 << 20 else {
-        line += 1
-        throw failure("the line is longer than 1 MiB: this is no trace")
-      }
-      do {
-        pending = try stream.next()
-      } catch let error as TraceError {
-        throw TraceError(path: path, line: line + 1, message: error.message)
-      }
-      guard !pending.isEmpty else {
-        defer { partialLine = [] }
-        return partialLine.isEmpty ? nil : partialLine[...]
-      }
-    }
   }
 
   private func failure(_ message: String) -> TraceError {

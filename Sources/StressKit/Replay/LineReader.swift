@@ -1,0 +1,50 @@
+import Cistern
+
+/// The lines of a stream, plain or gzip.
+struct LineReader: ~Copyable {
+  /// Lines read so far.
+  private(set) var line = 0
+  private let source: String
+  private let longest: Int
+  private var stream: GzipStream
+  private var pending: ArraySlice<UInt8> = []
+  private var partialLine: [UInt8] = []
+
+  /// - Parameters:
+  ///   - source: what the stream is called in messages.
+  ///   - longest: the longest line that is accepted, in bytes.
+  init(_ stream: consuming GzipStream, source: String, longest: Int) {
+    self.stream = stream
+    self.source = source
+    self.longest = longest
+  }
+
+  /// The next line without its end; nil at the end of the stream. A last line without a line feed counts.
+  mutating func next() throws -> ArraySlice<UInt8>? {
+    while true {
+      if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+        let tail = pending[..<end]
+        pending = pending[(end + 1)...]
+        line += 1
+        if partialLine.isEmpty { return tail }
+        defer { partialLine = [] }
+        return (partialLine + tail)[...]
+      }
+      partialLine += pending
+      guard partialLine.count < longest else {
+        throw TraceError(path: source, line: line + 1, message: "the line is longer than \(ByteCount.bytes(longest))")
+      }
+      do {
+        pending = try stream.next()
+      } catch let error as TraceError {
+        throw TraceError(path: source, line: line + 1, message: error.message)
+      }
+      guard !pending.isEmpty else {
+        defer { partialLine = [] }
+        if partialLine.isEmpty { return nil }
+        line += 1
+        return partialLine[...]
+      }
+    }
+  }
+}
