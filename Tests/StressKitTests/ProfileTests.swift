@@ -33,7 +33,7 @@ import Testing
 
   @Test func `churn edits in every way`() async throws {
     let report = try await report(.churn)
-    for outcome in [Outcome.updated, .batched, .saved] {
+    for outcome in [Outcome.updated, .batched, .saved, .edited, .takenBack] {
       #expect((report.exercises[outcome.rawValue]?.count ?? 0) > 0, "\(outcome)")
     }
   }

@@ -71,7 +71,7 @@ struct Client: ~Copyable {
     case .observe: await observing.change(key, of: cache, workshop, using: &generator)
     case .removeAll: removeAll()
     case .trim: trim()
-    case .outage, .merge, .count, .pair, .transfer: await workshop.exercises[operation]?.perform(by: performer)
+    case .outage, .merge, .count, .pair, .transfer, .edit: await workshop.exercises[operation]?.perform(by: performer)
     }
   }
 }

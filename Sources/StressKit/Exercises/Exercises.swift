@@ -11,6 +11,7 @@ struct Exercises: Sendable {
     if mix.includes(.count) { byOperation[.count] = CountingExercise(violations: violations) }
     if mix.includes(.pair) { byOperation[.pair] = PairExercise(violations: violations) }
     if mix.includes(.transfer) { byOperation[.transfer] = TransferExercise(violations: violations) }
+    if mix.includes(.edit) { byOperation[.edit] = EditExercise(violations: violations) }
     self.byOperation = byOperation
   }
 

@@ -10,6 +10,8 @@ final class ObserverWitness: Sendable {
     /// Nil until the first event: what was on disk before is not announced.
     var isPresent: Bool?
     var lastVersion: Version?
+    /// The last event, for people.
+    var lastEvent = "nothing"
     var written: Set<UInt64> = []
     var announced: Set<UInt64> = []
     /// Writes that need not be announced.
@@ -89,16 +91,18 @@ final class ObserverWitness: Sendable {
     let before = key.isPresent
     key.lastNumber = change.number
     key.lastVersion = version
+    let last = key.lastEvent
+    key.lastEvent = "\(change.number): \(ObserverWitness.name(of: change.event))"
     switch change.event {
     case .inserted:
       key.isPresent = true
-      if before == true { return "\(name): change \(change.number) inserts what was there" }
+      if before == true { return "\(name): change \(change.number) inserts what was there, after \(last)" }
     case .updated:
       key.isPresent = true
-      if before == false { return "\(name): change \(change.number) updates what was not there" }
+      if before == false { return "\(name): change \(change.number) updates what was not there, after \(last)" }
     case .removed(_, let cause):
       key.isPresent = false
-      if before == false { return "\(name): change \(change.number) removes (\(cause)) what was not there" }
+      if before == false { return "\(name): change \(change.number) removes (\(cause)) what was not there, after \(last)" }
     case .cleared, .invalidated:
       break
     }
@@ -107,6 +111,16 @@ final class ObserverWitness: Sendable {
 }
 
 extension ObserverWitness {
+  private static func name(of event: Change<String, [UInt8]>.Event) -> String {
+    switch event {
+    case .inserted: "inserted"
+    case .updated: "updated"
+    case .removed(_, let cause): "removed (\(cause))"
+    case .cleared: "cleared"
+    case .invalidated(let what): "invalidated (\(what))"
+    }
+  }
+
   /// Waits until everything that was written has been announced, and compares with what the cache holds. Nobody may be
   /// using the cache meanwhile.
   func settle(with cache: Cache<String, [UInt8]>) async {

@@ -16,6 +16,8 @@ struct Violation: Sendable, Equatable, Codable {
     case lostField
     /// An update was lost, or counted twice.
     case lostUpdate
+    /// An edit was shown when it was over, or not shown, or counted twice.
+    case edited
     /// A batch or a draft was seen, or stored, in part.
     case torn
     /// The bytes are not those of any value that was written for the key.

@@ -38,6 +38,10 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
   case saved
   /// Could not save a draft, because somebody else had changed what it wrote.
   case conflicted
+  /// Showed an edit, which was confirmed.
+  case edited
+  /// Showed an edit, which was not confirmed.
+  case takenBack
 
   /// What the outcome means, for people.
   var title: String {
@@ -61,6 +65,8 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
     case .batched: "batch"
     case .saved: "draft saved"
     case .conflicted: "draft in conflict"
+    case .edited: "edit confirmed"
+    case .takenBack: "edit taken back"
     }
   }
 }

@@ -38,6 +38,8 @@ enum Operation: String, Sendable, CaseIterable {
   case pair
   /// The exercise of drafts.
   case transfer
+  /// The exercise of optimistic edits.
+  case edit
 }
 
 /// How often each operation comes up.
@@ -52,7 +54,7 @@ struct OperationMix: Sendable {
     .lookUp: 590_000, .load: 240_000, .loadOtherwise: 20_000, .view: 40_000, .bulkLoad: 2_000, .cancel: 1_500,
     .write: 55_000, .commit: 1_000, .writeOversize: 50, .remove: 16_000, .commitRemoval: 300,
     .observe: 1_000, .removeAll: 4, .trim: 20,
-    .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000,
+    .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000, .edit: 4_000,
   ])
 
   /// Almost nothing but reads.
@@ -66,7 +68,7 @@ struct OperationMix: Sendable {
     .lookUp: 150_000, .load: 100_000, .loadOtherwise: 5_000, .view: 20_000, .bulkLoad: 1_000, .cancel: 1_000,
     .write: 400_000, .commit: 10_000, .writeOversize: 200, .remove: 120_000, .commitRemoval: 3_000,
     .observe: 2_000, .removeAll: 20, .trim: 100,
-    .merge: 40_000, .count: 40_000, .pair: 40_000, .transfer: 30_000,
+    .merge: 40_000, .count: 40_000, .pair: 40_000, .transfer: 30_000, .edit: 30_000,
   ])
 
   /// Removals of many keys at once, while they are fetched and written.

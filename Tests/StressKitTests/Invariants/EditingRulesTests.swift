@@ -67,6 +67,14 @@ import Testing
     #expect(PairRule.judgeRest(nil, 2) != nil)
   }
 
+  @Test func `an edit counts once, and not after it was taken back`() {
+    #expect(EditRule.judge(3, expected: 3) == nil)
+    #expect(EditRule.judge(nil, expected: nil) == nil)
+    #expect(EditRule.judge(2, expected: 3) != nil)
+    #expect(EditRule.judge(nil, expected: 1) != nil)
+    #expect(EditRule.judge(4, expected: 3) != nil)
+  }
+
   @Test func `a draft is not saved in part`() {
     #expect(BalanceRule.judge([5, 15], sum: 20) == nil)
     #expect(BalanceRule.judge([5, 10], sum: 20) != nil)

@@ -1,0 +1,96 @@
+import Cistern
+import Locking
+
+/// Objects in which each client has a count of its own, raised by optimistic edits, updates and partial sets at once: an
+/// edit is shown while it is not confirmed, and at its end it counts once if it was confirmed, and not at all if it was not.
+final class EditExercise: Exercise {
+  typealias Counts = [String: UInt64]
+
+  private static let keys = (0..<16).map { "edited\($0)" }
+
+  /// Why an edit is not confirmed.
+  private struct Refused: Error {}
+
+  private let room = Room<String, Counts>()
+  /// What each client's counts must be. A client's own change by nobody else.
+  private let expected = Guarded(Array(repeating: Counts(), count: keys.count))
+  private let violations: ViolationLog
+
+  init(violations: ViolationLog) {
+    self.violations = violations
+  }
+
+  func open(in store: Store, isFirst: Bool) throws {
+    let configuration = CacheConfiguration<Counts>(
+      merge: { cached, incoming in cached.merging(incoming) { _, new in new } })
+    room.move(to: try store.cache("edited", of: Counts.self, keyedBy: String.self, configuration: configuration))
+    if isFirst { room.cache.removeAll() }
+  }
+
+  func perform(by client: Performer) async {
+    let key = client.index(below: Self.keys.count)
+    let field = "client\(client.number)"
+    let count = expected.withLock { $0[key][field] }
+    check(key, field, is: count, "before")
+    await client.measure {
+      let way = client.index(below: 10)
+      let yields = client.index(below: 8)
+      let next = (count ?? 0) + 1
+      do {
+        switch way {
+        case 0:
+          room.cache.setValue([field: next], forKey: Self.keys[key])
+        case 1:
+          try await room.cache.updateValue(forKey: Self.keys[key]) { value in
+            for _ in 0..<yields { await Task.yield() }
+            value = (value ?? [:]).merging([field: next]) { _, new in new }
+          }
+        default:
+          return try await edit(key, field, to: next, way: way, yields: yields)
+        }
+        return isNow(key, field, next, .updated)
+      } catch is Refused {
+        check(key, field, is: count, "after an edit that was refused")
+        return .takenBack
+      } catch {
+        violations.report(.failed, "\(Self.keys[key]): an edit failed: \(error)")
+        return .failed
+      }
+    }
+  }
+
+  private func edit(_ key: Int, _ field: String, to next: UInt64, way: Int, yields: Int) async throws -> Outcome {
+    try await room.cache.editValue(forKey: Self.keys[key]) { value in
+      var value = value ?? [:]
+      value[field, default: 0] += 1
+      return value
+    } confirmedBy: {
+      check(key, field, is: next, "while it is edited")
+      for _ in 0..<yields { await Task.yield() }
+      check(key, field, is: next, "while it is edited")
+      if way < 5 { throw Refused() }
+      // The server's answer is a part, or nothing.
+      return way < 8 ? [field: next] : nil
+    }
+    return isNow(key, field, next, .edited)
+  }
+
+  private func isNow(_ key: Int, _ field: String, _ count: UInt64, _ outcome: Outcome) -> Outcome {
+    expected.withLock { $0[key][field] = count }
+    check(key, field, is: count, "after it was written")
+    return outcome
+  }
+
+  private func check(_ key: Int, _ field: String, is count: UInt64?, _ occasion: String) {
+    let found = room.cache.value(forKey: Self.keys[key])?[field]
+    if let wrong = EditRule.judge(found, expected: count) {
+      violations.report(.edited, "\(Self.keys[key]), \(field), \(occasion): \(wrong)")
+    }
+  }
+
+  func settle() async {
+    for (key, counts) in expected.withLock({ $0 }).enumerated() {
+      for (field, count) in counts { check(key, field, is: count, "at rest") }
+    }
+  }
+}
