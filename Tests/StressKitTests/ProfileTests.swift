@@ -38,6 +38,12 @@ import Testing
     }
   }
 
+  @Test func `tags and prefixes are invalidated while they are fetched and written`() async throws {
+    let report = try await report(.invalidate)
+    #expect(report.count(.invalidated) > 0)
+    #expect(report.violations == [])
+  }
+
   @Test func `a restart reopens what exercises wrote`() async throws {
     let report = try await report(.restart, "--reopen-every", "50ms")
     #expect(report.reopenings > 0)

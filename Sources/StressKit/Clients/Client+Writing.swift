@@ -87,6 +87,38 @@ extension Client {
     tally.record(.removed, from: start, to: Ticks.now())
   }
 
+  /// The removal of every key with the key's tag.
+  mutating func removeTagged(_ key: Int) async {
+    let tag = workshop.keys.tag(of: key)
+    let waits = generator.index(below: 8) == 0
+    let (workshop, cache) = (workshop, cache)
+    await tally.measure {
+      await workshop.register.clear(.tag(tag)) {
+        guard waits else { return cache.removeAll(tagged: tag) }
+        do { try await cache.commitRemovalOfAll(tagged: tag) } catch { Client.report(error, tag, workshop) }
+      }
+      return .invalidated
+    }
+  }
+
+  /// The removal of every key with the key's prefix.
+  mutating func removePrefix(_ key: Int) async {
+    let prefix = workshop.keys.prefix(of: key)
+    let waits = generator.index(below: 8) == 0
+    let (workshop, cache) = (workshop, cache)
+    await tally.measure {
+      await workshop.register.clear(.prefix(prefix)) {
+        guard waits else { return cache.removeAll(withPrefix: prefix) }
+        do { try await cache.commitRemovalOfAll(withPrefix: prefix) } catch { Client.report(error, prefix, workshop) }
+      }
+      return .invalidated
+    }
+  }
+
+  private static func report(_ error: any Error, _ what: String, _ workshop: Workshop) {
+    workshop.violations.report(.failed, "\(what): a removal of many failed: \(error)")
+  }
+
   /// A request to give half of the memory back.
   func trim() {
     let start = Ticks.now()

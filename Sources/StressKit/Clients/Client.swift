@@ -70,6 +70,8 @@ struct Client: ~Copyable {
     case .commitRemoval: await commitRemoval(key)
     case .observe: await observing.change(key, of: cache, workshop, using: &generator)
     case .removeAll: removeAll()
+    case .removeTagged: await removeTagged(key)
+    case .removePrefix: await removePrefix(key)
     case .trim: trim()
     case .outage, .merge, .count, .pair, .transfer, .edit: await workshop.exercises[operation]?.perform(by: performer)
     }

@@ -35,7 +35,8 @@ final class Workshop: Sendable {
     violations = ViolationLog()
     var generator = SplitMix64(seed: configuration.seed, index: -2)
     sample = HistorySample(keys: (0..<HistorySample.keyCount).map { _ in chooser.next(using: &generator) })
-    register = VersionRegister(keyCount: keys.count, sample: sample, violations: violations)
+    register = VersionRegister(
+      keyCount: keys.count, sample: sample, violations: violations, scopes: { [keys] in keys.scopes(of: $0) })
     ledger = FetchLedger(register: register, violations: violations)
     freshness = FreshnessWatch(lifetimes: configuration.lifetimes, violations: violations)
     exercises = Exercises(

@@ -31,9 +31,7 @@ final class Performer {
 
   /// Runs an operation, and counts it under what it came to.
   func measure(_ operation: () async -> Outcome) async {
-    let start = Ticks.now()
-    let outcome = await operation()
-    tally.record(outcome, from: start, to: Ticks.now())
+    await tally.measure(operation)
   }
 
   /// A whole number from 0 up to but not `bound`.

@@ -36,8 +36,10 @@ final class HistorySample: Sendable {
     }
   }
 
-  func recordClearing(_ clearing: Clearing) {
-    for key in recordings.keys { record(key, .removal, from: clearing.call, to: clearing.return) }
+  func recordClearing(_ clearing: Clearing, of isConcerned: (Int) -> Bool) {
+    for key in recordings.keys where isConcerned(key) {
+      record(key, .removal, from: clearing.call, to: clearing.return)
+    }
   }
 
   /// Operations recorded.

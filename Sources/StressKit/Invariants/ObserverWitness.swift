@@ -23,16 +23,21 @@ final class ObserverWitness: Sendable {
     var changes = 0
     var writes = 0
     var announcedWrites = 0
-    /// The number of the last event that cleared everything.
-    var lastClearing: UInt64 = 0
+    /// The number of the last event that removed many keys, by what it removed.
+    var lastClearings: [ClearingScope: UInt64] = [:]
   }
 
   private let state = Guarded(State())
   private let run: UInt64
+  private let keys: KeySpace
+  /// The keys' numbers by their names.
+  private let numbers: [String: Int]
   private let violations: ViolationLog
 
-  init(run: UInt64, violations: ViolationLog) {
+  init(run: UInt64, keys: KeySpace, violations: ViolationLog) {
     self.run = run
+    self.keys = keys
+    numbers = Dictionary(zip(keys.names, keys.names.indices)) { first, _ in first }
     self.violations = violations
   }
 
@@ -59,22 +64,35 @@ final class ObserverWitness: Sendable {
     let version = change.value.map { Stamp(of: $0.rawSpan, run: run)?.version }
     let wrong: String? = state.withLock { state in
       state.changes += 1
-      guard let name = change.key else { return ObserverWitness.clear(&state, number: change.number) }
+      guard let name = change.key else { return clear(&state, change) }
       var key = state.keys[name] ?? KeyState()
       defer { state.keys[name] = key }
       if case .some(.some(.written(let number))) = version {
         guard key.announced.insert(number).inserted else { return "\(name): write w\(number) was announced twice" }
         if !key.optional.contains(number) { state.announcedWrites += 1 }
       }
-      return ObserverWitness.advance(&key, change, to: version ?? nil, name: name, lastClearing: state.lastClearing)
+      let lastClearing = state.lastClearings.isEmpty ? 0 : scopes(of: name).compactMap { state.lastClearings[$0] }.max()
+      return ObserverWitness.advance(&key, change, to: version ?? nil, name: name, lastClearing: lastClearing ?? 0)
     }
     if let wrong { violations.report(.observed, wrong) }
   }
 
-  private static func clear(_ state: inout State, number: UInt64) -> String? {
-    state.lastClearing = number
-    for name in state.keys.keys where (state.keys[name]?.lastNumber ?? 0) < number {
+  private func scopes(of name: String) -> [ClearingScope] { numbers[name].map { keys.scopes(of: $0) } ?? [] }
+
+  private func clear(_ state: inout State, _ change: Change<String, [UInt8]>) -> String? {
+    let scope: ClearingScope
+    switch change.event {
+    case .invalidated(let what):
+      guard let known = ClearingScope(what) else { return "change \(change.number) invalidates \(what)" }
+      scope = known
+    default:
+      scope = .all
+    }
+    state.lastClearings[scope] = max(state.lastClearings[scope] ?? 0, change.number)
+    for (name, key) in state.keys where key.lastNumber < change.number {
+      guard scope == .all || scopes(of: name).contains(scope) else { continue }
       state.keys[name]?.isPresent = false
+      state.keys[name]?.lastEvent = "\(change.number): \(ObserverWitness.name(of: change.event))"
     }
     return nil
   }
@@ -86,7 +104,7 @@ final class ObserverWitness: Sendable {
       return "\(name): change \(change.number) was delivered after change \(key.lastNumber)"
     }
     guard change.number > lastClearing else {
-      return "\(name): change \(change.number) was delivered after everything was cleared by change \(lastClearing)"
+      return "\(name): change \(change.number) was delivered after it was removed with others by change \(lastClearing)"
     }
     let before = key.isPresent
     key.lastNumber = change.number
@@ -102,7 +120,9 @@ final class ObserverWitness: Sendable {
       if before == false { return "\(name): change \(change.number) updates what was not there, after \(last)" }
     case .removed(_, let cause):
       key.isPresent = false
-      if before == false { return "\(name): change \(change.number) removes (\(cause)) what was not there, after \(last)" }
+      if before == false {
+        return "\(name): change \(change.number) removes (\(cause)) what was not there, after \(last)"
+      }
     case .cleared, .invalidated:
       break
     }

@@ -20,12 +20,18 @@ final class VersionRegister: Sendable {
   private static let keptClearings = 8
 
   private let shards: [Shard]
-  private let clearings = Guarded<[Clearing]>([])
+  private let clearings = Guarded<[ClearingScope: [Clearing]]>([:])
+  private let scopes: @Sendable (Int) -> [ClearingScope]
   private let sample: HistorySample
   private let violations: ViolationLog
 
-  init(keyCount: Int, sample: HistorySample, violations: ViolationLog) {
+  /// - Parameter scopes: the removals of many that concern a key.
+  init(
+    keyCount: Int, sample: HistorySample, violations: ViolationLog,
+    scopes: @escaping @Sendable (Int) -> [ClearingScope] = { _ in [.all] }
+  ) {
     self.sample = sample
+    self.scopes = scopes
     let perShard = keyCount / VersionRegister.shardCount + 1
     shards = (0..<VersionRegister.shardCount).map { _ in Shard(count: perShard) }
     self.violations = violations
@@ -45,18 +51,36 @@ final class VersionRegister: Sendable {
     return try await body(write.version)
   }
 
-  /// Runs the removal of everything.
-  func clear(_ body: () throws -> Void) rethrows {
+  /// Runs the removal of many keys.
+  func clear(_ scope: ClearingScope = .all, _ body: () throws -> Void) rethrows {
+    let call = beginClearing(scope)
+    defer { endClearing(scope, call) }
+    try body()
+  }
+
+  /// As `clear`, where the removal returns later.
+  func clear(_ scope: ClearingScope, _ body: () async throws -> Void) async rethrows {
+    let call = beginClearing(scope)
+    defer { endClearing(scope, call) }
+    try await body()
+  }
+
+  private func beginClearing(_ scope: ClearingScope) -> UInt64 {
     let call = Ticks.now()
     // Until it returns, a fetch that starts anew may be its doing.
-    clearings.withLock { $0.append(Clearing(call: call, return: .max)) }
-    try body()
+    clearings.withLock { $0[scope, default: []].append(Clearing(call: call, return: .max)) }
+    return call
+  }
+
+  private func endClearing(_ scope: ClearingScope, _ call: UInt64) {
     let end = Ticks.now()
-    clearings.withLock { clearings in
+    clearings.withLock { all in
+      var clearings = all[scope] ?? []
       if let index = clearings.lastIndex(of: Clearing(call: call, return: .max)) { clearings[index].return = end }
       if clearings.count > VersionRegister.keptClearings { clearings.removeFirst() }
+      all[scope] = clearings
     }
-    sample.recordClearing(Clearing(call: call, return: end))
+    sample.recordClearing(Clearing(call: call, return: end)) { scopes($0).contains(scope) }
   }
 
   /// The version that the origin stamps the next answer for `key` with.
@@ -73,7 +97,8 @@ final class VersionRegister: Sendable {
 
   /// A read, called at `start`, has just returned a value.
   func read(_ key: Int, name: String, _ version: Version, from start: UInt64, to end: UInt64) {
-    let last = clearings.withLock { clearings in clearings.filter { $0.return < start }.max { $0.call < $1.call } }
+    let last = clearings(of: key) { clearings in clearings.filter { $0.return < start }.max { $0.call < $1.call } }
+      .max { $0.call < $1.call }
     let wrong = withHistory(key) { $0.read(version, from: start, to: end, lastClearing: last) }
     if let wrong { violations.report(.stale, "\(name): \(wrong)") }
     if case .foreign = version { return }
@@ -88,7 +113,15 @@ final class VersionRegister: Sendable {
   /// Whether a write, removal or clearing of the key was under way at some time since `time`.
   func wasWritten(_ key: Int, since time: UInt64) -> Bool {
     withHistory(key) { $0.wasWritten(since: time) }
-      || clearings.withLock { clearings in clearings.contains { $0.return >= time } }
+      || !clearings(of: key) { clearings in clearings.last { $0.return >= time } }.isEmpty
+  }
+
+  /// What `choose` makes of each scope's clearings that concern the key.
+  private func clearings(of key: Int, _ choose: @Sendable ([Clearing]) -> Clearing?) -> [Clearing] {
+    clearings.withLock { all in
+      if all.isEmpty { return [] }
+      return scopes(key).compactMap { scope in all[scope].flatMap(choose) }
+    }
   }
 
   private struct Write {

@@ -36,6 +36,13 @@ final class Tally: Sendable {
     }
   }
 
+  /// Runs an operation, and counts it under what it came to.
+  func measure(_ operation: () async -> Outcome) async {
+    let start = Ticks.now()
+    let outcome = await operation()
+    record(outcome, from: start, to: Ticks.now())
+  }
+
   /// Operations so far.
   var operations: Int { counts.withLock { $0.operations } }
 

@@ -28,18 +28,21 @@ struct Subject: Sendable {
       configuration: options)
     cache = try store.cache(
       "stress", of: [UInt8].self, keyedBy: String.self, configuration: Subject.configuration(workshop))
-    let witness = ObserverWitness(run: workshop.run, violations: workshop.violations)
+    let witness = ObserverWitness(run: workshop.run, keys: workshop.keys, violations: workshop.violations)
     self.witness = witness
     cache.observe(.all) { witness.receive($0) }.store(in: observations)
     exerciseStore = try workshop.exercises.open(directory: directory, isFirst: isFirst, options: options)
   }
 
-  /// Each key has a lifetime of its own, which its values tell.
+  /// Each key has a lifetime and a tag of its own, which its values tell.
   private static func configuration(_ workshop: Workshop) -> CacheConfiguration<[UInt8]> {
-    let (lifetimes, run) = (workshop.configuration.lifetimes, workshop.run)
+    let (lifetimes, keys, run) = (workshop.configuration.lifetimes, workshop.keys, workshop.run)
     var configuration = CacheConfiguration<[UInt8]>()
     configuration.expiryOfValue = { value in
       Stamp(of: value.rawSpan, run: run).map { lifetimes[$0.key].expiry }
+    }
+    configuration.tagsOfValue = { value in
+      Stamp(of: value.rawSpan, run: run).map { [keys.tag(of: $0.key)] } ?? []
     }
     configuration.refreshRetryInterval = .milliseconds(100)
     return configuration
