@@ -28,13 +28,15 @@ extension Cache {
 
   /// Gets what there is of these keys, by one fetch at most.
   ///
-  /// - Returns: the keys that another bulk load was about to bring, and did not. Whether they are missing for this one,
-  ///   too, its own fetch has to tell.
+  /// - Returns: the keys that another bulk load was about to bring, and did not, or that had been invalidated when this one
+  ///   joined. Whether they are missing for this one, too, its own fetch has to tell.
   private nonisolated(nonsending) func load(
     _ keys: Set<Key>, into result: inout LoadedValues<Key, Value>, expiry: Expiry?,
     fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
   ) async throws -> Set<Key> {
     try Task.checkCancellation()
+    // What it gets must be newer than what was invalidated before it asked.
+    let era = table.newestInvalidation.load(ordering: .acquiring)
     let priority = Task.currentPriority
     // Held while the keys are started: the first of them may be abandoned before the last is counted in.
     let work = FlightWork(isHeld: true)
@@ -62,8 +64,12 @@ extension Cache {
     var leftOut: Set<Key> = []
     for entry in awaited {
       do {
-        result.values[entry.key] = try await table.wait(
-          for: entry.flight, as: entry.waiter, hash: entry.hash)
+        let value = try await table.wait(for: entry.flight, as: entry.waiter, hash: entry.hash)
+        if entry.flight.isInvalidated(since: era) {
+          leftOut.insert(entry.key)
+        } else {
+          result.values[entry.key] = value
+        }
       } catch is LookAgain {
         if entry.leads { result.missing.insert(entry.key) } else { leftOut.insert(entry.key) }
       } catch {

@@ -206,19 +206,20 @@ extension EntryTable {
         let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
         let entry = number.map { shard.slots[$0].entry }
         let era = condition.era ?? shard.invalidations.newest
+        // What was fetched or read before an invalidation that concerns it has come too late. First, because those who
+        // joined a flight have to know also where it has lost its entry.
+        if let arrival, era < shard.invalidations.newest,
+          let late = shard.invalidations.newestConcerning(key, tags: arrival.timing.tags, since: era)
+        {
+          condition.flight?.invalidatedAt.store(late, ordering: .releasing)
+          count(&shard.counters)
+          return false
+        }
         guard
           Entry.permits(
             condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
             watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
         else {
-          count(&shard.counters)
-          return false
-        }
-        // What was fetched or read before an invalidation that concerns it has come too late.
-        if let arrival, era < shard.invalidations.newest,
-          let late = shard.invalidations.newestConcerning(key, tags: arrival.timing.tags, since: era)
-        {
-          condition.flight?.invalidatedAt.store(late, ordering: .releasing)
           count(&shard.counters)
           return false
         }

@@ -93,6 +93,39 @@ struct TagAndPrefixTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches)
+  func `who joins a flight after an invalidation does not get what it brings, also where a write took its entry`(
+    kind: SubjectKind
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      for isBulk in [false, true] {
+        for isWritten in [false, true] {
+          let subject = try Subject(kind, on: executor, settings: Self.settings)
+          let cache = subject.cache
+          let (gate, started) = (Gate(isOpen: false), Gate(isOpen: false))
+          let early = Task(executorPreference: executor) {
+            try await cache.value(forKey: "a/1") { _ in
+              started.open()
+              try await gate.pass()
+              return 1
+            }
+          }
+          try await started.pass()
+          Way.tagOfValue.apply(to: cache)
+          let late = Task(executorPreference: executor) { () async throws -> Int? in
+            if isBulk { return try await cache.values(forKeys: ["a/1"]) { _ in ["a/1": 5] }["a/1"] }
+            return try await cache.value(forKey: "a/1") { _ in 5 }
+          }
+          while cache.statistics.waiterCount < 2 { await Task.yield() }
+          if isWritten { cache["a/1"] = 3 }
+          gate.open()
+          try #require(try await early.value == 1)
+          try #require(try await late.value == (isWritten ? 3 : 5))
+        }
+      }
+    }
+  }
+
   @Test(arguments: SubjectKind.tiered, [Way.tag, .prefix])
   func `an invalidation outlives a restart once it is committed, and what came after it, too`(
     kind: SubjectKind, way: Way
