@@ -1,0 +1,83 @@
+import Cistern
+import Foundation
+import Testing
+
+@testable import StressKit
+
+/// The commands that look into a store, on records with all that a record can have, and invalidations that are not purged.
+@Suite struct StoreMetadataTests {
+  private let folder: TemporaryFolder
+  private var store: String { folder.path + "/store" }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static let full = RecordMetadata(
+    created: WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000),
+    expires: WallTime(nanosecondsSince1970: 9_000_000_000_000_000_000), cost: 12, schemaVersion: 7,
+    tags: ["kept", "more"], grace: 5, idle: 9_000_000_000_000_000_000, refreshAhead: 3)
+
+  /// Five hundred records with the tag that is then removed, one with all metadata, and one that is negative.
+  private func fill() async throws {
+    let disk = try StoreOnDisk(writing: store, limit: .mebibytes(4))
+    let partition = try disk.partition("things", beginning: true)
+    for number in 0..<500 {
+      let metadata = RecordMetadata(created: Self.full.created, cost: 1, tags: ["gone"], era: partition.currentEra)
+      _ = partition.stage(
+        .record(key: Array("old\(number)".utf8), metadata, bytes: [UInt8](repeating: 1, count: 1_000)))
+    }
+    try await disk.tier.flush()
+    _ = partition.stageInvalidation(.tag("gone"))
+    _ = partition.stageInvalidation(.prefix(Array("nothing/".utf8)))
+    var metadata = Self.full
+    metadata.era = partition.currentEra
+    _ = partition.stage(.record(key: Array("full".utf8), metadata, bytes: Array("value".utf8)))
+    var absent = RecordMetadata(created: Self.full.created, cost: 1, era: partition.currentEra)
+    absent.isNegative = true
+    _ = partition.stage(.record(key: Array("absent".utf8), absent, bytes: []))
+    try await disk.close()
+  }
+
+  @Test func `a store with pending invalidations verifies, and is counted`() async throws {
+    try await fill()
+    let verify = await CommandRun("verify", store)
+    #expect(verify.status == 0, "\(verify.text)\(verify.errors)")
+    let stat = await CommandRun("stat", store, "--json")
+    #expect(stat.status == 0)
+    #expect(stat.text.contains("things"))
+    #expect(await CommandRun("get", store, "things", "old1").status == 1)
+    #expect(await CommandRun("get", store, "things", "full").text == "value")
+  }
+
+  @Test func `what was invalidated is not listed, and tags are`() async throws {
+    try await fill()
+    let list = await CommandRun("list", store, "things")
+    #expect(list.text.contains("kept,more"))
+    #expect(!list.text.contains("old1"))
+    let export = await CommandRun("export", store, "things")
+    #expect(export.output.split(separator: UInt8(ascii: "\n")).count == 2)
+  }
+
+  @Test func `compacting keeps metadata, and brings nothing back that was invalidated`() async throws {
+    try await fill()
+    let compact = await CommandRun("compact", store)
+    #expect(compact.status == 0, "\(compact.errors)")
+    #expect(await CommandRun("verify", store).status == 0)
+    #expect(await CommandRun("get", store, "things", "old1").status == 1)
+    let disk = try StoreOnDisk(reading: store)
+    let partition = try disk.partition("things")
+    var metadata = try #require(partition.record(forKey: Array("full".utf8))).metadata
+    metadata.era = 0
+    #expect(metadata == Self.full)
+    #expect(try #require(partition.record(forKey: Array("absent".utf8))).metadata.isNegative)
+    try await disk.close()
+  }
+
+  @Test func `an import over an invalidation is read`() async throws {
+    try await fill()
+    let line = #"{"key":"old1","text":"new","tags":["gone"]}"#
+    #expect(await CommandRun(["import", store, "things"], input: Array(line.utf8)).status == 0)
+    #expect(await CommandRun("get", store, "things", "old1").text == "new")
+  }
+}
