@@ -30,9 +30,11 @@ extension Cache {
   /// runs may stay.
   ///
   /// Visits every key: O(n) on the calling thread, and reads what is on disk a little at a time. Where a tag or a prefix
-  /// can say it, ``removeAll(tagged:context:)`` and ``removeAll(withPrefix:context:)`` visit nothing.
+  /// can say it, ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit nothing.
   ///
-  /// - Parameter isRemoved: called outside all locks and transactions, perhaps twice for a key that both tiers have.
+  /// - Parameters:
+  ///   - isRemoved: called outside all locks and transactions, once for a key.
+  ///   - context: who removes, for ``Change/context``.
   /// - Returns: how many keys were removed.
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
@@ -63,7 +65,7 @@ extension Cache where Key == String {
     _ = invalidate(bytesPrefix: prefix, context: context)
   }
 
-  /// As ``removeAll(withPrefix:context:)``, and returns when it is on disk: no crash brings a value back.
+  /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
   ///
   /// Throws `CisternError` when the disk fails.
   public nonisolated(nonsending) func commitRemovalOfAll(
@@ -84,7 +86,7 @@ extension Cache where Key == [UInt8] {
     _ = invalidate(bytesPrefix: prefix, context: context)
   }
 
-  /// As ``removeAll(withPrefix:context:)``, and returns when it is on disk: no crash brings a value back.
+  /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
   ///
   /// Throws `CisternError` when the disk fails.
   public nonisolated(nonsending) func commitRemovalOfAll(

@@ -19,7 +19,7 @@ extension Cache {
   /// - Parameters:
   ///   - key: what is asked for.
   ///   - expiry: the lifetime of a fetched value; nil for what the value itself or the cache says.
-  ///   - tags: what a fetched value can be removed by, with others: ``removeAll(tagged:)``.
+  ///   - tags: what a fetched value can be removed by, with others: ``removeAll(tagged:context:)``.
   ///   - policy: what is accepted, and for how long the caller waits; nil for the cache's.
   ///   - fetch: gets the value from where it comes from.
   @inlinable
@@ -34,7 +34,7 @@ extension Cache {
       .value
   }
 
-  /// As ``value(forKey:expiry:policy:fetch:)``, and tells where the value came from.
+  /// As ``value(forKey:expiry:tags:policy:fetch:)``, and tells where the value came from.
   public nonisolated(nonsending) func loadedValue(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value

@@ -22,7 +22,7 @@ extension Cache {
     try await update(key, expiry: expiry, context: context, transform).result
   }
 
-  /// As ``updateValue(forKey:expiry:context:_:)``, at once: on the calling thread, which it blocks only while more writes
+  /// As `updateValue(forKey:)`, at once: on the calling thread, which it blocks only while more writes
   /// are staged than the disk keeps up with.
   @discardableResult
   public func updateValue<Result, Failure: Error>(
@@ -42,7 +42,7 @@ extension Cache {
     return result
   }
 
-  /// As ``updateValue(forKey:expiry:context:_:)``, and returns when the new value, or the removal, is on disk.
+  /// As `updateValue(forKey:)`, and returns when the new value, or the removal, is on disk.
   ///
   /// Throws what `transform` throws, and `CisternError` when the disk refuses the value or fails.
   @discardableResult
@@ -55,7 +55,7 @@ extension Cache {
     return result
   }
 
-  /// As ``updateValue(forKey:expiry:context:_:)``, in a task of its own.
+  /// As `updateValue(forKey:)`, in a task of its own.
   ///
   /// - Parameters:
   ///   - key: the key.

@@ -5,7 +5,7 @@ extension Cache {
   /// the key that is on its way is not stored; where the cache merges, it is merged under the value.
   ///
   /// Returns at once: the value is readable now, and on disk within the store's commit interval. A crash before that
-  /// leaves the older value; ``commitValue(_:forKey:expiry:context:)`` waits. Blocks the thread only while more writes are
+  /// leaves the older value; ``commitValue(_:forKey:expiry:tags:context:)`` waits. Blocks the thread only while more writes are
   /// staged than the disk keeps up with.
   ///
   /// A value dearer than memory's limit is kept on disk only; one that no tier can hold is not stored, evicts nobody,
@@ -16,7 +16,7 @@ extension Cache {
   ///   - value: what is stored.
   ///   - key: what it is stored under.
   ///   - expiry: the value's lifetime; nil for the cache's.
-  ///   - tags: what it can be removed by, with others: ``removeAll(tagged:)``. An empty one is no tag.
+  ///   - tags: what it can be removed by, with others: ``removeAll(tagged:context:)``. An empty one is no tag.
   ///   - context: who writes, for ``Change/context``.
   @inlinable
   public func setValue(
@@ -32,7 +32,7 @@ extension Cache {
     _ = try? arrive(value, forKey: key, hash: hash, expiry: expiry, tags: tags, context: context)
   }
 
-  /// Stores a value, as ``setValue(_:forKey:expiry:context:)`` does, and returns when it is on disk: no crash brings an older
+  /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does, and returns when it is on disk: no crash brings an older
   /// value back. In a store without a second tier it returns at once.
   ///
   /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can. And when it

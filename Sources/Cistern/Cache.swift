@@ -126,7 +126,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: Looking up
 
 extension Cache {
-  /// The value of a key, from either tier; nil where there is none. Setting stores, as ``setValue(_:forKey:expiry:context:)``
+  /// The value of a key, from either tier; nil where there is none. Setting stores, as ``setValue(_:forKey:expiry:tags:context:)``
   /// does; setting nil removes, as ``removeValue(forKey:context:)`` does.
   ///
   /// Never fetches and never suspends. A hit in memory is O(1), takes one lock and allocates nothing; a hit on disk

@@ -30,7 +30,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The expiry of a value, from the value itself; nil for the write's own or the cache's. A write that is given an expiry
   /// does not ask. Called outside all locks, by whoever stores.
   public var expiryOfValue: (@Sendable (Value) -> Expiry?)?
-  /// The tags of a value, from the value itself, beside those that its write gives: see ``Cache/removeAll(tagged:)``. Called
+  /// The tags of a value, from the value itself, beside those that its write gives: see ``Cache/removeAll(tagged:context:)``. Called
   /// outside all locks, by whoever stores.
   public var tagsOfValue: (@Sendable (Value) -> [String])?
   /// The expiry of absence, where values may be absent: `absenceExpiry`.

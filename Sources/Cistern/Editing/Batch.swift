@@ -18,7 +18,7 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The number of keys that were written.
   public var count: Int { writes.count }
 
-  /// Will store a value, as ``Cache/setValue(_:forKey:expiry:context:)`` does.
+  /// Will store a value, as ``Cache/setValue(_:forKey:expiry:tags:context:)`` does.
   public mutating func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = []) {
     write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
   }

@@ -27,7 +27,7 @@ extension FaultInjectingTier {
     state.withLock { $0.recordLimit = count }
   }
 
-  /// Refuses to begin batches of more writes than this (``SecondTierPartition/canHold(batchBytes:count:)``); nil for no limit.
+  /// Refuses to begin batches of more writes than this (`canHold(batchBytes:count:)`); nil for no limit.
   public func setBatchLimit(_ count: Int?) {
     state.withLock { $0.batchLimit = count }
   }
