@@ -15,7 +15,7 @@ import Locking
 ///
 /// Where a key that the draft wrote has changed below it since the draft first read or wrote it, the save has a
 /// conflict, which a ``DraftConflictPolicy`` decides. That a value expired or was evicted is no change; a removal is one
-/// also where there was nothing, and ``Cache/removeAll()`` one of every key.
+/// also where there was nothing, and ``Cache/removeAll()`` and any removal by tag or prefix one of every key.
 ///
 /// May be used from any thread. A read or write costs what it does in a dictionary, the first of a key what it does in the
 /// cache.
