@@ -109,8 +109,10 @@ extension Cache {
       }
       switch decision {
       case .hit(let value, _):
+        noteUse(ofKey: key, hash: hash)
         return .value(value)
       case .refresh(let value, let flight, _):
+        noteUse(ofKey: key, hash: hash)
         return .refreshing(value, flight)
       case .expired:
         endExpired(key, hash: hash)

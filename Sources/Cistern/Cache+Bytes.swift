@@ -17,16 +17,19 @@ extension Cache {
     if let secondTier {
       var outcome: Swift.Result<Result, Failure>?
       var isOlder = false
+      var shown: RecordMetadata?
       secondTier.view(key) { metadata, bytes in
         guard metadata.schemaVersion == schemaVersion else {
           isOlder = metadata.schemaVersion < schemaVersion
           return
         }
         guard !metadata.isNegative, !isExpired(metadata) else { return }
+        if metadata.idle != 0 { shown = metadata }
         do throws(Failure) { outcome = .success(try body(bytes)) } catch { outcome = .failure(error) }
       }
       if let outcome {
         table.count(hash) { $0.diskHits += 1 }
+        if let shown { noteUse(ofRecord: shown, forKey: key, hash: hash) }
         return try outcome.get()
       }
       if isOlder {

@@ -62,7 +62,15 @@ extension Cache {
   /// A fresh value that memory has; one that is due for a refresh is not among them, for the load to see.
   @inlinable
   func freshInMemory(_ key: Key, hash: UInt64) -> Value? {
-    if case .hit(let value) = table.lookUp(key, hash: hash, at: now(), refreshing: true) { value } else { nil }
+    switch table.lookUp(key, hash: hash, at: now(), refreshing: true) {
+    case .hit(let value):
+      return value
+    case .hitToNote(let value, let uses):
+      writeUse(uses, ofKey: key, hash: hash)
+      return value
+    case .absent, .stale, .expired:
+      return nil
+    }
   }
 }
 
@@ -128,9 +136,11 @@ extension Cache {
       }
       switch decision {
       case .hit(let value, let isStale):
+        noteUse(ofKey: key, hash: hash)
         return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
       case .refresh(let value, let flight, let isStale):
         start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
+        noteUse(ofKey: key, hash: hash)
         return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
       case .notCached:
         return .loaded(try cachedOnly(key, hash: hash, policy: policy))

@@ -33,7 +33,9 @@ extension Cache {
     guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
     do {
       let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
-      return .usable(Arrival(value: value, cost: max(1, record.metadata.cost), timing: timing), rewriting: nil)
+      return .usable(
+        Arrival(value: value, cost: max(1, record.metadata.cost), timing: timing),
+        rewriting: record.metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, forKey: key))
     } catch {
       report(
         StoreReport(
@@ -59,15 +61,15 @@ extension Cache {
     if case .untouched = condition, rewriting == nil, !table.canHold(arrival.cost) { return table.count(hash, count) }
     // The key's bytes before the critical section: they are made by the user's code.
     var keyBytes: [UInt8]?
-    if rewriting != nil { secondTier?.partition.waitForRoom() }
-    if case .own = condition, observers.isObserved { keyBytes = secondTier?.bytes(key) }
+    if let rewriting, rewriting.isMigration { secondTier?.partition.waitForRoom() }
+    if condition.flight?.recordHasDeparted ?? false { keyBytes = secondTier?.bytes(key) }
     var isMigrated = false
     table.write(
       arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, count: count
     ) { _, isHeld, era in
-      if let keyBytes, !isPersisted(keyBytes) {
+      if condition.flight?.recordHasDeparted ?? false, !(keyBytes.map { isPersisted($0) } ?? false) {
         // The record has left the tier since it was read, and observers know. In memory it is there again.
-        if isHeld { observers.record(.inserted(key, arrival.value)) }
+        if isHeld, observers.isObserved { observers.record(.inserted(key, arrival.value)) }
         return false
       }
       guard let rewriting, let secondTier else { return true }
@@ -161,6 +163,7 @@ extension Cache {
     let now = clock.now()
     let timing = Timing(of: metadata, wallNow: timeline.time(clock.wallTime(), now: now), now: now)
     if let timing, !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
+    if metadata.idle != 0 { hasIdleTimes.store(true, ordering: .relaxed) }
     return timing
   }
 

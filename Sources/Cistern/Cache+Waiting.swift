@@ -55,6 +55,7 @@ extension Cache {
         $0.memoryHits += 1
         $0.misses -= 1
       }
+      noteUse(ofKey: key, hash: hash)
       return Loaded(value: value, source: .secondTier, isStale: true)
     }
     throw CisternError(

@@ -158,6 +158,7 @@ extension Cache {
       expiry = expiry.resolved(forHash: EntryTable<Key, Value>.hash(key))
       timing = expiry.timing(from: clock.now(), tags: tags)
       if !expiry.isNever { hasDeadlines.store(true, ordering: .relaxed) }
+      if expiry.idle != 0 { hasIdleTimes.store(true, ordering: .relaxed) }
     }
     let encoded = encode(value, forKey: key)
     let cost = UInt32(clamping: max(1, weigher?(value) ?? encoded.size))

@@ -37,6 +37,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let clock: any CacheClock
   /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
   @usableFromInline let hasDeadlines: Atomic<Bool>
+  /// Set once a value that is gone without use is stored or promoted.
+  @usableFromInline let hasIdleTimes: Atomic<Bool>
   /// The time of day, unmoved by a clock that is set back.
   let timeline: WallTimeline
   @usableFromInline let observers: ObserverRegistry<Key, Value>
@@ -88,6 +90,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     tagsOfValue = configuration.tagsOfValue
     loading = LoadSettings(configuration)
     hasDeadlines = Atomic(!expiry.isNever)
+    hasIdleTimes = Atomic(expiry.idle != 0)
     pilot = EntryTable.Pilot(
       taskExecutor: surroundings.taskExecutor,
       completesAbandonedFlights: configuration.completesAbandonedFlights)
@@ -107,8 +110,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       policy: surroundings.evictionPolicy, budget: budget,
       newestInvalidation: secondTier?.partition.currentEra ?? 0,
       evicted: { key, held in
-        // The second tier still has it: nothing has ended.
-        if !held.isPersisted, observers.isObserved { observers.record(.removed(key, .evicted)) }
+        guard observers.isObserved, !held.isEndTold else { return }
+        // Where the second tier still has it, nothing has ended.
+        if !held.isPersisted || secondTier?.partition.mode == .closed { observers.record(.removed(key, .evicted)) }
       },
       unlocked: { if observers.isObserved { observers.deliver() } })
     budget.add(table)
@@ -146,6 +150,9 @@ extension Cache {
     switch table.lookUp(key, hash: hash, at: now()) {
     case .hit(let value):
       return value
+    case .hitToNote(let value, let uses):
+      writeUse(uses, ofKey: key, hash: hash)
+      return value
     case .absent(let stamp, let era):
       return valueBehindMemory(key, hash: hash, ifStill: .untouched(stamp: stamp, era: era))
     case .stale:
@@ -174,6 +181,7 @@ extension Cache {
       $0.memoryHits += 1
       $0.misses -= 1
     }
+    noteUse(ofKey: key, hash: hash)
     return value
   }
 

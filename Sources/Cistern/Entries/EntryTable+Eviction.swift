@@ -74,9 +74,11 @@ extension EntryTable {
     shards.withShard(of: hash) { shard in
       guard isAbsent() else { return }
       shard.stamp(fingerprint)
-      guard let number = shard.locate(key, fingerprint: fingerprint, budget: budget),
-        var held = shard.slots[number].entry.held
-      else { return commit() }
+      guard let number = shard.locate(key, fingerprint: fingerprint, budget: budget) else { return commit() }
+      guard var held = shard.slots[number].entry.held else {
+        shard.slots[number].entry.flight?.noteDeparture()
+        return commit()
+      }
       held.isPersisted = false
       shard.slots[number].entry = shard.slots[number].entry.replacingHeld(held)
     }

@@ -18,6 +18,8 @@ final class Flight<Value: Sendable>: Sendable {
   @usableFromInline let era: UInt64
   /// The number of the newest invalidation that what it brought has come too late for; zero for none. Set before it lands.
   @usableFromInline let invalidatedAt = Atomic<UInt64>(0)
+  /// Whether the second tier lost the key's record since it began, and has told so. Guarded by the shard's lock.
+  @usableFromInline let departed = Atomic<Bool>(false)
 
   @inlinable
   init(
@@ -39,6 +41,13 @@ final class Flight<Value: Sendable>: Sendable {
   func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
     state.withLock { $0.join(urgency) }
   }
+
+  /// The second tier has lost the key's record. In the shard's critical section.
+  func noteDeparture() { departed.store(true, ordering: .relaxed) }
+
+  /// Whether what was read from the second tier may have left it since.
+  @inlinable
+  var recordHasDeparted: Bool { departed.load(ordering: .relaxed) }
 
   /// The cache itself wants the result: the flight is not abandoned, whoever joins it and leaves.
   @inlinable

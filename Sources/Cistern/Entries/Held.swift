@@ -6,6 +6,8 @@ struct Held<Value: Sendable>: Sendable {
   @usableFromInline let timing: Timing
   /// Whether the second tier holds the same value, staged or committed. Whoever takes the last copy announces its end.
   @usableFromInline var isPersisted: Bool
+  /// Whether its end was told already, with an invalidation.
+  @usableFromInline var isEndTold = false
   /// The shard's era when it began to be fetched, or was set. Invalidations since may concern it.
   @usableFromInline var era: Era
 
@@ -24,6 +26,13 @@ struct Held<Value: Sendable>: Sendable {
   @inlinable
   func noteUse(at now: MonotonicTime) {
     if case .detailed(let life) = timing { life.noteUse(at: now) }
+  }
+
+  /// Its uses, where the second tier has it and should hear of one now. For one caller.
+  @inlinable
+  func takeUseForDisk(at now: MonotonicTime) -> Uses? {
+    guard isPersisted, case .detailed(let life) = timing else { return nil }
+    return life.takeUseForDisk(at: now)
   }
 
   /// Whether it may not be returned to anyone any more.

@@ -36,6 +36,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline
   enum LookUp {
     case hit(Value)
+    /// A hit whose use the second tier is to hear of.
+    case hitToNote(Value, Uses)
     /// Nothing in memory. The stamp and the newest invalidation tell later whether that is still so.
     case absent(stamp: UInt32, era: UInt64)
     /// A value past its lifetime and in grace, so many nanoseconds ago; or due for a refresh, which the caller can begin.
@@ -76,6 +78,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     case .fresh, .refreshDue:
       recordHit(number)
       held.noteUse(at: now)
+      if let uses = held.takeUseForDisk(at: now) { return .hitToNote(held.value, uses) }
       return .hit(held.value)
     case .stale(let age, _): return .stale(held.value, by: age)
     case .gone: return .expired
@@ -137,8 +140,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     budget.release(cost: Int(slots[node: victim].cost), count: 1)
     if var held = slots[victim].entry.held, isInvalidated(held, forKey: slots[victim].key) {
-      // Its end was told with the invalidation; who takes it out has nothing to announce.
-      held.isPersisted = true
+      held.isEndTold = true
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
     // A flight that was to refresh it goes on, and keeps the slot.

@@ -68,8 +68,9 @@ public struct Expiry: Sendable, Hashable {
 
   /// The same, and gone as soon as nobody has used it for this long. Zero or less sets no such limit.
   ///
-  /// A use is a look-up or load that returned the value. In memory every use counts. Reads do not write to disk: what
-  /// memory no longer holds, evicted or after a restart, is gone once it was written so long ago.
+  /// A use is a look-up or load that returned the value. In memory every use counts. So that reads do not write to disk,
+  /// what that knows of the last use, after a restart or once memory needed the room, may be a quarter of `duration` too
+  /// old, never too new.
   public func idle(_ duration: Duration) -> Expiry {
     var expiry = self
     expiry.idle = duration.countedNanoseconds

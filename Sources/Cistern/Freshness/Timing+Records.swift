@@ -18,8 +18,11 @@ extension Timing {
     guard metadata.created <= wallNow else { return nil }
     var unused: UInt64 = 0
     if metadata.idle != 0 {
-      unused = wallNow.nanoseconds(since: metadata.lastUsed ?? metadata.created) ?? 0
-      guard unused < metadata.idle else { return nil }
+      // One that was last used after now is as one that was written after now.
+      guard let time = wallNow.nanoseconds(since: metadata.lastUsed ?? metadata.created), time < metadata.idle else {
+        return nil
+      }
+      unused = time
     }
     var freshUntil = MonotonicTime.distantFuture
     var goneFrom = MonotonicTime.distantFuture

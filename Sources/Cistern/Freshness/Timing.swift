@@ -22,8 +22,9 @@ enum Timing: Sendable {
       self = .detailed(
         Life(
           freshUntil: freshUntil, refreshFrom: min(refreshFrom ?? freshUntil, freshUntil),
-          goneFrom: max(goneFrom ?? freshUntil, freshUntil), idle: idle, tags: tags, lastUsed: now,
-          lastUsedOnDisk: lastUsedOnDisk ?? now, staleAtZero: staleAtZero))
+          goneFrom: max(goneFrom ?? freshUntil, freshUntil),
+          uses: idle == 0 ? nil : Uses(idle: idle, last: now, lastOnDisk: lastUsedOnDisk ?? now), tags: tags,
+          staleAtZero: staleAtZero))
     }
   }
 
@@ -41,7 +42,8 @@ enum Timing: Sendable {
   var isForever: Bool {
     switch self {
     case .plain(let deadline): deadline == .distantFuture
-    case .detailed(let life): life.freshUntil == .distantFuture && life.refreshFrom == .distantFuture && life.idle == 0
+    case .detailed(let life):
+      life.freshUntil == .distantFuture && life.refreshFrom == .distantFuture && life.uses == nil
     }
   }
 
@@ -51,6 +53,15 @@ enum Timing: Sendable {
     switch self {
     case .plain(let deadline): deadline
     case .detailed(let life): life.goneFrom
+    }
+  }
+
+  /// Its uses, where it is gone once there are none.
+  @usableFromInline
+  var uses: Uses? {
+    switch self {
+    case .plain: nil
+    case .detailed(let life): life.uses
     }
   }
 

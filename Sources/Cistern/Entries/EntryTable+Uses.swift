@@ -1,0 +1,18 @@
+extension EntryTable {
+  /// Runs `rewrite`, which stages a key's record again, inside the critical section while the entry still holds the value
+  /// with these uses, and the second tier has it, too.
+  ///
+  /// - Parameter rewrite: answers whether the second tier still has the value.
+  func whileInUse(_ uses: Uses, forKey key: Key, hash: UInt64, _ rewrite: () -> Bool) {
+    let fingerprint = Self.fingerprint(hash)
+    shards.withShard(of: hash) { shard in
+      guard let number = shard.locate(key, fingerprint: fingerprint, budget: budget),
+        var held = shard.slots[number].entry.held, held.isPersisted, held.timing.uses === uses
+      else { return }
+      shard.stamp(fingerprint)
+      guard !rewrite() else { return }
+      held.isPersisted = false
+      shard.slots[number].entry = shard.slots[number].entry.replacingHeld(held)
+    }
+  }
+}

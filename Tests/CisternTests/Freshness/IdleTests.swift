@@ -1,0 +1,192 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// What nobody uses for its idle time is gone, in both tiers; what is used stays, also over a restart.
+@Suite struct IdleTests {
+  private static let idle = Expiry.idle(.seconds(100))
+
+  private func stores(_ subject: Subject) -> Int { subject.tier?.statistics.stores ?? 0 }
+
+  @Test func `reads of a value with an idle time write at most once in a quarter of it`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
+      let changes = Recorder<UInt64>()
+      subject.cache["a"] = 1
+      let token = subject.cache.observe { changes.record($0.number) }
+      for _ in 0..<1_000 { try #require(subject.cache["a"] == 1) }
+      subject.clock.advance(by: .seconds(24))
+      for _ in 0..<1_000 { try #require(subject.cache["a"] == 1) }
+      try #require(stores(subject) == 1)
+      subject.clock.advance(by: .seconds(1))
+      for _ in 0..<1_000 { try #require(subject.cache["a"] == 1) }
+      try #require(stores(subject) == 2)
+      subject.clock.advance(by: .seconds(24))
+      try #require(try await subject.value("a") { _ in 2 } == 1)
+      try #require(stores(subject) == 2)
+      for _ in 0..<20 { await Task.yield() }
+      try #require(changes.count == 0)
+      try #require(subject.findings == [])
+      token.cancel()
+    }
+  }
+
+  @Test func `without an idle time nothing is written by any read`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: .after(.seconds(1_000), graceStale: .seconds(50)))
+      subject.cache["a"] = 1
+      for _ in 0..<10 {
+        subject.clock.advance(by: .seconds(90))
+        if subject.clock.now().nanoseconds % 2 == 0 { subject.cache.trim(toCost: 0) }
+        try #require(try await subject.value("a") { _ in 2 } == 1)
+        try #require(subject.cache.withBytes(forKey: "a") { _ in true } == true)
+      }
+      try #require(stores(subject) == 1)
+    }
+  }
+
+  /// How a value is used.
+  enum Use: CaseIterable, Sendable {
+    case lookUp, load, bulk, bytes, behindMemory, bytesBehindMemory, stale
+
+    func apply(to cache: Cache<String, Int>) async throws {
+      switch self {
+      case .lookUp: try #require(cache["a"] == 1)
+      case .load: try #require(try await cache.value(forKey: "a") { _ in 2 } == 1)
+      case .bulk: try #require(try await cache.values(forKeys: ["a"]) { _ in [:] }.values == ["a": 1])
+      case .bytes: try #require(cache.withBytes(forKey: "a") { $0.byteCount } == 8)
+      case .behindMemory:
+        cache.trim(toCost: 0)
+        try #require(cache["a"] == 1)
+      case .bytesBehindMemory:
+        cache.trim(toCost: 0)
+        try #require(cache.withBytes(forKey: "a") { $0.byteCount } == 8)
+      case .stale: try #require(cache.value(forKey: "a", staleUpTo: .seconds(1_000)) == 1)
+      }
+    }
+  }
+
+  @Test(arguments: Use.allCases, [1_000_000, 7])
+  func `a value in use outlives its idle time, also over a restart, and an unused one does not`(
+    use: Use, memoryLimit: Int
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle, memoryLimit: memoryLimit)
+      subject.cache["a"] = 1
+      subject.cache["b"] = 2
+      for _ in 0..<8 {
+        subject.clock.advance(by: .seconds(30))
+        try await use.apply(to: subject.cache)
+      }
+      try #require(subject.cache["b"] == nil)
+      try #require(subject.findings == [])
+      // The newest use was written: it was more than a quarter of the idle time after the one before.
+      let reopened = try subject.reopened(after: true)
+      subject.clock.advance(by: .seconds(99))
+      try #require(reopened.cache["a"] == 1)
+      let late = try reopened.reopened(after: true)
+      subject.clock.advance(by: .seconds(100))
+      try #require(late.cache["a"] == nil)
+      try #require(late.cache["b"] == nil)
+    }
+  }
+
+  @Test func `what is in grace is kept by its use, too`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10_000)).idle(.seconds(100))
+      let subject = try Subject(.twoTiers, on: executor, expiry: expiry)
+      subject.cache["a"] = 1
+      for _ in 0..<8 {
+        subject.clock.advance(by: .seconds(30))
+        try #require(subject.cache.value(forKey: "a", staleUpTo: .seconds(1_000)) == 1)
+      }
+      let reopened = try subject.reopened(after: true)
+      subject.clock.advance(by: .seconds(99))
+      try #require(reopened.cache.value(forKey: "a", staleUpTo: .seconds(1_000)) == 1)
+    }
+  }
+
+  enum Interruption: CaseIterable, Sendable {
+    case set, removal, clear, trim
+  }
+
+  @Test(arguments: Interruption.allCases, [false, true])
+  func `what is written while a use is being written wins`(interruption: Interruption, isBehindMemory: Bool) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
+      let cache = subject.cache
+      let tier = try #require(subject.tier)
+      cache["a"] = 1
+      subject.clock.advance(by: .seconds(50))
+      if isBehindMemory { cache.trim(toCost: 0) }
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad(nil)
+        switch interruption {
+        case .set: cache["a"] = 2
+        case .removal: cache["a"] = nil
+        case .clear: cache.removeAll()
+        case .trim: cache.trim(toCost: 0)
+        }
+      }
+      try #require(cache["a"] == 1)
+      let left: Int? =
+        switch interruption {
+        case .set: 2
+        case .removal, .clear: nil
+        case .trim: 1
+        }
+      try #require(subject.valuesFromBothTiers("a") == [left, left])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `setting the clock back or forth gives no value a longer life`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
+      subject.cache["a"] = 1
+      subject.clock.moveWallTime(by: .seconds(-3_600))
+      subject.clock.advance(by: .seconds(50))
+      try #require(subject.cache["a"] == 1)
+      subject.cache.trim(toCost: 0)
+      subject.clock.advance(by: .seconds(99))
+      try #require(subject.cache["a"] == 1)
+      subject.cache.trim(toCost: 0)
+      subject.clock.advance(by: .seconds(100))
+      try #require(subject.cache["a"] == nil)
+
+      // Forth: it is believed, and what was not used for so long is gone.
+      subject.cache["a"] = 1
+      subject.clock.advance(by: .seconds(30))
+      try #require(subject.cache["a"] == 1)
+      subject.cache.trim(toCost: 0)
+      subject.clock.moveWallTime(by: .seconds(7_200))
+      try #require(subject.cache["a"] == nil)
+
+      // Back while the program was not running: a last use in the future is none that anyone can know of.
+      subject.cache["a"] = 1
+      subject.clock.advance(by: .seconds(50))
+      try #require(subject.cache["a"] == 1)
+      subject.clock.moveWallTime(by: .seconds(-10))
+      try #require(try subject.reopened(after: true).cache["a"] == nil)
+    }
+  }
+
+  @Test func `a tier that only reads is not written to, and keeps what it has`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
+      let tier = try #require(subject.tier)
+      subject.cache["a"] = 1
+      tier.setMode(.readOnly)
+      for _ in 0..<3 {
+        subject.clock.advance(by: .seconds(30))
+        try #require(subject.cache["a"] == 1)
+      }
+      try #require(stores(subject) == 1)
+      try #require(tier.statistics.refused == 0)
+      subject.cache.trim(toCost: 0)
+      subject.clock.advance(by: .seconds(5))
+      try #require(subject.cache["a"] == 1)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Cistern
+import CisternTesting
+import Testing
+
+/// Whoever takes the last copy of a value tells of its end.
+@Suite struct LastCopyTests {
+  @Test func `what is evicted from memory after the store was closed is told of`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let tier = try #require(subject.tier)
+      subject.cache["a"] = 1
+      let changes = Recorder<String>()
+      let token = subject.cache.observe { changes.record("\($0.event)") }
+      subject.cache.trim(toCost: 0)
+      try #require(subject.cache["a"] == 1)
+      try await tier.close()
+      try #require(subject.cache["a"] == 1)
+      subject.cache.trim(toCost: 0)
+      try #require(subject.cache["a"] == nil)
+      while changes.count < 1 { await Task.yield() }
+      for _ in 0..<20 { await Task.yield() }
+      try #require(changes.elements == ["removed(\"a\", Cistern.RemovalCause.evicted)"])
+      token.cancel()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a record that departs while it is promoted leaves the last copy in memory, observed or not`(
+    isObserved: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let subject = try Subject(.twoTiers, on: executor, tier: tier)
+      subject.cache["a"] = 1
+      subject.cache.trim(toCost: 0)
+      let audit = ChangeAudit()
+      subject.cache["b"] = 2
+      let early = isObserved ? subject.cache.observe { audit.take($0) } : nil
+      // Between the read and the promotion, by a load.
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad(nil)
+        tier.evict("a", from: Subject.partition)
+        tier.deliverDepartures()
+      }
+      try #require(try await subject.value("a") { _ in 3 } == 1)
+      try #require(subject.cache["a"] == 1)
+      let changes = Recorder<String>()
+      let late = subject.cache.observe(.key("a")) { changes.record("\($0.event)") }
+      subject.cache.trim(toCost: 0)
+      try #require(subject.cache["a"] == nil)
+      while changes.count < 1 { await Task.yield() }
+      try #require(changes.elements == ["removed(\"a\", Cistern.RemovalCause.evicted)"])
+      late.cancel()
+      withExtendedLifetime(early) {}
+    }
+  }
+}
