@@ -248,6 +248,7 @@ extension Cache {
     }
     let writing = prepare(value, forKey: key, expiry: storing.expiry, tags: storing.tags)
     await secondTier?.partition.waitForRoom()
+    noticeExpiry(ofKey: key, hash: hash)
     if commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight))) == nil {
       if !edits.isEmpty { publishUnderEdits(value, of: flight, forKey: key, hash: hash, storing: storing) }
       // Invalidated meanwhile: the entry must not wait for it any more.

@@ -48,6 +48,7 @@ extension Cache {
   ///
   /// - Parameter readsValue: whether the value is of interest, beside the version.
   func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true) -> Finding {
+    noticeExpiry(ofKey: key, hash: hash)
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
     if !edits.isEmpty, let edited = edits[key] {
       let isGone = edited.timing.freshness(at: clock.now()) == .gone

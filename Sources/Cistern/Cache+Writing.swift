@@ -24,6 +24,7 @@ extension Cache {
   ) {
     let hash = EntryTable<Key, Value>.hash(key)
     secondTier?.partition.waitForRoom()
+    noticeExpiry(ofKey: key, hash: hash)
     if !dependsOnCached {
       let writing = prepare(value, forKey: key, expiry: expiry, tags: tags)
       if commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) != nil { return }
@@ -42,6 +43,7 @@ extension Cache {
   ) async throws(CisternError) {
     let hash = EntryTable<Key, Value>.hash(key)
     await secondTier?.partition.waitForRoom()
+    noticeExpiry(ofKey: key, hash: hash)
     if !dependsOnCached {
       let writing = prepare(value, forKey: key, expiry: expiry, tags: tags)
       if let outcome = commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) {
@@ -250,6 +252,7 @@ extension Cache {
   ) -> WriteOutcome? {
     let keyBytes = secondTier?.bytes(key)
     let hash = EntryTable<Key, Value>.hash(key)
+    noticeExpiry(ofKey: key, hash: hash)
     var outcome = WriteOutcome.nothing
     var hadAny = false
     // Let go of outside the lock.

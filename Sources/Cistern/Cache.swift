@@ -110,9 +110,14 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       policy: surroundings.evictionPolicy, budget: budget,
       newestInvalidation: secondTier?.partition.currentEra ?? 0,
       evicted: { key, held in
-        guard observers.isObserved, !held.isEndTold else { return }
+        guard observers.isObserved else { return }
+        switch held.copy {
+        case .ended: return
+        case .last: break
         // Where the second tier still has it, nothing has ended.
-        if !held.isPersisted || secondTier?.partition.mode == .closed { observers.record(.removed(key, .evicted)) }
+        case .oneOfTwo: guard secondTier?.partition.mode == .closed else { return }
+        }
+        observers.record(.removed(key, .evicted))
       },
       unlocked: { if observers.isObserved { observers.deliver() } })
     budget.add(table)

@@ -5,9 +5,14 @@ struct Held<Value: Sendable>: Sendable {
   /// How long it is good for.
   @usableFromInline let timing: Timing
   /// Whether the second tier holds the same value, staged or committed. Whoever takes the last copy announces its end.
-  @usableFromInline var isPersisted: Bool
-  /// Whether its end was told already, with an invalidation.
-  @usableFromInline var isEndTold = false
+  @inlinable
+  var isPersisted: Bool {
+    get { copy == .oneOfTwo }
+    set { copy = newValue ? .oneOfTwo : .last }
+  }
+
+  /// What its leaving memory means for observers. One byte: a slot has no more to spare.
+  @usableFromInline var copy: Copy
   /// The shard's era when it began to be fetched, or was set. Invalidations since may concern it.
   @usableFromInline var era: Era
 
@@ -15,7 +20,7 @@ struct Held<Value: Sendable>: Sendable {
   init(value: Value, timing: Timing, isPersisted: Bool, era: Era = Era()) {
     self.value = value
     self.timing = timing
-    self.isPersisted = isPersisted
+    copy = isPersisted ? .oneOfTwo : .last
     self.era = era
   }
 
@@ -47,6 +52,17 @@ struct Held<Value: Sendable>: Sendable {
     case .stale, .gone: true
     }
   }
+}
+
+/// What memory's copy of a value is.
+@usableFromInline
+enum Copy: UInt8, Sendable {
+  /// The second tier does not hold the value: with this it ends.
+  case last
+  /// The second tier holds it, staged or committed.
+  case oneOfTwo
+  /// The value has ended, and an invalidation told so.
+  case ended
 }
 
 /// A count of invalidations that fits into what alignment leaves free in a slot: it wraps after 16 million.

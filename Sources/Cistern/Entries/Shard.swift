@@ -140,7 +140,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     budget.release(cost: Int(slots[node: victim].cost), count: 1)
     if var held = slots[victim].entry.held, isInvalidated(held, forKey: slots[victim].key) {
-      held.isEndTold = true
+      held.copy = .ended
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
     // A flight that was to refresh it goes on, and keeps the slot.
