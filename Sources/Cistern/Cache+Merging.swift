@@ -46,10 +46,14 @@ struct FlightDeparture<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension Cache {
   /// To be noted before a fetch begins; nil where publishing depends on nothing but the entry.
-  @usableFromInline
+  @inlinable
   func departure(forKey key: Key, hash: UInt64) -> FlightDeparture<Key, Value>? {
-    guard dependsOnCached else { return nil }
-    return FlightDeparture(table: table, hash: hash, version: table.watch(hash))
+    dependsOnCached ? watchedDeparture(forKey: key, hash: hash) : nil
+  }
+
+  @usableFromInline
+  func watchedDeparture(forKey key: Key, hash: UInt64) -> FlightDeparture<Key, Value> {
+    FlightDeparture(table: table, hash: hash, version: table.watch(hash))
   }
 
   /// Stores what a flight brought, merged with what is cached.

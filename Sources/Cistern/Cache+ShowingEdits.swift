@@ -146,11 +146,13 @@ extension Cache {
   }
 
   /// What edits show of a key that memory does not hold; nil where none lie over it.
-  @usableFromInline
+  @inlinable
   func shownByEdits(_ key: Key) -> Value?? {
-    if edits.isEmpty { return nil }
-    return edits[key].map(\.shown)
+    edits.isEmpty ? nil : shownByLiveEdits(key)
   }
+
+  @usableFromInline
+  func shownByLiveEdits(_ key: Key) -> Value?? { edits[key].map(\.shown) }
 
   /// Stores what a flight brought as the confirmed value, where edits lie over the flight's own entry.
   @usableFromInline

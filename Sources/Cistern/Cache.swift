@@ -33,6 +33,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   @usableFromInline let table: EntryTable<Key, Value>
   @usableFromInline let secondTier: SecondTierBinding<Key>?
+  /// Held so that it stays open for as long as the cache is there, with or without its store.
+  private let tier: (any SecondTier)?
   @usableFromInline let codec: ValueCodec<Value>?
   @usableFromInline let clock: any CacheClock
   /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
@@ -67,6 +69,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let report: @Sendable (StoreReport) -> Void
     /// Nil for what suits the limits.
     var shardCount: Int?
+    /// What ``SecondTierBinding/partition`` is a part of.
+    var tier: (any SecondTier)?
   }
 
   init(
@@ -75,6 +79,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ) {
     self.name = name
     self.secondTier = secondTier
+    tier = surroundings.tier
     self.codec = codec
     self.expiry = expiry
     clock = surroundings.clock

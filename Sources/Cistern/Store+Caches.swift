@@ -38,7 +38,7 @@ extension Store {
       surroundings: Cache.Surroundings(
         budget: budget, evictionPolicy: self.configuration.evictionPolicy, clock: self.configuration.clock,
         taskExecutor: self.configuration.taskExecutor, report: { [reportLog] in reportLog.add($0) },
-        shardCount: self.configuration.shardCount))
+        shardCount: self.configuration.shardCount, tier: secondTier))
     // Two threads may have come this far: the first one's cache is everybody's.
     let winner = caches.withLock { caches in
       if caches[name] == nil {

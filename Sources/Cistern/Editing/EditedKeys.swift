@@ -17,13 +17,13 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private let edited = Guarded<[Key: Edited]>([:])
-  private let count = Atomic<Int>(0)
+  @usableFromInline let count = Atomic<Int>(0)
   private let lastNumber = Atomic<UInt64>(0)
 
   init() {}
 
   /// One load; who begins an edit meanwhile is seen in the critical section.
-  @usableFromInline
+  @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func makeNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }

@@ -33,4 +33,20 @@ import Testing
     try await store.close()
     #expect(store.reports.isEmpty)
   }
+
+  @Test func `a cache keeps its store's disk open when nobody holds the store any more`() async throws {
+    let scratch = Scratch()
+    func open() throws -> Cache<String, String> {
+      try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(4))
+        .cache("kept", of: String.self, keyedBy: String.self)
+    }
+    var cache: Cache<String, String>? = try open()
+    try await cache?.commitValue("value", forKey: "key")
+    cache?.trim(toCost: 0)
+    #expect(cache?["key"] == "value")
+    #expect(cache?.statistics.disk?.mode == .active)
+    cache = nil
+    // The last reference has gone: another opening finds what was committed.
+    #expect(try open()["key"] == "value")
+  }
 }
