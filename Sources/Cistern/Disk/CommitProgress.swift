@@ -5,10 +5,11 @@ struct CommitProgress: Sendable {
   private(set) var settled: UInt64 = 0
   /// Every write up to here was, and is on the device as far as the store promises.
   private(set) var durable: UInt64 = 0
-  /// Who waits, and for what.
-  private var waiters: [Waiter] = []
-  /// The last failures: whoever asks late is still told.
-  private var failures: [Failure] = []
+  /// Who waits, for what, and how many failures there had been when it came.
+  private var waiters: [(waiter: Waiter, since: UInt64)] = []
+  /// The last failures, by their place among all: whoever asks late for one write is still told.
+  private var failures: [(place: UInt64, failure: Failure)] = []
+  private var failureCount: UInt64 = 0
 
   private static let rememberedFailures = 4096
 
@@ -41,31 +42,40 @@ struct CommitProgress: Sendable {
       let error = waiter.countsEarlier ? nil : error(for: waiter.number)
       return Resumption(continuation: waiter.continuation, error: error)
     }
-    waiters.append(waiter)
+    waiters.append((waiter, failureCount))
     return nil
   }
 
-  /// The writes up to `number` were committed, but for those of `failed`; with `error`, none was.
-  mutating func settle(through number: UInt64, failed: [Failure] = [], error: CisternError? = nil) {
-    failures += failed
-    if let error, number > settled { failures.append(Failure(numbers: settled + 1...number, error: error)) }
-    settled = max(settled, number)
+  /// These writes failed; with `error`, every one up to `number` that is not settled. Noted before anyone can see that the
+  /// disk fails: who asks from then on, asks about what comes after.
+  mutating func note(_ failed: [Failure], through number: UInt64, error: CisternError?) {
+    for failure in failed { note(failure) }
+    if let error, number > settled { note(Failure(numbers: settled + 1...number, error: error)) }
     if failures.count > CommitProgress.rememberedFailures {
       failures.removeFirst(failures.count - CommitProgress.rememberedFailures)
     }
   }
 
+  private mutating func note(_ failure: Failure) {
+    failureCount += 1
+    failures.append((failureCount, failure))
+  }
+
+  /// The writes up to `number` were committed, or failed, which was noted.
+  mutating func settle(through number: UInt64) {
+    settled = max(settled, number)
+  }
+
   /// What is settled is on the device too, or failed; answers whom to wake.
   mutating func makeDurable() -> [Resumption] {
-    let earlier = durable
     durable = settled
-    let ready = waiters.filter { $0.number <= durable }
+    let ready = waiters.filter { $0.waiter.number <= durable }
     guard !ready.isEmpty else { return [] }
-    waiters.removeAll { $0.number <= durable }
-    return ready.map { waiter in
+    waiters.removeAll { $0.waiter.number <= durable }
+    return ready.map { waiter, since in
       let error =
         waiter.countsEarlier
-        ? failures.first { $0.numbers.upperBound > earlier && $0.numbers.lowerBound <= waiter.number }?.error
+        ? failures.first { $0.place > since && $0.failure.numbers.lowerBound <= waiter.number }?.failure.error
         : error(for: waiter.number)
       return Resumption(continuation: waiter.continuation, error: error)
     }
@@ -75,10 +85,10 @@ struct CommitProgress: Sendable {
   mutating func fail(_ error: CisternError) -> [Resumption] {
     let all = waiters
     waiters = []
-    return all.map { Resumption(continuation: $0.continuation, error: error) }
+    return all.map { Resumption(continuation: $0.waiter.continuation, error: error) }
   }
 
   private func error(for number: UInt64) -> CisternError? {
-    failures.last { $0.numbers.contains(number) }?.error
+    failures.last { $0.failure.numbers.contains(number) }?.failure.error
   }
 }

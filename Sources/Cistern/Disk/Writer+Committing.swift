@@ -15,7 +15,7 @@ extension Writer {
       }
       finish(commit)
     } else {
-      settle(round.through, failed: [])
+      settle(round.through)
     }
     engine.announceRoom()
     noteChores()
@@ -211,14 +211,15 @@ extension Writer {
     engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
     // Before anyone who waits goes on: after a flush, all that left has been told.
     for (partition, departures) in commit.departures { partition.report(departures) }
+    engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
     if let error = commit.error { degrade(error) }
-    settle(commit.round.through, failed: commit.failures, error: commit.failureOfAll)
+    settle(commit.round.through)
   }
 
   /// Tells those who wait how far it came; where they want it on the device, sees to that first.
-  func settle(_ number: UInt64, failed: [CommitProgress.Failure], error: CisternError? = nil) {
+  func settle(_ number: UInt64) {
     let isAwaited = engine.progress.withLock { progress in
-      progress.settle(through: number, failed: failed, error: error)
+      progress.settle(through: number)
       return progress.isAwaited
     }
     if engine.options.durability == .powerCut {

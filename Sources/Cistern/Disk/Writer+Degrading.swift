@@ -60,7 +60,8 @@ extension Writer {
     let failure = CisternError(
       .diskFailed, "the disk still fails; what was staged is not on it", location: engine.directory, cause: error)
     let waiters = engine.progress.withLock { progress in
-      progress.settle(through: through, error: failure)
+      progress.note([], through: through, error: failure)
+      progress.settle(through: through)
       return progress.makeDurable()
     }
     for waiter in waiters { waiter.resume() }
