@@ -194,7 +194,7 @@ extension Cache {
     var outcome = WriteOutcome.nothing
     let token = secondTier?.partition.beginBatch()
     let applied = table.writeAll(parts) { had, era in
-      var changes: [Change<Key, Value>.Event] = []
+      var changes: [(event: Change<Key, Value>.Event, tags: [String])] = []
       var persisted: [Bool] = []
       for (index, write) in prepared.enumerated() {
         let key = parts[index].key
@@ -208,14 +208,15 @@ extension Cache {
           }
         }
         let isKept = isPersisted || parts[index].arrival != nil
+        let tags = (had[index]?.timing.tags ?? []) + (write.writing.arrival?.timing.tags ?? [])
         if let shown = write.shown {
-          if let event = shown.event { changes.append(event) }
+          if let event = shown.event { changes.append((event, tags)) }
           // Kept beside memory, while it is not settled.
           if shown.kept != nil { isPersisted = true }
         } else if isKept, let value = write.writing.arrival?.value {
-          if write.isAnnounced { changes.append(hadValue ? .updated(key, value) : .inserted(key, value)) }
+          if write.isAnnounced { changes.append((hadValue ? .updated(key, value) : .inserted(key, value), tags)) }
         } else if hadValue {
-          changes.append(.removed(key, write.isRemoval ? .explicit : .refused))
+          changes.append((.removed(key, write.isRemoval ? .explicit : .refused), tags))
         }
         events.append((isKept, write.isRemoval && (hadValue || had[index] != nil)))
         persisted.append(isPersisted)

@@ -83,6 +83,8 @@ extension Cache {
       {
         result = try merged(newer, over: value, forKey: key)
       } else {
+        // Those who joined it after an invalidation must not have it, though it has no entry to lose any more.
+        table.noteInvalidation(of: flight, forKey: key, hash: hash, tags: allTags(of: value, and: storing.tags))
         return value
       }
       let written = attempt(

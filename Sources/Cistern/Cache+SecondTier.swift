@@ -69,7 +69,7 @@ extension Cache {
     ) { _, isHeld, era in
       if condition.flight?.recordHasDeparted ?? false, !(keyBytes.map { isPersisted($0) } ?? false) {
         // The record has left the tier since it was read, and observers know. In memory it is there again.
-        if isHeld, observers.isObserved { observers.record(.inserted(key, arrival.value)) }
+        if isHeld, observers.isObserved { observers.record(.inserted(key, arrival.value), tags: arrival.timing.tags) }
         return false
       }
       guard let rewriting, let secondTier else { return true }
@@ -118,9 +118,9 @@ extension Cache {
   @usableFromInline
   func endExpired(_ key: Key, hash: UInt64) {
     let keyBytes = secondTier?.bytes(key)
-    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now()), effect: .upkeep) { _, _, _ in
+    let ended = table.write(nil, forKey: key, hash: hash, if: .expired(at: now()), effect: .upkeep) { had, _, _ in
       if let secondTier, let keyBytes { _ = secondTier.partition.stage(.removal(key: keyBytes)) }
-      if observers.isObserved { observers.record(.removed(key, .expired)) }
+      if observers.isObserved { observers.record(.removed(key, .expired), tags: had?.timing.tags ?? []) }
       return false
     }
     if ended { table.count(hash) { $0.expirations += 1 } }

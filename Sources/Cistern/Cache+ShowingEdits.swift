@@ -103,7 +103,7 @@ extension Cache {
     let applied = table.write(
       write.arrival, forKey: key, hash: hash, if: .unchanged(since: finding.version, of: finding.flight),
       effect: effect, edits: .shown(isSettled: write.kept == nil, keepsFlight: storing == nil)
-    ) { _, isHeld, era in
+    ) { had, isHeld, era in
       former = edits.set(write.kept, for: key)
       if let staged = write.staged?.stamped(era: era), let secondTier {
         switch secondTier.partition.stage(staged) {
@@ -115,10 +115,11 @@ extension Cache {
       // What is shown is kept beside memory while it is not settled: its eviction ends nothing.
       let isKept = write.kept != nil || isHeld || isPersisted || write.arrival == nil
       if observers.isObserved {
+        let tags = (had?.timing.tags ?? []) + (write.arrival?.timing.tags ?? [])
         if !isKept, finding.existed {
-          observers.record(.removed(key, .refused), context: context)
+          observers.record(.removed(key, .refused), context: context, tags: tags)
         } else if isKept, let event = write.event {
-          observers.record(event, context: context)
+          observers.record(event, context: context, tags: tags)
         }
       }
       return write.kept != nil || isPersisted

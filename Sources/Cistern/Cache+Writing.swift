@@ -230,12 +230,14 @@ extension Cache {
       }
       isKept = isHeld || isPersisted
       if observers.isObserved {
+        let tags = (had?.timing.tags ?? []) + (writing.arrival?.timing.tags ?? [])
         if isKept {
           if terms.isAnnounced, let value = writing.arrival?.value {
-            observers.record(hadValue ? .updated(key, value) : .inserted(key, value), context: terms.context)
+            observers.record(
+              hadValue ? .updated(key, value) : .inserted(key, value), context: terms.context, tags: tags)
           }
         } else if hadValue {
-          observers.record(.removed(key, .refused), context: terms.context)
+          observers.record(.removed(key, .refused), context: terms.context, tags: tags)
         }
       }
       return isPersisted
@@ -268,7 +270,9 @@ extension Cache {
         case .refused: outcome = .refused
         }
       }
-      if hadAny, observers.isObserved { observers.record(.removed(key, .explicit), context: context) }
+      if hadAny, observers.isObserved {
+        observers.record(.removed(key, .explicit), context: context, tags: had?.timing.tags ?? [])
+      }
       return false
     }
     if hadAny { table.count(hash) { $0.removals += 1 } }

@@ -122,7 +122,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         // Where the second tier still has it, nothing has ended.
         case .oneOfTwo: guard secondTier?.partition.mode == .closed else { return }
         }
-        observers.record(.removed(key, .evicted))
+        observers.record(.removed(key, .evicted), tags: held.timing.tags)
       },
       unlocked: { if observers.isObserved { observers.deliver() } })
     budget.add(table)

@@ -8,9 +8,12 @@ struct ErasedChange: Sendable {
   let key: ErasedKey?
   /// Whether nothing that was told before matters any more: every key lost its value.
   let clears: Bool
+  /// The tags of the values before and after it.
+  let tags: [String]
   private let box: any AnyObject & Sendable
 
-  init<Key, Value>(_ change: Change<Key, Value>) {
+  init<Key, Value>(_ change: Change<Key, Value>, tags: [String] = []) {
+    self.tags = tags
     key = change.key.map(ErasedKey.init)
     clears = if case .cleared = change.event { true } else { false }
     box = ChangeBox(change)
@@ -19,6 +22,7 @@ struct ErasedChange: Sendable {
   init<Key, Value>(_ changeSet: ChangeSet<Key, Value>) {
     key = nil
     clears = false
+    tags = []
     box = ChangeSetBox(changeSet)
   }
 

@@ -11,9 +11,16 @@ public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
     case keys(Set<Key>)
     /// Asked one after the other. Called under locks: it must be of this module.
     case matching(@Sendable (Key) -> Bool)
+    /// Found by the tags of the values before and after the change.
+    case tagged(String)
   }
 
   let selection: Selection
+
+  /// The changes of values that carry this tag: of one that comes, of one that takes the place of another, whichever of the
+  /// two has the tag, and of one that goes. Of what only the disk held the tags are not looked up when it goes: that is not
+  /// told. Found by a dictionary, as one key's are.
+  public static func tagged(_ tag: String) -> ObservationScope { ObservationScope(selection: .tagged(tag)) }
 
   /// Every change of the cache.
   public static var all: ObservationScope { ObservationScope(selection: .everything) }

@@ -30,12 +30,12 @@ final class ObserverCenter: Sendable {
   /// - Parameter makeSet: makes the set of it alone, if some observer hears of sets.
   func record(_ change: ErasedChange, makeSet: () -> ErasedChange) {
     state.withLock { state in
-      state.registrations.forEach(interestedIn: change.key) { identifier, mailbox in
+      state.registrations.forEach(interestedIn: change) { identifier, mailbox in
         if mailbox.append(change) { state.unattended.append((identifier, mailbox)) }
       }
       guard state.setRegistrations.count > 0 else { return }
       let set = makeSet()
-      state.setRegistrations.forEach(interestedIn: change.key) { identifier, mailbox in
+      state.setRegistrations.forEach(interestedIn: change) { identifier, mailbox in
         if mailbox.append(set) { state.unattended.append((identifier, mailbox)) }
       }
     }
@@ -47,14 +47,14 @@ final class ObserverCenter: Sendable {
   func record(_ changes: [ErasedChange], makeSet: ([Int]) -> ErasedChange) {
     state.withLock { state in
       for change in changes {
-        state.registrations.forEach(interestedIn: change.key) { identifier, mailbox in
+        state.registrations.forEach(interestedIn: change) { identifier, mailbox in
           if mailbox.append(change) { state.unattended.append((identifier, mailbox)) }
         }
       }
       guard state.setRegistrations.count > 0 else { return }
       var heard: [Identifier: (mailbox: any Mailbox, places: [Int])] = [:]
       for (place, change) in changes.enumerated() {
-        state.setRegistrations.forEach(interestedIn: change.key) { identifier, mailbox in
+        state.setRegistrations.forEach(interestedIn: change) { identifier, mailbox in
           heard[identifier, default: (mailbox, [])].places.append(place)
         }
       }

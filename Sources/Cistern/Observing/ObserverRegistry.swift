@@ -28,29 +28,30 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   /// The number of the newest change. Inside a key's critical section it tells the key's earlier changes from later ones.
   package var newestNumber: UInt64 { lastNumber.load(ordering: .relaxed) }
 
-  /// Numbers a change and hands it to the observers of its key.
+  /// Numbers a change and hands it to the observers of its key, and to those of its tags: the tags of the values before and
+  /// after it.
   ///
   /// Call it inside the entry's critical section, so that the calls for a key have the order of its changes. It runs
   /// nothing and frees nothing of a user's, save a key's hash and `==`, and blocks for its own short lock only. Call
   /// ``deliver()`` after unlocking.
   @usableFromInline
-  package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil) {
+  package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil, tags: [String] = []) {
     guard isObserved else { return }
     let number = lastNumber.add(1, ordering: .relaxed).newValue
     let change = Change<Key, Value>(number: number, event: event, context: context)
-    center.record(ErasedChange(change)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
+    center.record(ErasedChange(change, tags: tags)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
   }
 
   /// Numbers the changes that one write made, and hands them to the observers of their keys: together, to those who
   /// observe sets. As ``record(_:context:)``, for keys of several entries, inside the critical sections of all.
   @usableFromInline
-  package func record(_ events: [Change<Key, Value>.Event], context: WriterContext?) {
+  package func record(_ events: [(event: Change<Key, Value>.Event, tags: [String])], context: WriterContext?) {
     guard isObserved, !events.isEmpty else { return }
     let last = lastNumber.add(UInt64(events.count), ordering: .relaxed).newValue
-    let changes = events.enumerated().map { offset, event in
-      Change<Key, Value>(number: last - UInt64(events.count - 1 - offset), event: event, context: context)
+    let changes = events.enumerated().map { offset, one in
+      Change<Key, Value>(number: last - UInt64(events.count - 1 - offset), event: one.event, context: context)
     }
-    center.record(changes.map { ErasedChange($0) }) { places in
+    center.record(zip(changes, events).map { ErasedChange($0, tags: $1.tags) }) { places in
       ErasedChange(ChangeSet(changes: places.map { changes[$0] }, context: context))
     }
   }

@@ -17,6 +17,7 @@ struct Registrations: Sendable {
   private var everything: [Identifier: any Mailbox] = [:]
   private var byKey: [ErasedKey: [Identifier: any Mailbox]] = [:]
   private var matching: [Identifier: Matching] = [:]
+  private var byTag: [String: [Identifier: any Mailbox]] = [:]
 
   /// Identifiers are above this one.
   init(above identifier: UInt64 = 0) {
@@ -33,6 +34,7 @@ struct Registrations: Sendable {
     switch scope {
     case .everything: everything[identifier] = mailbox
     case .keys(let keys): for key in keys { byKey[key, default: [:]][identifier] = mailbox }
+    case .tagged(let tag): byTag[tag, default: [:]][identifier] = mailbox
     case .matching(let matches): matching[identifier] = Matching(matches: matches, mailbox: mailbox)
     }
     return identifier
@@ -49,19 +51,28 @@ struct Registrations: Sendable {
         if byKey[key]?.isEmpty == true { byKey[key] = nil }
       }
     case .matching: matching[identifier] = nil
+    case .tagged(let tag):
+      byTag[tag]?[identifier] = nil
+      if byTag[tag]?.isEmpty == true { byTag[tag] = nil }
     }
   }
 
-  /// Calls `body` with each mailbox that has to hear of a change of `key`, or of all keys where it is nil; in no
+  /// Calls `body` with each mailbox that has to hear of a change, every one where it is one of many keys; in no
   /// particular order. O(mailboxes called + prefix observers).
-  func forEach(interestedIn key: ErasedKey?, _ body: (Identifier, any Mailbox) -> Void) {
-    guard let key else {
+  func forEach(interestedIn change: ErasedChange, _ body: (Identifier, any Mailbox) -> Void) {
+    guard let key = change.key else {
       for (identifier, mailbox) in mailboxes { body(identifier, mailbox) }
       return
     }
     for (identifier, mailbox) in everything { body(identifier, mailbox) }
     if !byKey.isEmpty, let observers = byKey[key] {
       for (identifier, mailbox) in observers { body(identifier, mailbox) }
+    }
+    if !byTag.isEmpty {
+      // One that is both before and after is there twice, and heard once.
+      for (place, tag) in change.tags.enumerated() where !change.tags[..<place].contains(tag) {
+        for (identifier, mailbox) in byTag[tag] ?? [:] { body(identifier, mailbox) }
+      }
     }
     for (identifier, observer) in matching where observer.matches(key) { body(identifier, observer.mailbox) }
   }

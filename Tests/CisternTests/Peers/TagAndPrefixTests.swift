@@ -205,4 +205,43 @@ struct TagAndPrefixTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: SubjectKind.caches)
+  func `an observer of a tag hears of the values that carry it, come or gone, once each, and of no others`(
+    kind: SubjectKind
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      let heard = Recorder<String>()
+      let token = cache.observe(.tagged("news")) { change in
+        switch change.event {
+        case .inserted(let key, let value): heard.record("+\(key)=\(value)")
+        case .updated(let key, let value): heard.record("\(key)=\(value)")
+        case .removed(let key, let cause): heard.record("-\(key) \(cause)")
+        case .cleared: heard.record("cleared")
+        case .invalidated(let what): heard.record("\(what)")
+        }
+      }
+      cache.setValue(1, forKey: "a", tags: ["news", "sport"])
+      cache.setValue(1, forKey: "b", tags: ["sport"])
+      cache.setValue(2, forKey: "a", tags: ["news"])
+      cache.setValue(2, forKey: "b", tags: ["news"])
+      cache.setValue(3, forKey: "b")
+      cache.setValue(4, forKey: "b")
+      _ = try await cache.value(forKey: "c", tags: ["news"]) { _ in 7 }
+      cache.removeValue(forKey: "a")
+      try cache.batch { batch in
+        batch.setValue(8, forKey: "d", tags: ["news"])
+        batch.setValue(8, forKey: "e")
+      }
+      cache.removeValue(forKey: "e")
+      cache.removeAll(tagged: "news")
+      for _ in 0..<100 { await Task.yield() }
+      try #require(
+        heard.elements == ["+a=1", "a=2", "b=2", "b=3", "+c=7", "-a explicit", "+d=8", "tag(\"news\")"])
+      token.cancel()
+      try #require(subject.findings == [])
+    }
+  }
 }
