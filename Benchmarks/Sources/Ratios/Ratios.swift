@@ -14,6 +14,7 @@ enum Ratios {
     ("space", "memory per entry, allocations per hit", { try MemorySpace(entries: 1_000_000).rows() }),
     ("sets", "sets that evict", { try await MemorySets(entries: 1_000_000, sets: 500_000).rows() }),
     ("clearing", "clearing a million entries", { try await Clearing(entries: 1_000_000).rows() }),
+    ("refreshing", "hits while an entry is refreshed", { try await Refreshing().rows() }),
     ("loading", "joining a flight, loading alone", { try await Loading().rows() }),
     ("reads", "hits on disk", { try await DiskReads().rows() }),
     ("writes", "writes to disk", { try await DiskWrites().rows() }),

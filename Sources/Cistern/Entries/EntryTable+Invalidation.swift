@@ -24,9 +24,7 @@ extension EntryTable {
   /// Tells those who joined a flight whether an invalidation concerns what it brings, which is not stored.
   func noteInvalidation(of flight: Flight<Value>, forKey key: Key, hash: UInt64, tags: [String]) {
     shards.withShard(of: hash) { shard in
-      if let number = shard.invalidations.newestConcerning(key, tags: tags, since: flight.era) {
-        flight.invalidatedAt.store(number, ordering: .releasing)
-      }
+      if shard.invalidations.newestConcerning(key, tags: tags, since: flight.era) != nil { flight.noteInvalidation() }
     }
   }
 

@@ -209,9 +209,9 @@ extension EntryTable {
         // What was fetched or read before an invalidation that concerns it has come too late. First, because those who
         // joined a flight have to know also where it has lost its entry.
         if let arrival, era < shard.invalidations.newest,
-          let late = shard.invalidations.newestConcerning(key, tags: arrival.timing.tags, since: era)
+          shard.invalidations.newestConcerning(key, tags: arrival.timing.tags, since: era) != nil
         {
-          condition.flight?.invalidatedAt.store(late, ordering: .releasing)
+          condition.flight?.noteInvalidation()
           count(&shard.counters)
           return false
         }

@@ -16,7 +16,8 @@ final class Flight<Value: Sendable>: Sendable {
   @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
   /// The number of the newest invalidation when it began.
   @usableFromInline let era: UInt64
-  /// The number of the newest invalidation that what it brought has come too late for; zero for none. Set before it lands.
+  /// The least number that an invalidation can have for which what it brought has come too late; zero where there is none.
+  /// Set before it lands.
   @usableFromInline let invalidatedAt = Atomic<UInt64>(0)
   /// Whether the second tier lost the key's record since it began, and has told so. Guarded by the shard's lock.
   @usableFromInline let departed = Atomic<Bool>(false)
@@ -113,8 +114,12 @@ final class Flight<Value: Sendable>: Sendable {
   @inlinable
   var isInvalidated: Bool { invalidatedAt.load(ordering: .acquiring) != 0 }
 
-  /// The same, for an invalidation that came before its number was the newest: who asked after that must not have what
-  /// the flight brought.
+  /// An invalidation concerns what it brings. Which of those since it began was the first is not known any more, so that
+  /// whoever joined after any of them looks again.
+  @usableFromInline
+  func noteInvalidation() { invalidatedAt.store(era + 1, ordering: .releasing) }
+
+  /// Whether one who asked when `era` was the newest invalidation must not have what the flight brought.
   @inlinable
   func isInvalidated(since era: UInt64) -> Bool {
     let number = invalidatedAt.load(ordering: .acquiring)

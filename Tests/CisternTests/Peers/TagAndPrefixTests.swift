@@ -244,4 +244,36 @@ struct TagAndPrefixTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: SubjectKind.caches)
+  func `who joins a load between two invalidations does not get what it brings, as who joins after the last`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
+      @Sendable func load() -> Task<Int, any Error> {
+        Task(executorPreference: executor) { try await cache.value(forKey: "a", tags: ["news"], fetch: origin.fetch) }
+      }
+      let before = load()
+      await gate.arrivals(atLeast: 1)
+      cache.removeAll(tagged: "news")
+      let between = load()
+      while cache.statistics.waiterCount < 2 { await Task.yield() }
+      if executor.seed % 2 == 0 { cache.removeAll(tagged: "news") } else { cache.removeAll(tagged: "other") }
+      // With and without the sweep that forgets what was invalidated.
+      for _ in 0..<(executor.seed % 3 == 0 ? 0 : 200) { await Task.yield() }
+      let after = load()
+      while cache.statistics.waiterCount < 3 { await Task.yield() }
+      gate.open()
+      try #require(try await before.value == 1)
+      try #require(try await between.value > 1)
+      try #require(try await after.value > 1)
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(cache["a"].map { $0 > 1 } ?? true)
+      try #require(subject.findings == [])
+    }
+  }
 }
