@@ -119,7 +119,7 @@ struct SeededExecutorTests {
   }
 
   @Test func `jobs from other threads are waited for when patience is asked for`() throws {
-    let seen = try SeededExecutor.run(seed: 1, patience: .seconds(60)) { _ in
+    let seen = try SeededExecutor.run(seed: 1, patience: .seconds(3600)) { _ in
       try await Task.sleep(for: .milliseconds(1))
       return 11
     }

@@ -1,4 +1,5 @@
 import Cistern
+import CisternTesting
 
 /// What the documentation's examples are about.
 struct Article: Codable, Sendable, Equatable {
@@ -43,7 +44,12 @@ extension Examples {
   /// Examples print; a test run should not.
   func print(_ value: Any) {}
 
-  func sampleStore() throws -> Store { try Store.inMemory(memoryLimit: .mebibytes(1)) }
+  /// Its clock stands still: however long a busy machine lets a test wait, nothing expires and nobody times out.
+  func sampleStore() throws -> Store {
+    var surroundings = Store.Configuration()
+    surroundings.clock = ManualClock()
+    return try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
+  }
 
   func sampleArticles() throws -> Cache<String, Article> {
     try sampleStore().cache("articles", of: Article.self, keyedBy: String.self)
