@@ -207,6 +207,8 @@ extension Writer {
         if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
       }
     }
+    // A number that a flush from now on waits for: what the key had before must not be on disk after it.
+    if keptCount > 0 { _ = engine.nextNumber() }
     engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
     engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
     // Before anyone who waits goes on: after a flush, all that left has been told.
