@@ -147,12 +147,11 @@ extension Cache {
       if var edited = finding.edited {
         edited.queue.replaceBase(by: value)
         edited.shown = edited.queue.shown()
-        shown = prepare(
-          edited, replacing: finding, forKey: key, storing: planned.storing)
+        shown = prepare(edited, replacing: finding, forKey: key, storing: planned.storing)
       }
       let writing =
         shown.map { Writing(arrival: $0.arrival, staged: $0.staged, encodingError: $0.encodingError) }
-        ?? prepare(value, forKey: key, expiry: planned.storing.expiry, tags: planned.storing.tags)
+        ?? prepare(value, forKey: key, storing: planned.storing)
       if let error = writing.encodingError {
         throw CisternError(
           .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
@@ -208,7 +207,7 @@ extension Cache {
           }
         }
         let isKept = isPersisted || parts[index].arrival != nil
-        let tags = (had[index]?.timing.tags ?? []) + (write.writing.arrival?.timing.tags ?? [])
+        let tags = tags(of: had[index], and: write.writing.arrival)
         if let shown = write.shown {
           if let event = shown.event { changes.append((event, tags)) }
           // Kept beside memory, while it is not settled.

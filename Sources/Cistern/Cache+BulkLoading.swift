@@ -12,16 +12,17 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - keys: the keys; one that comes twice counts once.
-  ///   - expiry: the lifetime of fetched values; nil for the cache's.
+  ///   - expiry: the lifetime of fetched values; nil for what each itself or the cache says.
+  ///   - tags: what the fetched values can be removed by, with others: ``removeAll(tagged:context:)``.
   ///   - fetch: gets the values of the keys that it is given, in one request. Values of other keys are ignored.
   public nonisolated(nonsending) func values(
-    forKeys keys: some Sequence<Key>, expiry: Expiry? = nil,
+    forKeys keys: some Sequence<Key>, expiry: Expiry? = nil, tags: [String] = [],
     fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
   ) async throws -> LoadedValues<Key, Value> {
     var result = LoadedValues<Key, Value>()
     var wanted = Set(keys)
     repeat {
-      wanted = try await load(wanted, into: &result, expiry: expiry, fetch: fetch)
+      wanted = try await load(wanted, into: &result, storing: Storing(expiry: expiry, tags: tags), fetch: fetch)
     } while !wanted.isEmpty
     return result
   }
@@ -31,7 +32,7 @@ extension Cache {
   /// - Returns: the keys that another bulk load was about to bring, and did not, or that had been invalidated when this one
   ///   joined. Whether they are missing for this one, too, its own fetch has to tell.
   private nonisolated(nonsending) func load(
-    _ keys: Set<Key>, into result: inout LoadedValues<Key, Value>, expiry: Expiry?,
+    _ keys: Set<Key>, into result: inout LoadedValues<Key, Value>, storing: Storing,
     fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
   ) async throws -> Set<Key> {
     try Task.checkCancellation()
@@ -57,7 +58,7 @@ extension Cache {
     }
     if !led.isEmpty {
       table.start(work, priority: priority, pilot: pilot) { [self, led] in
-        await fly(led, expiry: expiry, fetch: fetch)
+        await fly(led, storing: storing, fetch: fetch)
       }
     }
     work.leaveOne()
@@ -140,19 +141,16 @@ extension Cache {
 
   /// The task of a bulk load's flights: one fetch, then each key publishes, is missing or fails by itself.
   private func fly(
-    _ led: [LedFlight], expiry: Expiry?, fetch: @Sendable ([Key]) async throws -> [Key: Value]
+    _ led: [LedFlight], storing: Storing, fetch: @Sendable ([Key]) async throws -> [Key: Value]
   ) async {
     let departures = led.map { departure(forKey: $0.key, hash: $0.hash) }
     defer { for departure in departures { departure?.end() } }
     do {
       let keys = led.map(\.key)
-      let values =
-        loading.isPlain
-        ? try await fetch(keys)
-        // The pauses between attempts are those of the first key.
-        : try await loading.attempt(hash: led[0].hash, clock: clock) { () async throws -> [Key: Value] in
-          try await fetch(keys)
-        }
+      // The pauses between attempts are those of the first key.
+      let values = try await loading.attempt(hash: led[0].hash, clock: clock) { () async throws -> [Key: Value] in
+        try await fetch(keys)
+      }
       for (one, departure) in zip(led, departures) {
         guard let value = values[one.key] else {
           fail(one.flight, forKey: one.key, hash: one.hash, LookAgain())
@@ -160,7 +158,7 @@ extension Cache {
         }
         do {
           let published = try await publish(
-            value, of: one.flight, since: departure, forKey: one.key, hash: one.hash, storing: Storing(expiry: expiry))
+            value, of: one.flight, since: departure, forKey: one.key, hash: one.hash, storing: storing)
           one.flight.land(.success(published))
         } catch {
           fail(one.flight, forKey: one.key, hash: one.hash, error)

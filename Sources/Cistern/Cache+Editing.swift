@@ -26,6 +26,7 @@ extension Cache {
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the confirmed value's lifetime; nil for the cache's.
+  ///   - tags: what the confirmed value can be removed by, with others.
   ///   - context: who edits, for ``Change/context``; all changes that come of the edit have it.
   ///   - change: makes the shown value of the one below it; nil for none. Called outside all locks, as often as that one
   ///     changes: it should do nothing else, and must not write the key.
@@ -34,7 +35,7 @@ extension Cache {
   ///   throws, and `CisternError` where its value cannot be merged.
   @discardableResult
   public nonisolated(nonsending) func editValue(
-    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
     _ change: @escaping @Sendable (Value?) -> Value?, confirmedBy operation: () async throws -> Value?
   ) async throws -> Value? {
     try Task.checkCancellation()
@@ -50,7 +51,8 @@ extension Cache {
     do {
       let answer = try await operation()
       await secondTier?.partition.waitForRoom()
-      return try confirm(number, answer: answer, forKey: key, hash: hash, expiry: expiry, context: context)
+      return try confirm(
+        number, answer: answer, forKey: key, hash: hash, storing: Storing(expiry: expiry, tags: tags), context: context)
     } catch {
       _ = settle(key, hash: hash, context: context) { queue throws(Never) in
         guard queue.contains(number) else { return .nothing }
@@ -62,9 +64,9 @@ extension Cache {
   }
 
   private func confirm(
-    _ number: UInt64, answer: Value?, forKey key: Key, hash: UInt64, expiry: Expiry?, context: WriterContext?
+    _ number: UInt64, answer: Value?, forKey key: Key, hash: UInt64, storing: Storing, context: WriterContext?
   ) throws(CisternError) -> Value? {
-    try settle(key, hash: hash, storing: expiry, context: context) { queue throws(CisternError) in
+    try settle(key, hash: hash, storing: storing, context: context) { queue throws(CisternError) in
       guard queue.contains(number) else { return .nothing }
       guard let answer else {
         let isFirst = queue.pending.first?.number == number

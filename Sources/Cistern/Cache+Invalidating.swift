@@ -104,11 +104,7 @@ extension Cache where Key: CacheKey {
   fileprivate func invalidate(bytesPrefix prefix: Key, context: WriterContext?) -> CommitTicket? {
     let bytes = prefix.withKeyBytes { $0.copiedBytes() }
     return invalidate(.prefix(bytes), context: context) { pending, number in
-      pending.add(prefix: bytes, number: number) { key in
-        key.withKeyBytes { keyBytes in
-          keyBytes.byteCount >= bytes.count && keyBytes.extracting(0..<bytes.count).hasSameBytes(as: bytes.rawSpan)
-        }
-      }
+      pending.add(prefix: bytes, number: number) { $0.hasKeyBytesPrefix(bytes) }
     }
   }
 }

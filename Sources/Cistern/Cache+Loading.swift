@@ -221,11 +221,8 @@ extension Cache {
     let departure = departure(forKey: key, hash: hash)
     defer { departure?.end() }
     do {
-      let value: Value
-      if loading.isPlain {
-        value = try await fetch(key)
-      } else {
-        value = try await loading.attempt(hash: hash, clock: clock) { () async throws -> Value in try await fetch(key) }
+      let value = try await loading.attempt(hash: hash, clock: clock) { () async throws -> Value in
+        try await fetch(key)
       }
       let published = try await publish(
         value, of: flight, since: departure, forKey: key, hash: hash, storing: storing)
@@ -246,7 +243,7 @@ extension Cache {
     if let departure {
       return try await publishMerged(value, of: flight, since: departure, forKey: key, hash: hash, storing: storing)
     }
-    let writing = prepare(value, forKey: key, expiry: storing.expiry, tags: storing.tags)
+    let writing = prepare(value, forKey: key, storing: storing)
     await secondTier?.partition.waitForRoom()
     noticeExpiry(ofKey: key, hash: hash)
     if commit(writing, forKey: key, hash: hash, WriteTerms(if: .own(flight))) == nil {

@@ -6,9 +6,9 @@ extension Cache {
   /// Throws where it cannot be merged, which is reported; what is cached stays.
   @usableFromInline
   func arrive(
-    _ value: Value, forKey key: Key, hash: UInt64, expiry: Expiry?, tags: [String] = [], context: WriterContext?
-  ) throws(CisternError) -> Written {
-    try rewrite(key, hash: hash, expiry: expiry, tags: tags, effect: arrivalEffect, context: context) {
+    _ value: Value, forKey key: Key, hash: UInt64, storing: Storing, context: WriterContext?
+  ) throws(CisternError) -> Written<Value> {
+    try rewrite(key, hash: hash, storing: storing, effect: arrivalEffect, context: context) {
       finding throws(CisternError) in
       .store(try merged(value, over: finding.usable, forKey: key))
     }
@@ -88,8 +88,8 @@ extension Cache {
         return value
       }
       let written = attempt(
-        .store(result), replacing: finding, forKey: key, hash: hash, expiry: storing.expiry, tags: storing.tags,
-        effect: arrivalEffect, context: nil)
+        .store(result), replacing: finding, forKey: key, hash: hash, storing: storing, effect: arrivalEffect,
+        context: nil)
       if written != nil { return result }
     }
   }

@@ -13,7 +13,7 @@ extension Cache {
     guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
     guard let migrated = migrated(record, forKey: key) else { return .worthless(.outdated) }
     let encoded = encode(migrated, forKey: key)
-    let cost = UInt32(clamping: max(1, weigher?(migrated) ?? encoded.size))
+    let cost = cost(of: migrated, encodedSize: encoded.size)
     var rewriting: Rewriting?
     // One that cannot be encoded is migrated again when it is wanted again.
     if let bytes = encoded.bytes, let secondTier, secondTier.partition.mode == .active {

@@ -34,16 +34,6 @@ extension Cache {
     case keep
   }
 
-  /// A write that has been made.
-  @usableFromInline
-  struct Written: Sendable {
-    /// What the key has now.
-    let value: Value?
-    let outcome: WriteOutcome
-    /// Why the value is not to be on disk, if it could not be encoded.
-    var encodingError: (any Error)?
-  }
-
   /// Reads a key that is watched. Asks the second tier where memory has nothing, and decodes: outside all locks.
   ///
   /// - Parameter readsValue: whether the value is of interest, beside the version.
@@ -77,10 +67,9 @@ extension Cache {
 
   /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
   func attempt(
-    _ replacement: Replacement, replacing finding: Finding, forKey key: Key, hash: UInt64, expiry: Expiry?,
-    tags: [String] = [],
+    _ replacement: Replacement, replacing finding: Finding, forKey key: Key, hash: UInt64, storing: Storing,
     effect: WriteEffect, context: WriterContext?
-  ) -> Written? {
+  ) -> Written<Value>? {
     switch replacement {
     case .keep:
       return Written(value: finding.value, outcome: .nothing)
@@ -92,12 +81,10 @@ extension Cache {
         edited.queue.replaceBase(by: value)
         edited.shown = edited.queue.shown()
         return show(
-          edited, replacing: finding, forKey: key, hash: hash, storing: Storing(expiry: expiry, tags: tags),
-          effect: effect,
-          context: context)
+          edited, replacing: finding, forKey: key, hash: hash, storing: storing, effect: effect, context: context)
       }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
-      let writing = prepare(value, forKey: key, expiry: expiry, tags: tags)
+      let writing = prepare(value, forKey: key, storing: storing)
       // The same again concerns nobody who depends on it.
       let terms = WriteTerms<Value>(
         if: .unchanged(since: finding.version, of: finding.flight),
@@ -112,17 +99,16 @@ extension Cache {
   ///
   /// - Parameter decide: given what was found, says what becomes of the key.
   func rewrite<Failure: Error>(
-    _ key: Key, hash: UInt64, expiry: Expiry?, tags: [String] = [], effect: WriteEffect, context: WriterContext?,
+    _ key: Key, hash: UInt64, storing: Storing, effect: WriteEffect, context: WriterContext?,
     _ decide: (Finding) throws(Failure) -> Replacement
-  ) throws(Failure) -> Written {
+  ) throws(Failure) -> Written<Value> {
     table.watch(hash)
     defer { table.unwatch(hash) }
     while true {
       let finding = find(key, hash: hash)
       let replacement = try decide(finding)
       let written = attempt(
-        replacement, replacing: finding, forKey: key, hash: hash, expiry: expiry, tags: tags, effect: effect,
-        context: context)
+        replacement, replacing: finding, forKey: key, hash: hash, storing: storing, effect: effect, context: context)
       if let written { return written }
     }
   }

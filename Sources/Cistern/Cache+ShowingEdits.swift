@@ -17,12 +17,12 @@ extension Cache {
   /// Changes the edits of a key, and shows what they make of the confirmed value, until nobody wrote in between.
   ///
   /// - Parameters:
-  ///   - expiry: the lifetime of a value that is confirmed; nil for the cache's.
+  ///   - given: what is given beside a value that is confirmed.
   ///   - step: changes the edits. May be called several times.
   /// - Returns: the edits as they are now; nil where there was nothing to do.
   @discardableResult
   func settle<Failure: Error>(
-    _ key: Key, hash: UInt64, storing expiry: Expiry? = nil, context: WriterContext?,
+    _ key: Key, hash: UInt64, storing given: Storing = Storing(), context: WriterContext?,
     _ step: (inout EditQueue<Value>) throws(Failure) -> EditStep
   ) throws(Failure) -> EditedKeys<Key, Value>.Edited? {
     while true {
@@ -34,7 +34,7 @@ extension Cache {
       var storing: Storing?
       switch taken {
       case .nothing, .shows: break
-      case .confirms, .confirmsWhatIsShown: storing = Storing(expiry: expiry)
+      case .confirms, .confirmsWhatIsShown: storing = given
       }
       var isSame = false
       if case .confirmsWhatIsShown = taken { isSame = true }
@@ -70,7 +70,7 @@ extension Cache {
     var staged: StagedWrite?
     var encodingError: (any Error)?
     if let storing {
-      let writing = edited.queue.base.map { prepare($0, forKey: key, expiry: storing.expiry, tags: storing.tags) }
+      let writing = edited.queue.base.map { prepare($0, forKey: key, storing: storing) }
       staged = writing?.staged ?? keyBytes.map { .removal(key: $0) }
       encodingError = writing?.encodingError
       edited.timing = writing?.arrival?.timing ?? .plain(until: .distantFuture)
@@ -84,7 +84,7 @@ extension Cache {
     if isSettled, edited.timing.freshness(at: clock.now()) == .gone { edited.shown = nil }
     let timing = isSettled ? edited.timing : .plain(until: .distantFuture)
     if !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
-    let arrival = edited.shown.map { Arrival(value: $0, cost: cost(of: $0), timing: timing) }
+    let arrival = edited.shown.map { Arrival(value: $0, cost: shownCost(of: $0), timing: timing) }
     let event = isAnnounced ? change(of: key, from: finding, to: edited.shown) : nil
     return ShownWrite(
       edited: edited, arrival: arrival, staged: staged, keyBytes: keyBytes, encodingError: encodingError, event: event)
@@ -95,7 +95,7 @@ extension Cache {
   func show(
     _ new: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key, hash: UInt64,
     storing: Storing?, effect: WriteEffect, context: WriterContext?, isAnnounced: Bool = true
-  ) -> Written? {
+  ) -> Written<Value>? {
     let write = prepare(new, replacing: finding, forKey: key, storing: storing, isAnnounced: isAnnounced)
     var outcome = WriteOutcome.nothing
     var former: EditedKeys<Key, Value>.Edited?
@@ -115,7 +115,7 @@ extension Cache {
       // What is shown is kept beside memory while it is not settled: its eviction ends nothing.
       let isKept = write.kept != nil || isHeld || isPersisted || write.arrival == nil
       if observers.isObserved {
-        let tags = (had?.timing.tags ?? []) + (write.arrival?.timing.tags ?? [])
+        let tags = tags(of: had, and: write.arrival)
         if !isKept, finding.existed {
           observers.record(.removed(key, .refused), context: context, tags: tags)
         } else if isKept, let event = write.event {
@@ -131,12 +131,9 @@ extension Cache {
   }
 
   /// What a shown value costs in memory: one that cannot be encoded costs 1, as any does.
-  private func cost(of value: Value) -> UInt32 {
-    if let weigher { return UInt32(clamping: max(1, weigher(value))) }
-    guard let codec else { return 1 }
-    if let size = codec.encodedSize(value) { return UInt32(clamping: max(1, size)) }
-    guard case .success(let bytes) = Result(catching: { try codec.encode(value) }) else { return 1 }
-    return UInt32(clamping: max(1, bytes.count))
+  private func shownCost(of value: Value) -> UInt32 {
+    guard weigher == nil, let codec else { return cost(of: value, encodedSize: 1) }
+    return cost(of: value, encodedSize: codec.encodedSize(value) ?? (try? codec.encode(value).count) ?? 1)
   }
 
   private func change(of key: Key, from finding: Finding, to new: Value?) -> Change<Key, Value>.Event? {
@@ -166,8 +163,8 @@ extension Cache {
       let finding = find(key, hash: hash, isOwnOf: flight)
       guard finding.flight != nil, !flight.isInvalidated else { return }
       let written = attempt(
-        .store(value), replacing: finding, forKey: key, hash: hash, expiry: storing.expiry, tags: storing.tags,
-        effect: .replacement, context: nil)
+        .store(value), replacing: finding, forKey: key, hash: hash, storing: storing, effect: .replacement,
+        context: nil)
       if written != nil { return }
     }
   }

@@ -6,33 +6,36 @@ extension Cache {
   /// meanwhile, what came out is dropped, and it runs again on the newer value. So it should do nothing but change the
   /// value, and must not write the key itself. When it throws, or the task is cancelled, everything is left as it was.
   ///
-  /// Returns what `transform` did, when the value is readable; ``commitUpdate(forKey:expiry:context:_:)`` waits for
+  /// Returns what `transform` did, when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for
   /// the disk. A fetch of the key that is on its way is not stored. The value is not merged: it replaces.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
+  ///   - tags: what the new value can be removed by, with others; those of the old one are not kept.
   ///   - context: who writes, for ``Change/context``.
   ///   - transform: changes the value. Runs outside all locks, where the caller does.
   @discardableResult
   public nonisolated(nonsending) func updateValue<Result>(
-    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
-    try await update(key, expiry: expiry, context: context, transform).result
+    try await update(key, storing: Storing(expiry: expiry, tags: tags), context: context, transform).result
   }
 
   /// As `updateValue(forKey:)`, at once: on the calling thread, which it blocks only while more writes
   /// are staged than the disk keeps up with.
   @discardableResult
   public func updateValue<Result, Failure: Error>(
-    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
     _ transform: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     secondTier?.partition.waitForRoom()
     var result: Result?
     let hash = EntryTable<Key, Value>.hash(key)
-    _ = try rewrite(key, hash: hash, expiry: expiry, effect: .replacement, context: context) {
+    _ = try rewrite(
+      key, hash: hash, storing: Storing(expiry: expiry, tags: tags), effect: .replacement, context: context
+    ) {
       finding throws(Failure) in
       var value = finding.value
       result = try transform(&value)
@@ -47,10 +50,11 @@ extension Cache {
   /// Throws what `transform` throws, and `CisternError` when the disk refuses the value or fails.
   @discardableResult
   public nonisolated(nonsending) func commitUpdate<Result>(
-    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
-    let (result, written) = try await update(key, expiry: expiry, context: context, transform)
+    let (result, written) = try await update(
+      key, storing: Storing(expiry: expiry, tags: tags), context: context, transform)
     try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
     return result
   }
@@ -60,18 +64,20 @@ extension Cache {
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
+  ///   - tags: what the new value can be removed by, with others; those of the old one are not kept.
   ///   - context: who writes, for ``Change/context``.
   ///   - transform: changes the value.
   ///   - completion: called in that task with the value that was stored, nil where it was removed; or with what
   ///     `transform` threw.
   public func updateValueInBackground(
-    forKey key: Key, expiry: Expiry? = nil, context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
     _ transform: @escaping @Sendable (inout Value?) async throws -> Void,
     completion: @escaping @Sendable (Result<Value?, any Error>) -> Void = { _ in }
   ) {
     Task(executorPreference: pilot.taskExecutor) { [self] in
       do {
-        let (_, written) = try await update(key, expiry: expiry, context: context, transform)
+        let (_, written) = try await update(
+          key, storing: Storing(expiry: expiry, tags: tags), context: context, transform)
         completion(.success(written.value))
       } catch {
         completion(.failure(error))
@@ -80,8 +86,8 @@ extension Cache {
   }
 
   private nonisolated(nonsending) func update<Result>(
-    _ key: Key, expiry: Expiry?, context: WriterContext?, _ transform: (inout Value?) async throws -> Result
-  ) async throws -> (result: Result, written: Written) {
+    _ key: Key, storing: Storing, context: WriterContext?, _ transform: (inout Value?) async throws -> Result
+  ) async throws -> (result: Result, written: Written<Value>) {
     let hash = EntryTable<Key, Value>.hash(key)
     table.watch(hash)
     defer { table.unwatch(hash) }
@@ -93,7 +99,7 @@ extension Cache {
       let result = try await transform(&value)
       try Task.checkCancellation()
       let written = attempt(
-        Self.replacement(of: finding.value, by: value), replacing: finding, forKey: key, hash: hash, expiry: expiry,
+        Self.replacement(of: finding.value, by: value), replacing: finding, forKey: key, hash: hash, storing: storing,
         effect: .replacement, context: context)
       if let written { return (result, written) }
     }

@@ -49,18 +49,25 @@ extension Cache {
   func cachedOnly(_ key: Key, hash: UInt64, policy: LoadPolicy) throws -> Loaded<Value> {
     if let value = value(forKey: key) { return Loaded(value: value, source: .secondTier) }
     // What the second tier has in grace is in memory now.
-    if case .stale(let value, let age) = table.lookUp(key, hash: hash, at: now()), policy.demand.accepts(staleBy: age) {
-      table.count(hash) {
-        $0.staleHits += 1
-        $0.memoryHits += 1
-        $0.misses -= 1
-      }
-      noteUse(ofKey: key, hash: hash)
+    if let value = staleInMemory(key, hash: hash, if: { policy.demand.accepts(staleBy: $0) }) {
       return Loaded(value: value, source: .secondTier, isStale: true)
     }
     throw CisternError(
       .notCached, "neither tier has a value that the policy accepts, and it says not to fetch one",
       location: location(of: key))
+  }
+
+  /// What memory has of a key past its lifetime, if its age is accepted. For after a look-up, which counted a miss: this
+  /// makes a hit of it.
+  func staleInMemory(_ key: Key, hash: UInt64, if accepts: (UInt64) -> Bool) -> Value? {
+    guard case .stale(let value, let age) = table.lookUp(key, hash: hash, at: now()), accepts(age) else { return nil }
+    table.count(hash) {
+      $0.staleHits += 1
+      $0.memoryHits += 1
+      $0.misses -= 1
+    }
+    noteUse(ofKey: key, hash: hash)
+    return value
   }
 
   private func timedOut(_ key: Key) -> CisternError {

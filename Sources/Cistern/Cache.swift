@@ -183,16 +183,7 @@ extension Cache {
     let hash = EntryTable<Key, Value>.hash(key)
     if let value = value(forKey: key) { return value }
     // What the second tier has of it was brought into memory just now, where memory can hold it.
-    guard case .stale(let value, let by) = table.lookUp(key, hash: hash, at: now()), by <= age.countedNanoseconds else {
-      return nil
-    }
-    table.count(hash) {
-      $0.staleHits += 1
-      $0.memoryHits += 1
-      $0.misses -= 1
-    }
-    noteUse(ofKey: key, hash: hash)
-    return value
+    return staleInMemory(key, hash: hash) { $0 <= age.countedNanoseconds }
   }
 
   /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory. What an older

@@ -10,3 +10,10 @@ public protocol CacheKey: Hashable, Sendable {
   /// The key with these bytes; nil when there is none.
   init?(keyBytes: RawSpan)
 }
+
+extension CacheKey {
+  /// Whether the key's bytes begin with these.
+  func hasKeyBytesPrefix(_ prefix: [UInt8]) -> Bool {
+    withKeyBytes { $0.byteCount >= prefix.count && $0.extracting(0..<prefix.count).hasSameBytes(as: prefix.rawSpan) }
+  }
+}

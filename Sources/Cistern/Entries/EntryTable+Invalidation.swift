@@ -24,7 +24,7 @@ extension EntryTable {
   /// Tells those who joined a flight whether an invalidation concerns what it brings, which is not stored.
   func noteInvalidation(of flight: Flight<Value>, forKey key: Key, hash: UInt64, tags: [String]) {
     shards.withShard(of: hash) { shard in
-      if shard.invalidations.newestConcerning(key, tags: tags, since: flight.era) != nil { flight.noteInvalidation() }
+      if shard.invalidations.concerns(key, tags: tags, since: flight.era) { flight.noteInvalidation() }
     }
   }
 

@@ -209,7 +209,7 @@ extension EntryTable {
         // What was fetched or read before an invalidation that concerns it has come too late. First, because those who
         // joined a flight have to know also where it has lost its entry.
         if let arrival, era < shard.invalidations.newest,
-          shard.invalidations.newestConcerning(key, tags: arrival.timing.tags, since: era) != nil
+          shard.invalidations.concerns(key, tags: arrival.timing.tags, since: era)
         {
           condition.flight?.noteInvalidation()
           count(&shard.counters)

@@ -16,9 +16,8 @@ final class Flight<Value: Sendable>: Sendable {
   @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
   /// The number of the newest invalidation when it began.
   @usableFromInline let era: UInt64
-  /// The least number that an invalidation can have for which what it brought has come too late; zero where there is none.
-  /// Set before it lands.
-  @usableFromInline let invalidatedAt = Atomic<UInt64>(0)
+  /// Whether what it brought came too late for an invalidation since it began, and was not stored. Set before it lands.
+  @usableFromInline let invalidated = Atomic<Bool>(false)
   /// Whether the second tier lost the key's record since it began, and has told so. Guarded by the shard's lock.
   @usableFromInline let departed = Atomic<Bool>(false)
 
@@ -112,19 +111,16 @@ final class Flight<Value: Sendable>: Sendable {
 
   /// Whether what it brought came too late for an invalidation, and was not stored.
   @inlinable
-  var isInvalidated: Bool { invalidatedAt.load(ordering: .acquiring) != 0 }
+  var isInvalidated: Bool { invalidated.load(ordering: .acquiring) }
 
-  /// An invalidation concerns what it brings. Which of those since it began was the first is not known any more, so that
-  /// whoever joined after any of them looks again.
+  /// An invalidation concerns what it brings.
   @usableFromInline
-  func noteInvalidation() { invalidatedAt.store(era + 1, ordering: .releasing) }
+  func noteInvalidation() { invalidated.store(true, ordering: .releasing) }
 
-  /// Whether one who asked when `era` was the newest invalidation must not have what the flight brought.
+  /// Whether one who asked when `era` was the newest invalidation must not have what the flight brought. Which of the
+  /// invalidations since it began was the first is not known any more, so that whoever joined after any of them looks again.
   @inlinable
-  func isInvalidated(since era: UInt64) -> Bool {
-    let number = invalidatedAt.load(ordering: .acquiring)
-    return number != 0 && number <= era
-  }
+  func isInvalidated(since era: UInt64) -> Bool { isInvalidated && era > self.era }
 
   /// Whether its last waiter left and it was cancelled.
   var isAbandoned: Bool { state.withLock { if case .abandoned = $0.phase { true } else { false } } }

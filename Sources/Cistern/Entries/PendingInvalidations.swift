@@ -45,22 +45,16 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
     prefixes.removeAll { $0.number <= number }
   }
 
-  /// The newest that concerns a key with these tags and is newer than `era`; nil for none.
+  /// Whether one that is newer than `era` concerns a key with these tags.
   @usableFromInline
-  func newestConcerning(_ key: Key, tags keyTags: [String], since era: UInt64) -> UInt64? {
-    var found = newestConcerning(key, since: era)
-    for tag in keyTags {
-      if let number = tags[tag], number > era { found = max(found ?? 0, number) }
-    }
-    return found
+  func concerns(_ key: Key, tags keyTags: [String], since era: UInt64) -> Bool {
+    concerns(key, since: era) || keyTags.contains { tag in tags[tag].map { $0 > era } ?? false }
   }
 
-  /// The newest that concerns a key whatever its tags are, and is newer than `era`; nil for none.
+  /// Whether one that is newer than `era` concerns a key, whatever its tags are.
   @usableFromInline
-  func newestConcerning(_ key: Key, since era: UInt64) -> UInt64? {
-    var found = era < floor ? floor : nil
-    for prefix in prefixes where prefix.number > era && prefix.matches(key) { found = max(found ?? 0, prefix.number) }
-    return found
+  func concerns(_ key: Key, since era: UInt64) -> Bool {
+    era < floor || prefixes.contains { $0.number > era && $0.matches(key) }
   }
 
   /// The whole number of an era that was cut to fit a slot; it lies less than 2²⁴ invalidations back.

@@ -21,7 +21,7 @@ extension Shard {
     switch slots[number].entry {
     case .inProgress(let flight):
       // What tags it will have is not known. That is looked at when it brings its value.
-      if invalidations.newestConcerning(key, since: flight.era) == nil { return true }
+      if !invalidations.concerns(key, since: flight.era) { return true }
     case .ready(var held):
       if !isInvalidated(held, forKey: key) {
         held.era = era
@@ -47,7 +47,7 @@ extension Shard {
   func isInvalidated(_ held: Held<Value>, forKey key: Key) -> Bool {
     guard held.era != era else { return false }
     let since = invalidations.number(of: held.era)
-    return invalidations.newestConcerning(key, tags: held.timing.tags, since: since) != nil
+    return invalidations.concerns(key, tags: held.timing.tags, since: since)
   }
 }
 

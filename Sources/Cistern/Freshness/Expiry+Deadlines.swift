@@ -17,13 +17,14 @@ extension Expiry {
     guard jitterPart != 0, lifetime != .max, lifetime != 0 else { return self }
     // The bits that choose neither shard nor slot; 16 of them are as fine as the fraction is.
     let share = ((hash >> 24 & 0xffff) * UInt64(jitterPart)) >> 16
-    return withLifetime(lifetime - min(lifetime - 1, Self.part(share, of: lifetime)))
+    return unjittered(lifetime - min(lifetime - 1, Self.part(share, of: lifetime)))
   }
 
   @usableFromInline
-  package func withLifetime(_ lifetime: UInt64) -> Expiry {
-    var expiry = Expiry(lifetime: lifetime)
-    expiry.copyPeriods(of: self)
+  func unjittered(_ lifetime: UInt64) -> Expiry {
+    var expiry = self
+    expiry.lifetime = lifetime
+    expiry.jitterPart = 0
     return expiry
   }
 

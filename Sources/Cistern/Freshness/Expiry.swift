@@ -19,7 +19,7 @@
 public struct Expiry: Sendable, Hashable {
   /// Nanoseconds; zero when refused, `UInt64.max` for never.
   @usableFromInline
-  package let lifetime: UInt64
+  package internal(set) var lifetime: UInt64
   /// Nanoseconds after the lifetime in which the value may be served stale.
   @usableFromInline
   package internal(set) var grace: UInt64 = 0
@@ -36,15 +36,6 @@ public struct Expiry: Sendable, Hashable {
   @inlinable
   init(lifetime: UInt64) {
     self.lifetime = lifetime
-  }
-
-  /// Takes all but the lifetime from another.
-  @usableFromInline
-  mutating func copyPeriods(of other: Expiry) {
-    grace = other.grace
-    idle = other.idle
-    refreshPart = other.refreshPart
-    jitterPart = 0
   }
 
   /// Fresh for as long as it is there.

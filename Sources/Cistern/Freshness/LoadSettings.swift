@@ -22,8 +22,15 @@ extension LoadSettings {
   var isPlain: Bool { gate == nil && retry == nil }
 
   /// Calls a fetch when it is its turn, and again where it fails and the policy says so. A pause takes up no turn.
-  @usableFromInline
+  @inlinable
   func attempt<Fetched>(
+    hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
+  ) async throws -> Fetched {
+    isPlain ? try await fetch() : try await attemptInTurn(hash: hash, clock: clock, fetch)
+  }
+
+  @usableFromInline
+  func attemptInTurn<Fetched>(
     hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     var attempt = 1

@@ -45,12 +45,7 @@ extension ObservationScope where Key == [UInt8] {
 extension ObservationScope where Key: CacheKey {
   /// By the bytes that a key has on disk, so that a prefix means the same in every part of the cache.
   fileprivate init(bytesPrefix prefix: Key) {
-    let prefix = prefix.withKeyBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
-    self.init(
-      selection: .matching { key in
-        key.withKeyBytes { bytes in
-          unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: prefix) }
-        }
-      })
+    let prefix = prefix.withKeyBytes { $0.copiedBytes() }
+    self.init(selection: .matching { $0.hasKeyBytesPrefix(prefix) })
   }
 }

@@ -56,6 +56,49 @@ struct TagAndPrefixTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches)
+  func `tags are given by updates, confirmed edits, bulk loads, batches and drafts, too`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      let tags = ["news"]
+      cache.updateValue(forKey: "a", tags: tags) { $0 = 1 }
+      try await cache.updateValue(forKey: "b", tags: tags) { value async in value = 1 }
+      try await withCheckedThrowingContinuation { done in
+        cache.updateValueInBackground(forKey: "c", tags: tags) {
+          $0 = 1
+        } completion: {
+          done.resume(with: $0.map { _ in })
+        }
+      }
+      try await cache.editValue(forKey: "d", tags: tags) { _ in
+        1
+      } confirmedBy: {
+        2
+      }
+      try await cache.editValue(forKey: "e", tags: tags) { _ in
+        1
+      } confirmedBy: {
+        nil
+      }
+      _ = try await cache.values(forKeys: ["f", "g"], tags: tags) {
+        Dictionary(uniqueKeysWithValues: $0.map { ($0, 1) })
+      }
+      try cache.batch { $0.setValue(1, forKey: "h", tags: tags) }
+      let draft = cache.draft()
+      draft.setValue(1, forKey: "i", tags: tags)
+      try draft.save()
+      // An update's tags take the place of the old ones.
+      cache.setValue(1, forKey: "kept", tags: tags)
+      cache.updateValue(forKey: "kept", tags: ["other"]) { $0 = 2 }
+      if kind != .memory { cache.trim(toCost: 0) }
+      for key in "abcdefghi" { try #require(cache[String(key)] != nil) }
+      cache.removeAll(tagged: "news")
+      for key in "abcdefghi" { try #require(cache[String(key)] == nil) }
+      try #require(cache["kept"] == 2)
+    }
+  }
+
   @Test(arguments: SubjectKind.caches, Way.allCases)
   func `after an invalidation at any instant of a load nobody who asks later reads what the load brings`(
     kind: SubjectKind, way: Way

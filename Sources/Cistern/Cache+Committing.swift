@@ -1,0 +1,139 @@
+// A write's critical section, and what follows it.
+
+extension Cache {
+  /// Stores a value: as it is, or as what the cache makes of it and of what it has.
+  ///
+  /// Throws where the two cannot be merged, which is reported; what is cached stays.
+  @inlinable
+  func write(
+    _ value: Value, forKey key: Key, storing: Storing, context: WriterContext?
+  ) throws(CisternError) -> Written<Value> {
+    let hash = EntryTable<Key, Value>.hash(key)
+    noticeExpiry(ofKey: key, hash: hash)
+    if !dependsOnCached {
+      let writing = prepare(value, forKey: key, storing: storing)
+      if let outcome = commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) {
+        return Written(value: value, outcome: outcome, encodingError: writing.encodingError)
+      }
+    }
+    return try arrive(value, forKey: key, hash: hash, storing: storing, context: context)
+  }
+
+  /// The critical section of every store, and what follows it.
+  ///
+  /// - Returns: nil where the terms' condition did not hold: then nothing has happened.
+  @inlinable
+  @discardableResult
+  func commit(
+    _ writing: Writing<Value>, forKey key: Key, hash: UInt64, _ terms: WriteTerms<Value>
+  ) -> WriteOutcome? {
+    var outcome = WriteOutcome.nothing
+    var isKept = false
+    let applied = table.write(
+      writing.arrival, forKey: key, hash: hash, if: terms.condition, effect: terms.effect
+    ) { had, isHeld, era in
+      let hadValue = hadValue(had, keyBytes: writing.staged?.key)
+      var isPersisted = false
+      if let staged = writing.staged?.stamped(era: era), let secondTier {
+        switch secondTier.partition.stage(staged) {
+        case .staged(let ticket):
+          outcome = .staged(ticket)
+          if case .record = staged { isPersisted = true }
+        case .refused:
+          outcome = .refused
+        }
+      }
+      isKept = isHeld || isPersisted
+      if observers.isObserved {
+        let tags = tags(of: had, and: writing.arrival)
+        if isKept {
+          if terms.isAnnounced, let value = writing.arrival?.value {
+            observers.record(
+              hadValue ? .updated(key, value) : .inserted(key, value), context: terms.context, tags: tags)
+          }
+        } else if hadValue {
+          observers.record(.removed(key, .refused), context: terms.context, tags: tags)
+        }
+      }
+      return isPersisted
+    }
+    if applied { table.count(hash) { if isKept { $0.stores += 1 } else { $0.refused += 1 } } }
+    deliverChanges()
+    return applied ? outcome : nil
+  }
+
+  /// Removes a key; nil where the condition did not hold.
+  @discardableResult
+  func remove(
+    _ key: Key, if condition: WriteCondition<Value> = .always, stagingAlways: Bool = false, context: WriterContext?
+  ) -> WriteOutcome? {
+    let keyBytes = secondTier?.bytes(key)
+    let hash = EntryTable<Key, Value>.hash(key)
+    noticeExpiry(ofKey: key, hash: hash)
+    var outcome = WriteOutcome.nothing
+    var hadAny = false
+    // Let go of outside the lock.
+    var edited: EditedKeys<Key, Value>.Edited?
+    defer { withExtendedLifetime(edited) {} }
+    let applied = table.write(nil, forKey: key, hash: hash, if: condition, edits: .ended) { had, _, _ in
+      if !edits.isEmpty { edited = edits.set(nil, for: key) }
+      hadAny = edited.map { $0.shown != nil } ?? (had != nil || keyBytes.map { isPersisted($0) } ?? false)
+      guard hadAny || stagingAlways || edited != nil else { return false }
+      if let keyBytes, let secondTier {
+        switch secondTier.partition.stage(.removal(key: keyBytes)) {
+        case .staged(let ticket): outcome = .staged(ticket)
+        case .refused: outcome = .refused
+        }
+      }
+      if hadAny, observers.isObserved {
+        observers.record(.removed(key, .explicit), context: context, tags: had?.timing.tags ?? [])
+      }
+      return false
+    }
+    if hadAny { table.count(hash) { $0.removals += 1 } }
+    deliverChanges()
+    return applied ? outcome : nil
+  }
+
+  /// The tags by which observers hear of a change: those of the value that went, and of the one that came.
+  @usableFromInline
+  func tags(of had: Held<Value>?, and arrival: Arrival<Value>?) -> [String] {
+    (had?.timing.tags ?? []) + (arrival?.timing.tags ?? [])
+  }
+
+  /// Whether the key had a value in either tier. Asks the second one only where somebody wants to know.
+  @usableFromInline
+  func hadValue(_ had: Held<Value>?, keyBytes: [UInt8]?) -> Bool {
+    guard had == nil else { return true }
+    guard observers.isObserved, let keyBytes else { return false }
+    return isPersisted(keyBytes)
+  }
+
+  @usableFromInline
+  func isPersisted(_ keyBytes: [UInt8]) -> Bool {
+    guard let secondTier else { return false }
+    return secondTier.partition.contains(keyBytes.rawSpan)
+  }
+
+  /// Returns when a write is on disk.
+  nonisolated(nonsending) func waitForCommit(
+    _ outcome: WriteOutcome?, encodingError: (any Error)? = nil, forKey key: Key
+  ) async throws(CisternError) {
+    if let encodingError {
+      throw CisternError(
+        .notEncodable, "the value could not be encoded; it is in memory only", location: location(of: key),
+        cause: encodingError)
+    }
+    switch outcome {
+    case .nothing, nil:
+      break
+    case .staged(let ticket):
+      try await secondTier?.partition.waitForCommit(ticket)
+    case .refused:
+      throw CisternError(
+        .diskFailed,
+        "the second tier would not take the write: it is larger than the tier can hold, or the tier is read-only, closed or failing",
+        location: location(of: key))
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Synchronization
+
+// What a write does first, outside all locks: the value is weighed and encoded, and its lifetime and tags are found.
+
+extension Cache {
+  /// Weighs and encodes. Runs the weigher and the codec: outside all locks.
+  @inlinable
+  func prepare(_ value: Value, forKey key: Key, storing: Storing) -> Writing<Value> {
+    let keyBytes = secondTier?.bytes(key)
+    var expiry = storing.expiry ?? expiryOfValue?(value) ?? self.expiry
+    guard !expiry.refusesWrite else {
+      return Writing(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
+    }
+    var timing = Timing.plain(until: .distantFuture)
+    let tags = allTags(of: value, and: storing.tags)
+    if !expiry.isNever || !tags.isEmpty {
+      expiry = expiry.resolved(forHash: EntryTable<Key, Value>.hash(key))
+      timing = expiry.timing(from: clock.now(), tags: tags)
+      if !expiry.isNever { hasDeadlines.store(true, ordering: .relaxed) }
+      if expiry.idle != 0 { hasIdleTimes.store(true, ordering: .relaxed) }
+    }
+    let encoded = encode(value, forKey: key)
+    let cost = cost(of: value, encodedSize: encoded.size)
+    let staged: StagedWrite? = keyBytes.map { keyBytes in
+      guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
+      let created = wallNow()
+      var metadata = expiry.metadata(created: created, cost: cost, tags: tags)
+      metadata.schemaVersion = schemaVersion
+      metadata.isNegative = codec?.isAbsent(value) ?? false
+      return .record(key: keyBytes, metadata, bytes: bytes)
+    }
+    return Writing(
+      arrival: Arrival(value: value, cost: cost, timing: timing), staged: staged, encodingError: encoded.error)
+  }
+
+  /// The tags of a write and those that the value itself says. The empty one is no tag.
+  @inlinable
+  func allTags(of value: Value, and tags: [String]) -> [String] {
+    guard let tagsOfValue else { return tags.isEmpty ? tags : tags.filter { !$0.isEmpty } }
+    return (tags + tagsOfValue(value)).filter { !$0.isEmpty }
+  }
+
+  /// The value's bytes, where there is a tier for them or they are needed to weigh it; and its size.
+  @usableFromInline
+  func encode(_ value: Value, forKey key: Key) -> (bytes: [UInt8]?, size: Int, error: (any Error)?) {
+    guard let codec else { return (nil, 1, nil) }
+    if secondTier == nil {
+      if weigher != nil { return (nil, 1, nil) }
+      if let size = codec.encodedSize(value) { return (nil, size, nil) }
+    }
+    do {
+      let bytes = try codec.encode(value)
+      return (bytes, bytes.count, nil)
+    } catch {
+      table.count(EntryTable<Key, Value>.hash(key)) { $0.notEncodable += 1 }
+      report(
+        StoreReport(
+          .notEncodable, "a value could not be encoded; it is in memory only, at a cost of 1",
+          location: location(of: key), cause: error))
+      return (nil, 1, error)
+    }
+  }
+
+  /// What a value costs in memory: what the weigher says, or else its size; 1 at least.
+  @inlinable
+  func cost(of value: Value, encodedSize: Int) -> UInt32 {
+    UInt32(clamping: max(1, weigher?(value) ?? encodedSize))
+  }
+}
