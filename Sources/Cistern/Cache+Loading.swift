@@ -29,7 +29,7 @@ extension Cache {
   ) async throws -> Value {
     let hash = EntryTable<Key, Value>.hash(key)
     let policy = policy ?? loading.policy
-    if policy.demand.acceptsFresh, let value = freshInMemory(key, hash: hash) { return value }
+    if let value = usableInMemory(key, hash: hash, accepting: policy.demand) { return value }
     return try await load(key, hash: hash, storing: Storing(expiry: expiry, tags: tags), policy: policy, fetch: fetch)
       .value
   }
@@ -41,7 +41,7 @@ extension Cache {
   ) async throws -> Loaded<Value> {
     let hash = EntryTable<Key, Value>.hash(key)
     let policy = policy ?? loading.policy
-    if policy.demand.acceptsFresh, let value = freshInMemory(key, hash: hash) {
+    if let value = usableInMemory(key, hash: hash, accepting: policy.demand.freshOnly) {
       return Loaded(value: value, source: .memory)
     }
     return try await load(key, hash: hash, storing: Storing(expiry: expiry, tags: tags), policy: policy, fetch: fetch)
@@ -59,10 +59,12 @@ extension Cache {
     try await value(forKey: key, expiry: expiry, tags: tags, policy: .reload, fetch: fetch)
   }
 
-  /// A fresh value that memory has; one that is due for a refresh is not among them, for the load to see.
+  /// A value that memory has and that is returned at once, with nothing to begin: a fresh one, or a stale one that is
+  /// accepted and whose refresh is on its way, or not due.
   @inlinable
-  func freshInMemory(_ key: Key, hash: UInt64) -> Value? {
-    switch table.lookUp(key, hash: hash, at: now(), refreshing: true) {
+  func usableInMemory(_ key: Key, hash: UInt64, accepting demand: Demand) -> Value? {
+    guard demand.acceptsFresh else { return nil }
+    switch table.lookUp(key, hash: hash, at: now(), accepting: demand) {
     case .hit(let value):
       return value
     case .hitToNote(let value, let uses):

@@ -57,10 +57,10 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What memory has for a key. Takes one lock, moves and allocates nothing.
   @inlinable
   func lookUp(
-    _ key: Key, hash: UInt64, at now: MonotonicTime, refreshing: Bool = false
+    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand? = nil
   ) -> Shard<Key, Value>.LookUp {
     shards.withShard(of: hash) {
-      $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now, refreshing: refreshing, budget: budget)
+      $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now, accepting: demand, budget: budget)
     }
   }
 

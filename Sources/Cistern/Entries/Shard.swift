@@ -40,16 +40,19 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     case hitToNote(Value, Uses)
     /// Nothing in memory. The stamp and the newest invalidation tell later whether that is still so.
     case absent(stamp: UInt32, era: UInt64)
-    /// A value past its lifetime and in grace, so many nanoseconds ago; or due for a refresh, which the caller can begin.
+    /// A value past its lifetime and in grace, so many nanoseconds ago; or, for a load, one that its policy does not
+    /// simply return.
     case stale(Value, by: UInt64)
     /// A value past its time.
     case expired
   }
 
   /// The main path: what memory has for a key.
+  ///
+  /// - Parameter demand: what a load accepts; nil for a look-up, which accepts what is fresh and refreshes nothing.
   @inlinable
   mutating func lookUp(
-    _ key: Key, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool = false, budget: MemoryBudget
+    _ key: Key, fingerprint: UInt32, at now: MonotonicTime, accepting demand: Demand? = nil, budget: MemoryBudget
   ) -> LookUp {
     guard let number = slots.find(key, fingerprint: fingerprint) else {
       return .absent(stamp: stamps[Self.stampIndex(fingerprint)], era: invalidations.newest)
@@ -60,28 +63,32 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       recordHit(number)
       return .hit(held.value)
     }
-    return lookUpDetailed(number, fingerprint: fingerprint, at: now, refreshing: refreshing, budget: budget)
+    return lookUpDetailed(number, fingerprint: fingerprint, at: now, accepting: demand, budget: budget)
   }
 
   /// As the main path, of what is in progress, past its time, or good for more than one time.
   @inlinable
   @inline(never)
   mutating func lookUpDetailed(
-    _ number: SlotNumber, fingerprint: UInt32, at now: MonotonicTime, refreshing: Bool, budget: MemoryBudget
+    _ number: SlotNumber, fingerprint: UInt32, at now: MonotonicTime, accepting demand: Demand?, budget: MemoryBudget
   ) -> LookUp {
     guard isCurrent(number, budget: budget), let held = slots[number].entry.held else {
       return .absent(stamp: stamps[Self.stampIndex(fingerprint)], era: invalidations.newest)
     }
-    switch held.freshness(at: now) {
-    case .refreshDue where refreshing && !slots[number].entry.isRefreshing:
-      return .stale(held.value, by: 0)
-    case .fresh, .refreshDue:
+    let freshness = held.freshness(at: now)
+    switch (demand ?? .lookUp).verdict(on: freshness) {
+    case .gone:
+      return .expired
+    case .use(let isStale, let refreshes) where !refreshes || slots[number].entry.isRefreshing:
       recordHit(number)
+      if isStale { counters.staleHits += 1 }
       held.noteUse(at: now)
       if let uses = held.takeUseForDisk(at: now) { return .hitToNote(held.value, uses) }
       return .hit(held.value)
-    case .stale(let age, _): return .stale(held.value, by: age)
-    case .gone: return .expired
+    case .use, .fetch:
+      // The caller begins a refresh, or has to wait for a flight.
+      if case .stale(let age, _) = freshness { return .stale(held.value, by: age) }
+      return .stale(held.value, by: 0)
     }
   }
 

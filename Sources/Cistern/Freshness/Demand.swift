@@ -30,6 +30,14 @@ struct Demand: Sendable, Hashable {
   @inlinable
   static var standard: Demand { Demand() }
 
+  /// Only what is fresh, and nothing is fetched.
+  @inlinable
+  static var lookUp: Demand { Demand(stale: .never, fetches: false) }
+
+  /// The same, of what is fresh.
+  @inlinable
+  var freshOnly: Demand { Demand(acceptsFresh: acceptsFresh, stale: .never, fetches: fetches) }
+
   /// What to do with a value.
   @usableFromInline
   enum Verdict: Equatable {

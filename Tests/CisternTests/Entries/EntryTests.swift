@@ -185,6 +185,28 @@ struct EntryTests {
     #expect(pairs == 27 * 17 + 18 * 2)
     print("pairs of state and event covered: \(pairs)")
   }
+
+  @Test func `a look-up of a load's has what the life cycle would return at once, and leaves it the rest`() async {
+    for state in await Self.states() {
+      for (name, demand) in Self.demands {
+        var shard = Shard<Int, Value>(policy: S3FIFO())
+        let budget = MemoryBudget(costLimit: 10)
+        _ = shard.transition(1, fingerprint: 2, at: nil, cost: 1, budget: budget) { $0 = state.entry }
+        var found = "nothing"
+        switch shard.lookUp(1, fingerprint: 2, at: Self.now, accepting: demand, budget: budget) {
+        case .hit(let value), .hitToNote(let value, _):
+          found = shard.counters.staleHits == 0 ? "hit" : "hit stale"
+          #expect(value == state.entry?.held?.value && shard.counters.memoryHits == 1)
+        case .absent, .stale, .expired:
+          #expect(shard.counters.memoryHits == 0 && shard.counters.staleHits == 0)
+        }
+        // A load that wants a fetch in any case does not look up.
+        guard demand.acceptsFresh else { continue }
+        let expected = Self.expected(state, demand)
+        #expect(found == (expected.hasPrefix("hit") ? expected : "nothing"), "\(name) in state \(state.name)")
+      }
+    }
+  }
 }
 
 extension Held {
