@@ -12,7 +12,7 @@ extension Cache {
   /// of each key. An empty tag is no tag: nothing has it.
   public func removeAll(tagged tag: String, context: WriterContext? = nil) {
     guard !tag.isEmpty else { return }
-    invalidate(.tag(tag), context: context) { $0.add(tag: tag, number: $1) }
+    _ = invalidate(tag: tag, context: context)
   }
 
   /// As ``removeAll(tagged:context:)``, and returns when it is on disk: no crash brings a value back.
@@ -22,8 +22,7 @@ extension Cache {
     tagged tag: String, context: WriterContext? = nil
   ) async throws(CisternError) {
     guard !tag.isEmpty else { return }
-    let ticket = invalidate(.tag(tag), context: context) { $0.add(tag: tag, number: $1) }
-    if let ticket { try await secondTier?.partition.waitForCommit(ticket) }
+    if let ticket = invalidate(tag: tag, context: context) { try await secondTier?.partition.waitForCommit(ticket) }
   }
 
   /// Removes every key for which `isRemoved` says so, one after the other, from both tiers. Keys that are stored while it
@@ -103,19 +102,37 @@ extension Cache where Key == [UInt8] {
 extension Cache where Key: CacheKey {
   fileprivate func invalidate(bytesPrefix prefix: Key, context: WriterContext?) -> CommitTicket? {
     let bytes = prefix.withKeyBytes { $0.copiedBytes() }
-    return invalidate(.prefix(bytes), context: context) { pending, number in
+    return invalidate(.prefix(bytes), context: context) { key, _ in
+      key.hasKeyBytesPrefix(bytes)
+    } add: { pending, number in
       pending.add(prefix: bytes, number: number) { $0.hasKeyBytesPrefix(bytes) }
     }
   }
 }
 
 extension Cache {
+  fileprivate func invalidate(tag: String, context: WriterContext?) -> CommitTicket? {
+    invalidate(.tag(tag), context: context) { _, timing in
+      timing.tags.contains(tag)
+    } add: { pending, number in
+      pending.add(tag: tag, number: number)
+    }
+  }
+
   /// Stamps the disk first, then all shards at once: what is written between is gone in both.
-  @discardableResult
+  ///
+  /// - Parameters:
+  ///   - concerns: whether it concerns a key that unconfirmed edits lie over, and whose confirmed value is good for so long.
+  ///     Called under locks.
+  ///   - add: adds the invalidation to those that are pending, by its number.
   fileprivate func invalidate(
-    _ what: Invalidation, context: WriterContext?, _ add: (inout PendingInvalidations<Key>, UInt64) -> Void
+    _ what: Invalidation, context: WriterContext?, concerns: (Key, Timing) -> Bool,
+    add: (inout PendingInvalidations<Key>, UInt64) -> Void
   ) -> CommitTicket? {
     var ticket: CommitTicket?
+    // Let go of outside the locks.
+    var edited: [EditedKeys<Key, Value>.Edited] = []
+    defer { withExtendedLifetime(edited) {} }
     table.invalidate { pending in
       var number = pending.newest + 1
       if let partition = secondTier?.partition {
@@ -125,6 +142,7 @@ extension Cache {
       }
       add(&pending, number)
     } commit: {
+      if !edits.isEmpty { edited = edits.removeAll { concerns($0, $1.timing) } }
       if observers.isObserved { observers.record(.invalidated(what), context: context) }
     }
     deliverChanges()

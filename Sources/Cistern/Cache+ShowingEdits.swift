@@ -82,7 +82,10 @@ extension Cache {
     }
     let isSettled = edited.queue.isSettled
     if isSettled, edited.timing.freshness(at: clock.now()) == .gone { edited.shown = nil }
-    let timing = isSettled ? edited.timing : .plain(until: .distantFuture)
+    // Its tags are those of the confirmed value: who removes that by one removes what is shown.
+    let timing =
+      isSettled
+      ? edited.timing : Timing(freshUntil: .distantFuture, tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
     if !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
     let arrival = edited.shown.map { Arrival(value: $0, cost: shownCost(of: $0), timing: timing) }
     let event = isAnnounced ? change(of: key, from: finding, to: edited.shown) : nil

@@ -40,6 +40,17 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Inside the critical sections of all shards. Answers what was removed, to be freed outside of them. O(n) for n keys that
+  /// edits lie over.
+  func removeAll(where isRemoved: (Key, Edited) -> Bool) -> [Edited] {
+    edited.withLock { edited in
+      let removed = edited.filter { isRemoved($0.key, $0.value) }
+      for key in removed.keys { edited[key] = nil }
+      count.store(edited.count, ordering: .releasing)
+      return Array(removed.values)
+    }
+  }
+
   /// Inside the critical sections of all shards. Answers what was there, to be freed outside of them.
   func removeAll() -> [Key: Edited] {
     edited.withLock { edited in

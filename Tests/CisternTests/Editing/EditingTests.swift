@@ -194,26 +194,60 @@ struct EditingTests {
     }
   }
 
-  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  enum Removal: CaseIterable, Sendable {
+    case key, all, tag, prefix, predicate
+
+    func apply(to cache: Cache<String, Fields>) {
+      switch self {
+      case .key: cache["k"] = nil
+      case .all: cache.removeAll()
+      case .tag: cache.removeAll(tagged: "tag")
+      case .prefix: cache.removeAll(withPrefix: "k")
+      case .predicate: cache.removeAll(where: { $0 == "k" })
+      }
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
   func `a removal ends edits: nothing of them is stored, whatever becomes of their operations`(
-    kind: FieldsSubject.Kind, clears: Bool
+    kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Self.subject(kind, on: executor)
       let cache = subject.cache
-      cache["k"] = ["base": 1]
+      cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
       let gates = (0..<3).map { _ in Gate() }
       let edits = [
         Self.edit(subject, "kept", gate: gates[0]), Self.edit(subject, "failed", gate: gates[1], fails: true),
         Self.edit(subject, "answered", gate: gates[2], answer: ["server": 1]),
       ]
       for gate in gates { await gate.arrivals(atLeast: 1) }
-      if clears { cache.removeAll() } else { cache["k"] = nil }
+      removal.apply(to: cache)
       try #require(subject.valuesFromBothTiers("k") == [nil, nil])
       for gate in gates { gate.open() }
       try #require(try await edits[0].value == nil)
       for edit in edits { _ = await edit.result }
       try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `an invalidation of others leaves edits as they are`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let cache = subject.cache
+      cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
+      let gate = Gate()
+      let edit = Self.edit(subject, "edited", gate: gate)
+      await gate.arrivals(atLeast: 1)
+      cache.removeAll(tagged: "other")
+      cache.removeAll(withPrefix: "l")
+      let shown: Fields = ["base": 1, "edited": 1]
+      try #require(cache["k"] == shown)
+      gate.open()
+      try #require(try await edit.value == shown)
+      try #require(subject.valuesFromBothTiers("k") == [shown, shown])
       try #require(subject.findings == [])
     }
   }
