@@ -1,3 +1,5 @@
+import Locking
+
 extension Cache {
   /// Calls `handler` with every change in `scope` from now on, until the token is cancelled or goes out of scope.
   ///
@@ -36,6 +38,28 @@ extension Cache {
     _ scope: ObservationScope<Key> = .all, keeping limit: Int? = nil
   ) -> ChangeSets<Key, Value> {
     observers.sets(scope, keeping: limit)
+  }
+
+  /// Calls `handler` with the value of a key as it is, and with every later one, until the token is cancelled or goes out of
+  /// scope: with no gap between them, and none twice. Nil says that there is none now.
+  ///
+  /// Every call, the first too, is made as ``observe(_:_:)`` makes them. The value of now is looked up on the calling thread,
+  /// in both tiers.
+  ///
+  /// - Returns: the token that keeps the observation alive.
+  public func observeValue(
+    forKey key: Key, _ handler: @escaping @Sendable (Value?) -> Void
+  ) -> ObservationToken {
+    // The handler has its changes one at a time: the lock is never waited for, and not held while it runs.
+    let shown = Guarded(ShownValue<Key, Value>())
+    return observers.observe(.key(key)) {
+      let (value, number) = numberedValue(forKey: key)
+      return Change(number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit))
+    } _: { [weak self] change in
+      let current =
+        if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil as (Value?, UInt64)? }
+      if let value = shown.withLock({ $0.take(change) { current } }) { handler(value) }
+    }
   }
 
   /// The value of a key as it is when somebody begins to iterate, and every later one: with no gap between them, and none

@@ -8,6 +8,8 @@ struct ErasedChange: Sendable {
   let key: ErasedKey?
   /// Whether nothing that was told before matters any more: every key lost its value.
   let clears: Bool
+  /// What was invalidated; nil for any other change, and for a set.
+  let invalidation: Invalidation?
   /// The tags of the values before and after it.
   let tags: [String]
   private let box: any AnyObject & Sendable
@@ -16,12 +18,14 @@ struct ErasedChange: Sendable {
     self.tags = tags
     key = change.key.map(ErasedKey.init)
     clears = if case .cleared = change.event { true } else { false }
+    invalidation = if case .invalidated(let what) = change.event { what } else { nil }
     box = ChangeBox(change)
   }
 
   init<Key, Value>(_ changeSet: ChangeSet<Key, Value>) {
     key = nil
     clears = false
+    invalidation = nil
     tags = []
     box = ChangeSetBox(changeSet)
   }

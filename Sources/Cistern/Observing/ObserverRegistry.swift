@@ -71,6 +71,20 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, in: center))
   }
 
+  /// Calls `handler` with a change that tells how things are, and with every change of the scope from now on, until the
+  /// token ends.
+  ///
+  /// - Parameter first: makes that change, when the observer is registered already: later changes may come before it.
+  package func observe(
+    _ scope: ObservationScope<Key>, beginningWith first: () -> Change<Key, Value>,
+    _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
+  ) -> ObservationToken {
+    let mailbox = HandlerMailbox(taskExecutor: taskExecutor) { handler($0.change()) }
+    let subscription = Subscription(ErasedScope(scope), mailbox, in: center)
+    if mailbox.append(ErasedChange(first())) { mailbox.attend() }
+    return ObservationToken(subscription)
+  }
+
   /// The changes of the scope from now on, as a sequence.
   package func updates(_ scope: ObservationScope<Key>, buffering: UpdateBuffering) -> Updates<Key, Value> {
     Updates(UpdatesSource(ErasedScope(scope), buffering: buffering.policy, of: center))

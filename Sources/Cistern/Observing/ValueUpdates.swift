@@ -26,10 +26,7 @@ public struct ValueUpdates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
     let key: Key
     var updates: Updates<Key, Value>.Iterator
     weak var cache: Cache<Key, Value>?
-    /// The number of the newest change that the values so far show; nil before the first.
-    var shown: UInt64?
-    /// Whether the newest of them is none. That what nobody saw is gone need not be told.
-    var isAbsent = false
+    var shown = ShownValue<Key, Value>()
 
     /// The next value, as soon as there is one; nil at the end.
     public mutating func next() async -> Value?? {
@@ -38,28 +35,17 @@ public struct ValueUpdates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
 
     /// The next value, as soon as there is one; nil at the end. Stays on the caller's actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value?? {
-      guard let shown else { return beginning() }
+      guard shown.hasBegun else { return beginning() }
       while let change = await updates.next(isolation: actor) {
-        guard change.number > shown else { continue }
-        var value = change.value
-        if case .invalidated = change.event {
-          // It may concern other keys. A value that came after it has a change of its own.
-          guard let (current, number) = cache?.numberedValue(forKey: key) else { continue }
-          if case .some = current { continue }
-          value = nil
-          self.shown = number
-        }
-        let wasAbsent = isAbsent
-        isAbsent = value.map { _ in false } ?? true
-        if !wasAbsent || !isAbsent { return .some(value) }
+        let value = shown.take(change) { [key, weak cache] in cache?.numberedValue(forKey: key) }
+        if let value { return .some(value) }
       }
       return nil
     }
 
     private mutating func beginning() -> Value?? {
       guard !Task.isCancelled, let (value, number) = cache?.numberedValue(forKey: key) else { return nil }
-      shown = number
-      isAbsent = value.map { _ in false } ?? true
+      shown.begin(with: value, number: number)
       return .some(value)
     }
   }

@@ -33,6 +33,9 @@ import Testing
       if case .removed(let id, let cause) = change.event { print("\(id) went: \(cause)") }
     }
     defer { token.cancel() }
+
+    let shown = articles.observeValue(forKey: id) { article in print(article?.title ?? "none") }
+    defer { shown.cancel() }
     articles[id] = edited
     articles[id] = nil
   }

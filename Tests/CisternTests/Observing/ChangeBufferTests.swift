@@ -10,6 +10,10 @@ import Testing
     ErasedChange(Change<String, Int>(number: number, event: key.map { .updated($0, Int(number)) } ?? .cleared))
   }
 
+  private func invalidation(_ number: UInt64, _ tag: String) -> ErasedChange {
+    ErasedChange(Change<String, Int>(number: number, event: .invalidated(.tag(tag))))
+  }
+
   private func drain(_ buffer: inout Buffer) -> [UInt64] {
     var numbers: [UInt64] = []
     while let change = buffer.popFirst() { numbers.append(change.number) }
@@ -67,6 +71,20 @@ import Testing
     #expect(drain(&buffer) == [5, 7])
   }
 
+  @Test func `an invalidation is kept once, and no later change of a key comes before it`() {
+    var buffer = Buffer(.newestPerKey)
+    buffer.append(change(1, "a"))
+    buffer.append(change(2, "b"))
+    for number in stride(from: UInt64(3), to: 3_000, by: 3) {
+      buffer.append(invalidation(number, "news"))
+      buffer.append(change(number + 1, "a"))
+      buffer.append(change(number + 2, "a"))
+    }
+    #expect(buffer.count == 3)
+    #expect(buffer.takeDisplaced().count == 2_996)
+    #expect(drain(&buffer) == [2, 2_997, 2_999])
+  }
+
   @Test(arguments: [Buffer.Policy.unbounded, .newestPerKey, .bounded(3), .bounded(200)])
   func `it behaves like a list, whatever the operations`(_ policy: Buffer.Policy) {
     for seed in SeededSchedule.seeds(200) {
@@ -78,7 +96,8 @@ import Testing
       for step in 0..<600 {
         if generator.next(below: 10) < (step < 300 ? 7 : 3) {
           let key = generator.next(below: 40) == 0 ? nil : "\(generator.next(below: 150))"
-          let new = change(UInt64(step), key)
+          let tag = generator.next(below: 20) == 0 ? "\(generator.next(below: 3))" : nil
+          let new = tag.map { invalidation(UInt64(step), $0) } ?? change(UInt64(step), key)
           displaced += append(new, to: &model, policy)
           buffer.append(new)
         } else {
@@ -101,11 +120,16 @@ import Testing
     case .unbounded: model.append(new)
     case .bounded(let limit): model = (model + [new]).suffix(limit)
     case .newestPerKey:
-      if new.key == nil {
+      let newest = model.lastIndex { $0.invalidation != nil } ?? -1
+      if let invalidation = new.invalidation {
+        model.removeAll { $0.invalidation == invalidation }
+        model.append(new)
+      } else if new.key == nil {
         model = [new]
-      } else if let place = model.firstIndex(where: { $0.key == new.key }) {
+      } else if let place = model.firstIndex(where: { $0.key == new.key }), place > newest {
         model[place] = new
       } else {
+        model.removeAll { $0.key != nil && $0.key == new.key }
         model.append(new)
       }
     }

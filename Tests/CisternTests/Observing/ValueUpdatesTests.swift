@@ -77,4 +77,66 @@ struct ValueUpdatesTests {
       try #require(await iterator.next() == .some(3))
     }
   }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a closure has the value of now and later ones in order, with no gap, none twice, and the last one always`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 300) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = 0
+      if kind != .memory, executor.seed % 2 == 0 { cache.trim(toCost: 0) }
+      let writer = Task(executorPreference: executor) {
+        for number in 1...5 {
+          await Task.yield()
+          cache["k"] = number
+          if number == 3 { cache.removeAll(withPrefix: "other") }
+        }
+        cache["k"] = nil
+      }
+      let seen = (0..<3).map { _ in Recorder<Int>() }
+      var observations: Observations? = Observations()
+      for recorder in seen {
+        await Task.yield()
+        if let observations {
+          cache.observeValue(forKey: "k") { recorder.record($0 ?? -1) }.store(in: observations)
+        }
+      }
+      await writer.value
+      while seen.contains(where: { $0.elements.last != -1 }) { await Task.yield() }
+      for recorder in seen {
+        let values = recorder.elements.dropLast()
+        try #require(
+          values.allSatisfy { $0 >= 0 } && zip(values, values.dropFirst()).allSatisfy { $0 + 1 == $1 }, "\(values)")
+      }
+      observations = nil
+      cache["k"] = 9
+      for _ in 0..<20 { await Task.yield() }
+      try #require(seen.allSatisfy { $0.elements.last == -1 })
+      try #require(subject.findings == [] && cache.watchFindings == [])
+    }
+  }
+
+  @Test func `a closure is told of an invalidation that ends the value, once, and that there is none at first`() throws
+  {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.memory, on: executor)
+      let cache = subject.cache
+      let seen = Recorder<Int>()
+      let token = cache.observeValue(forKey: "k") { seen.record($0 ?? -1) }
+      func settle() async { for _ in 0..<50 { await Task.yield() } }
+      await settle()
+      cache.setValue(1, forKey: "k", tags: ["mine"])
+      await settle()
+      cache.removeAll(tagged: "theirs")
+      cache.removeAll(tagged: "mine")
+      cache.removeAll(tagged: "mine")
+      await settle()
+      cache["k"] = 2
+      await settle()
+      try #require(seen.elements == [-1, 1, -1, 2])
+      token.cancel()
+    }
+  }
 }
