@@ -1,7 +1,7 @@
 import CisternTesting
 
 /// Whether some order of the operations, each within its own time, explains a history of a register that may forget at
-/// any time. Tries them all: for a handful of operations.
+/// any time, or not. Tries them all: for a handful of operations.
 struct BruteForceChecker {
   private struct Position: Hashable {
     var done: UInt32
@@ -9,16 +9,18 @@ struct BruteForceChecker {
   }
 
   private let history: [HistoryOperation<Int>]
+  private let forgets: Bool
   private var deadEnds: Set<Position> = []
 
-  static func isRight(_ history: [HistoryOperation<Int>]) -> Bool {
-    var checker = BruteForceChecker(history: history)
+  static func isRight(_ history: [HistoryOperation<Int>], forgets: Bool = true) -> Bool {
+    var checker = BruteForceChecker(history: history, forgets: forgets)
     return checker.canFinish(from: Position(done: 0, value: nil))
   }
 
-  private init(history: [HistoryOperation<Int>]) {
+  private init(history: [HistoryOperation<Int>], forgets: Bool) {
     precondition(history.count < 32)
     self.history = history
+    self.forgets = forgets
   }
 
   private mutating func canFinish(from position: Position) -> Bool {
@@ -33,6 +35,7 @@ struct BruteForceChecker {
       switch operation.kind {
       case .write(let value): next.value = value
       case .read(let value): if position.value != value { continue }
+      case .miss where !forgets && position.value != nil: continue
       case .miss, .removal: next.value = nil  // A miss forgets, if there was something to forget.
       }
       if canFinish(from: next) { return true }

@@ -1,0 +1,37 @@
+import CisternTesting
+
+/// One value, or none; it may get lost by itself, or not.
+struct RegisterModel: SequentialModel {
+  enum Operation: Sendable, Hashable {
+    case set(Int)
+    case removed
+    case found(Int)
+    case missed
+    /// Replaced in one step.
+    case updated(from: Int?, to: Int?)
+  }
+
+  let forgets: Bool
+
+  var initialState: Int? { nil }
+
+  func apply(_ operation: Operation, to state: inout Int?) -> Bool {
+    let found = state
+    switch operation {
+    case .set(let value):
+      state = value
+      return true
+    case .removed:
+      state = nil
+      return true
+    case .found(let value):
+      return found == value
+    case .missed:
+      state = nil
+      return forgets || found == nil
+    case .updated(let old, let new):
+      state = new
+      return found == old || forgets && old == nil
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import CisternTesting
+import Testing
+
+/// The yardstick itself: which histories of one key it takes.
+struct KeyModelTests {
+  private func isRight(_ operations: [KeyModel.Operation], forgets: Bool = false) -> Bool {
+    let history = operations.enumerated().map {
+      TimedOperation($1, called: UInt64($0 * 2), returned: UInt64($0 * 2 + 1))
+    }
+    return LinearizabilityChecker.check(history, against: KeyModel(forgets: forgets))
+      .isLinearizable
+  }
+
+  @Test func `a load fetches only where there is nothing, and once`() {
+    #expect(isRight([.began(1), .joined(1), .landed(1), .found(1), .joined(1)]))
+    #expect(!isRight([.began(1), .began(2)], forgets: true))
+    #expect(!isRight([.set(1), .began(2)]))
+    #expect(isRight([.set(1), .began(2), .landed(2), .found(2)], forgets: true))
+  }
+
+  @Test func `what overtook a flight stays, and whoever joined it before has what it brought`() {
+    #expect(isRight([.began(1), .set(2), .landed(1), .found(2)]))
+    #expect(isRight([.began(1), .removed, .landed(1), .missed, .began(2)]))
+    #expect(!isRight([.began(1), .removed, .landed(1), .found(1)], forgets: true))
+    #expect(!isRight([.began(1), .removed, .joined(1), .landed(1)], forgets: true))
+    #expect(isRight([.began(1), .updated(from: nil, to: 3), .landed(1), .found(3)]))
+  }
+
+  @Test func `a value is gone only where it may be forgotten`() {
+    #expect(!isRight([.set(1), .missed]))
+    #expect(isRight([.set(1), .missed], forgets: true))
+    #expect(!isRight([.set(1), .missed, .found(1)], forgets: true))
+    #expect(!isRight([.set(1), .updated(from: nil, to: 2)]))
+    #expect(isRight([.set(1), .missed, .updated(from: 1, to: 2), .found(2)], forgets: true))
+    #expect(!isRight([.set(1), .missed, .removed, .updated(from: 1, to: 2)], forgets: true))
+  }
+
+  @Test func `a flight that fails or is abandoned leaves nothing`() {
+    #expect(isRight([.began(1), .joinedFailure(1), .failed(1), .missed, .began(2)]))
+    #expect(!isRight([.began(1), .failed(1), .joinedFailure(1)]))
+    #expect(isRight([.left(1), .missed, .began(2)]))
+    #expect(isRight([.left(1), .missed, .joined(1), .found(1)]))
+    #expect(!isRight([.left(1), .found(1), .began(2)]))
+    #expect(!isRight([.left(1), .set(2), .found(1)], forgets: true))
+    #expect(!isRight([.left(1), .began(2), .found(1)], forgets: true))
+  }
+}
