@@ -2,7 +2,7 @@
 import PackageDescription
 
 // A package of its own, so that nobody who uses Cistern resolves what only measuring needs.
-// CISTERN_RATIOS=1 leaves out the suites and the benchmark package: only the `Ratios` program is built.
+// CISTERN_RATIOS=1 leaves out the suites and the benchmark package: only the programs `Ratios` and `Compared` are built.
 let ratiosOnly = Context.environment["CISTERN_RATIOS"] == "1"
 
 var dependencies: [Package.Dependency] = [
@@ -19,6 +19,10 @@ var targets: [Target] = [
     dependencies: ["CAllocations", "CLMDBDirect", .product(name: "Cistern", package: "cistern")]),
   .executableTarget(
     name: "Ratios", dependencies: ["Workloads", .product(name: "Cistern", package: "cistern")]),
+  // What scripts/compare runs of Swift, beside the harnesses in other languages.
+  .executableTarget(
+    name: "Compared",
+    dependencies: ["CAllocations", "Workloads", .product(name: "Cistern", package: "cistern")], path: "Peers/Swift"),
 ]
 
 if !ratiosOnly {

@@ -1,0 +1,79 @@
+import Cistern
+import Workloads
+
+/// One subject as a coalescer: callers of one key at once, callers of a key each at once, and calls that are alone.
+struct CoalescerComparison<Subject: CoalescerSubject> {
+  let name: String
+  let callers: Int
+  let subject: Subject
+
+  func run() async throws {
+    report(
+      "one key",
+      try await repeating { number in
+        let key = "one/\(number)"
+        return try await together { _ in key }
+      })
+    report(
+      "many keys",
+      try await repeating { number in
+        let keys = (0..<callers).map { "many/\(number)/\($0)" }
+        return try await together { keys[$0] }
+      })
+    // One call of what shares nothing is nothing.
+    if Subject.self != TasksAlone.self { report("alone", try await repeating(alone)) }
+  }
+
+  /// The last caller to come opens the door that loads wait for.
+  private func together(_ key: @escaping @Sendable (Int) -> String) async throws -> Double {
+    let door = Doorway()
+    return try await Joining.cost(
+      tasks: callers,
+      ask: { caller in
+        _ = try await subject.value(forKey: key(caller)) { key in
+          await door.wait()
+          return key
+        }
+      },
+      open: door.open)
+  }
+
+  private func alone(_ number: Int) async throws -> Double {
+    let keys = (0..<10_000).map { "alone/\(number)/\($0)" }
+    let start = nanoseconds()
+    for key in keys { _ = try await subject.value(forKey: key) { $0 } }
+    return Double(nanoseconds() - start) / Double(keys.count)
+  }
+
+  /// The median of many, after some that do not count.
+  private func repeating(_ body: (Int) async throws -> Double) async throws -> Double {
+    var costs: [Double] = []
+    for number in 0..<120 {
+      let cost = try await body(number)
+      if number >= 20 { costs.append(cost) }
+    }
+    return median(costs)
+  }
+
+  private func report(_ workload: String, _ value: Double) {
+    Figure(group: "coalescer", workload: workload, subject: name, metric: "ns", value: value).print()
+  }
+}
+
+enum CoalescerComparisons {
+  /// `coalescer SUBJECT CALLERS`
+  static func run(_ arguments: [String]) async throws {
+    guard arguments.count == 2, let callers = Int(arguments[1]) else { Compared.fail("coalescer SUBJECT CALLERS") }
+    func run(_ subject: some CoalescerSubject) async throws {
+      try await CoalescerComparison(name: arguments[0], callers: callers, subject: subject).run()
+    }
+    switch arguments[0] {
+    case "Cistern Coalescer": try await run(Coalescer<String, String>())
+    // Enough for what one workload brings; values of earlier ones may go.
+    case "Cistern Cache": try await run(try Cache<String, String>(costLimit: 1 << 20))
+    case "actor with tasks": try await run(TaskTable())
+    case "tasks alone": try await run(TasksAlone())
+    default: Compared.fail("no subject \(arguments[0])")
+    }
+  }
+}

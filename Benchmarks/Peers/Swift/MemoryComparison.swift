@@ -1,0 +1,116 @@
+import CAllocations
+import Workloads
+
+/// One subject as a memory tier: what an entry takes up, and what hits, a mix of reads and writes, and a load under a
+/// tenth of the entries cost.
+struct MemoryComparison<Subject: MemorySubject> {
+  let name: String
+  let kind: String
+  let entries: Int
+  let requests: Int
+  private let passes = 3
+
+  func run() throws {
+    let keys = (0..<entries).map(Subject.key)
+    let values = (0..<entries).map(Subject.value)
+    let before = cistern_allocated_bytes()
+    let full = try Subject(capacity: entries * 2)
+    for rank in 0..<entries { full.setValue(values[rank], forKey: keys[rank]) }
+    if before >= 0 {
+      report("space", metric: "bytes_per_entry", Double(cistern_allocated_bytes() - before) / Double(entries))
+    }
+    for threads in [1, 2] {
+      // Keys of each thread's own, made anew: nobody is helped by identity, nor are counts of references shared.
+      let ranks = (0..<threads).map { ZipfRanks(count: entries).draw(requests, seed: UInt64($0 + 1)) }
+      let keys = ranks.map(ownKeys)
+      hits(full, keys: keys)
+      mix(full, ranks: ranks, keys: keys, values: values)
+      if Subject.isBounded {
+        load(try Subject(capacity: entries / 10), ranks: ranks, keys: keys, values: values)
+      }
+    }
+  }
+
+  private func hits(_ subject: Subject, keys: [[Subject.Key]]) {
+    measure("hits", threads: keys.count) { thread in
+      var hits = 0
+      for key in keys[thread] where subject.value(forKey: key) != nil { hits += 1 }
+      return requests - hits
+    }
+  }
+
+  private func mix(_ subject: Subject, ranks: [[Int]], keys: [[Subject.Key]], values: [Subject.Value]) {
+    measure("mix", threads: keys.count) { thread in
+      var misses = 0
+      for index in 0..<requests {
+        if index & 3 == 3 {
+          subject.setValue(values[ranks[thread][index]], forKey: keys[thread][index])
+        } else if subject.value(forKey: keys[thread][index]) == nil {
+          misses += 1
+        }
+      }
+      return misses
+    }
+  }
+
+  private func load(_ subject: Subject, ranks: [[Int]], keys: [[Subject.Key]], values: [Subject.Value]) {
+    measure("load", threads: keys.count) { thread in
+      var misses = 0
+      for index in 0..<requests where subject.value(forKey: keys[thread][index]) == nil {
+        misses += 1
+        subject.setValue(values[ranks[thread][index]], forKey: keys[thread][index])
+      }
+      return misses
+    }
+  }
+
+  /// `body` gives its thread's misses.
+  private func measure(_ workload: String, threads: Int, _ body: @escaping @Sendable (Int) -> Int) {
+    var costs: [Double] = []
+    let misses = Counts(threads)
+    for pass in 0...passes {
+      let cost = time(threads: threads) { misses.set(body($0), of: $0) } / Double(requests)
+      if pass > 0 { costs.append(cost) }
+    }
+    report(workload, threads: threads, metric: "ns", median(costs))
+    report(workload, threads: threads, metric: "miss_ratio", Double(misses.sum) / Double(requests * threads))
+  }
+
+  private func report(_ workload: String, threads: Int = 1, metric: String, _ value: Double) {
+    Figure(
+      group: "memory", workload: "\(workload)/\(kind)/\(entries)", subject: name, threads: threads, metric: metric,
+      value: value
+    ).print()
+  }
+
+  private func ownKeys(_ ranks: [Int]) -> [Subject.Key] {
+    var made: [Int: Subject.Key] = [:]
+    return ranks.map { rank in
+      if let key = made[rank] { return key }
+      let key = Subject.key(rank)
+      made[rank] = key
+      return key
+    }
+  }
+}
+
+enum MemoryComparisons {
+  /// `memory SUBJECT KEY ENTRIES REQUESTS`
+  static func run(_ arguments: [String]) async throws {
+    guard arguments.count == 4, let entries = Int(arguments[2]), let requests = Int(arguments[3]) else {
+      Compared.fail("memory SUBJECT KEY ENTRIES REQUESTS")
+    }
+    func run<Chosen: MemorySubject>(_ subject: Chosen.Type) throws {
+      try MemoryComparison<Chosen>(name: arguments[0], kind: arguments[1], entries: entries, requests: requests).run()
+    }
+    switch (arguments[0], arguments[1]) {
+    case ("Cistern", "int"): try run(CisternSubject<Int>.self)
+    case ("Cistern", "string"): try run(CisternSubject<String>.self)
+    case ("Dictionary+Mutex", "int"): try run(DictionarySubject<Int>.self)
+    case ("Dictionary+Mutex", "string"): try run(DictionarySubject<String>.self)
+    case ("NSCache", "int"): try run(NSCacheSubject<Int>.self)
+    case ("NSCache", "string"): try run(NSCacheSubject<String>.self)
+    default: Compared.fail("no subject \(arguments[0]) with keys of kind \(arguments[1])")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+"""The raw figures: one for each round, as the harnesses print them."""
+
+import csv
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
+
+COLUMNS = ["group", "workload", "subject", "threads", "metric", "value", "round"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    group: str
+    workload: str
+    subject: str
+    threads: int
+    metric: str
+    value: float
+    round: int
+
+    @staticmethod
+    def parse(line, number):
+        """A line of a harness; raises ValueError on anything else."""
+        group, workload, subject, threads, metric, value = next(csv.reader([line]))
+        return Figure(group, workload, subject, int(threads), metric, float(value), number)
+
+
+class Figures:
+    def __init__(self, rows):
+        self.rows = list(rows)
+        self._by_place = defaultdict(dict)
+        for row in self.rows:
+            self._by_place[row.workload, row.threads, row.metric, row.subject][row.round] = row.value
+
+    def median(self, workload, subject, metric, threads=1):
+        """None where it was not measured."""
+        values = self._by_place.get((workload, threads, metric, subject))
+        return statistics.median(values.values()) if values else None
+
+    def ratio(self, workload, subject, base, metric, threads=1):
+        """The median, lowest and highest of the rounds' ratios of two subjects; None where one is missing."""
+        values = self._by_place.get((workload, threads, metric, subject), {})
+        bases = self._by_place.get((workload, threads, metric, base), {})
+        ratios = [value / bases[number] for number, value in values.items() if bases.get(number)]
+        return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
+
+    def subjects(self):
+        """In the order in which they came."""
+        return list(dict.fromkeys(row.subject for row in self.rows))
+
+
+def read(path):
+    if not path.exists():
+        return []
+    with open(path, newline="") as file:
+        return [
+            Figure(row["group"], row["workload"], row["subject"], int(row["threads"]), row["metric"],
+                   float(row["value"]), int(row["round"]))
+            for row in csv.DictReader(file)
+        ]
+
+
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in rows:
+            writer.writerow([row.group, row.workload, row.subject, row.threads, row.metric, f"{row.value:.6g}", row.round])

@@ -1,0 +1,86 @@
+"""Builds what runs: a program for each language. One that cannot be built is left out, with the reason."""
+
+import glob
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().parent.parent
+ROOT = PEERS.parent.parent
+BUILD = ROOT / ".build" / "compare"
+BENCHMARKS = ROOT / "Benchmarks"
+
+
+class Missing(Exception):
+    """A peer that cannot be had here, and why."""
+
+
+class Harnesses:
+    def __init__(self, say):
+        self._say = say
+        self._built = {}
+        #: What was left out: names and reasons.
+        self.left_out = {}
+
+    def command(self, name):
+        """The start of a command line, built on first use; None where it cannot be built."""
+        if name not in self._built:
+            try:
+                self._built[name] = BUILDERS[name](self._say)
+            except Missing as reason:
+                self._built[name] = reason
+        if isinstance(self._built[name], Missing):
+            self.leave_out(name, str(self._built[name]))
+            return None
+        return self._built[name]
+
+    def leave_out(self, name, reason):
+        if name not in self.left_out:
+            self._say(f"left out: {name}: {reason}")
+            self.left_out[name] = reason
+
+
+def _swift(say):
+    say("compiling the Swift harness for release")
+    environment = dict(os.environ, CISTERN_CORE="1", CISTERN_RATIOS="1")
+    arguments = ["swift", "build", "--package-path", str(BENCHMARKS), "-c", "release", "--product", "Compared"]
+    # Without this nothing can be compared, so it is not left out.
+    subprocess.run(arguments, env=environment, check=True, stdout=2)
+    return [str(BENCHMARKS / ".build" / "release" / "Compared")]
+
+
+def _go(say):
+    if not shutil.which("go"):
+        raise Missing("no go (golang-go)")
+    # Debian's packages of Go libraries are a GOPATH.
+    path = "/usr/share/gocode"
+    if not os.path.isdir(f"{path}/src/golang.org/x/sync/singleflight"):
+        raise Missing("no golang.org/x/sync (golang-golang-x-sync-dev)")
+    say("compiling the Go harness")
+    output = BUILD / "go-peer"
+    _run(["go", "build", "-o", str(output), "."], cwd=PEERS / "Go", GO111MODULE="off", GOPATH=path)
+    return [str(output)]
+
+
+def _java(say):
+    if not shutil.which("javac"):
+        raise Missing("no javac (default-jdk-headless)")
+    jar = "/usr/share/java/caffeine.jar"
+    if not os.path.exists(jar):
+        raise Missing("no Caffeine (libcaffeine-java)")
+    say("compiling the Java harness")
+    classes = BUILD / "java"
+    _run(["javac", "-cp", jar, "-d", str(classes)] + sorted(glob.glob(str(PEERS / "Java" / "*.java"))))
+    # A heap of one size, so that what it costs to let it grow is not measured.
+    return ["java", "-Xms3g", "-Xmx3g", "-cp", f"{jar}:{classes}", "Peer"]
+
+
+def _run(arguments, cwd=None, **environment):
+    outcome = subprocess.run(
+        arguments, cwd=cwd, env=dict(os.environ, **environment), capture_output=True, text=True)
+    if outcome.returncode:
+        raise Missing(f"does not compile: {(outcome.stderr or outcome.stdout).strip().splitlines()[0]}")
+
+
+BUILDERS = {"swift": _swift, "go": _go, "java": _java}

@@ -1,0 +1,46 @@
+"""What the figures were measured on."""
+
+import os
+import platform
+import shutil
+import subprocess
+
+
+def describe():
+    """One line: processor, cores, memory, system, how busy it is, and the versions of what ran."""
+    load = f"{os.getloadavg()[0]:.1f}"
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {_memory()}, {platform.system()} {platform.release().split('-')[0]} "
+        f"{platform.machine()}; load {load} at the start")
+
+
+def versions():
+    """Of the toolchains that are there."""
+    asked = [
+        ("swift", ["swift", "--version"]), ("go", ["go", "version"]), ("java", ["java", "-version"]),
+        ("g++", ["g++", "--version"]),
+    ]
+    found = []
+    for name, command in asked:
+        if shutil.which(name):
+            outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+            found += (outcome.stdout or outcome.stderr).strip().splitlines()[:1]
+    return "; ".join(found)
+
+
+def _processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown processor"
+
+
+def _memory():
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / (1 << 30):.0f} GiB"
+    except (OSError, ValueError):
+        return "unknown memory"

@@ -1,0 +1,48 @@
+"""Runs harnesses in turn, so that what disturbs a round disturbs all its subjects."""
+
+import subprocess
+from dataclasses import dataclass, field
+
+from .figures import Figure
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process: one subject under some loads."""
+
+    harness: str
+    subject: str
+    arguments: tuple = field(default=())
+    #: Seconds.
+    limit: int = 600
+
+
+def run_rounds(runs, rounds, harnesses, say):
+    """The figures of so many rounds; each other round goes backwards."""
+    rows = []
+    failed = set()
+    for number in range(1, rounds + 1):
+        ordered = runs if number % 2 else list(reversed(runs))
+        for index, run in enumerate(ordered, 1):
+            command = harnesses.command(run.harness)
+            if command is None or run in failed:
+                continue
+            say(f"round {number} of {rounds}, {index} of {len(runs)}: {' '.join(run.arguments)}")
+            found, problem = _measure(command, run, number)
+            rows += found
+            if problem:
+                failed.add(run)
+                harnesses.leave_out(f"{run.subject} ({' '.join(run.arguments)})", problem)
+    return rows
+
+
+def _measure(command, run, number):
+    try:
+        outcome = subprocess.run(
+            command + list(run.arguments), capture_output=True, text=True, timeout=run.limit, check=False)
+    except subprocess.TimeoutExpired:
+        return [], f"took longer than {run.limit} s"
+    if outcome.returncode:
+        lines = outcome.stderr.strip().splitlines()
+        return [], f"failed with {outcome.returncode}: {lines[-1] if lines else 'no message'}"
+    return [Figure.parse(line, number) for line in outcome.stdout.splitlines() if line], None

@@ -1,0 +1,71 @@
+"""A table of ratios: what the report prints and what a plot draws."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Row:
+    title: str
+    #: What the base costs, as text with its unit.
+    cost: str
+    #: The others: subject to (median, lowest, highest) of the rounds' ratios to the base.
+    ratios: dict
+
+
+@dataclass
+class Table:
+    #: Also the plot's file name.
+    name: str
+    title: str
+    note: str
+    base: str
+    subjects: list
+    rows: list = field(default_factory=list)
+
+    def markdown(self):
+        header = ["", f"{self.base}"] + self.subjects
+        lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+        for row in self.rows:
+            cells = [row.title, f"1 ({row.cost})"] + [_ratio(row.ratios.get(subject)) for subject in self.subjects]
+            lines.append("| " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+
+def ratio_table(name, title, note, base, figures, rows, metric, unit, subjects=None):
+    """A row for each of `rows`, (title, workload, threads), whose base was measured; nothing where none was."""
+    others = [subject for subject in (subjects or figures.subjects()) if subject != base]
+    table = Table(name, title, note, base, [])
+    for row_title, workload, threads in rows:
+        cost = figures.median(workload, base, metric, threads)
+        if cost is None:
+            continue
+        ratios = {subject: figures.ratio(workload, subject, base, metric, threads) for subject in others}
+        table.rows.append(Row(row_title, unit(cost), {subject: ratio for subject, ratio in ratios.items() if ratio}))
+    table.subjects = [subject for subject in others if any(subject in row.ratios for row in table.rows)]
+    return table if table.rows else None
+
+
+def nanoseconds(value):
+    if value >= 10_000_000:
+        return f"{value / 1e6:.0f} ms"
+    if value >= 1_000_000:
+        return f"{value / 1e6:.1f} ms"
+    return f"{value / 1e3:.0f} µs" if value >= 10_000 else f"{value:.0f} ns"
+
+
+def size(value):
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= factor:
+            return f"{value / factor:.1f} {unit}"
+    return f"{value:.0f} B"
+
+
+def count(value):
+    return f"{value // 1_000_000} M" if value >= 1_000_000 else f"{value // 1000} k"
+
+
+def _ratio(ratio):
+    if not ratio:
+        return "–"
+    middle = ratio[0]
+    return f"{middle:.0f}" if middle >= 20 else f"{middle:.1f}" if middle >= 9.95 else f"{middle:.2f}"
