@@ -109,9 +109,12 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         costLimit: configuration.memoryLimit?.bytes ?? .max, countLimit: configuration.countLimit ?? .max,
         parent: surroundings.budget)
     }
+    let limit = budget.overallLimit
     table = EntryTable(
       shardCount: surroundings.shardCount
-        ?? MemorySizing.shardCount(costLimit: budget.overallLimit.cost, countLimit: budget.overallLimit.count),
+        ?? MemorySizing.shardCount(
+          costLimit: limit.cost, countLimit: limit.count,
+          costIsCount: codec == nil && configuration.weigher == nil),
       policy: surroundings.evictionPolicy, budget: budget,
       newestInvalidation: secondTier?.partition.currentEra ?? 0,
       evicted: { key, held in

@@ -16,8 +16,10 @@ package enum MemorySizing {
 
   /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a
   /// handful of entries means nothing.
-  package static func shardCount(costLimit: Int, countLimit: Int) -> Int {
-    let byCost = costLimit / (256 << 10)
+  ///
+  /// - Parameter costIsCount: whether each entry costs 1; else costs are taken for bytes.
+  package static func shardCount(costLimit: Int, countLimit: Int, costIsCount: Bool = false) -> Int {
+    let byCost = costLimit / (costIsCount ? 1024 : 256 << 10)
     let byCount = countLimit / 1024
     return min(defaultShardCount, powerOfTwo(atLeast: max(1, min(byCost, byCount))))
   }

@@ -16,4 +16,16 @@ struct MemorySizingTests {
     }
     #expect(MemorySizing.defaultShardCount >= 8 && MemorySizing.defaultShardCount <= 256)
   }
+
+  @Test func `where each entry costs 1, a limit on cost divides as the same limit on count does`() throws {
+    for limit in [1, 1_000, 10_000, 32_000, 1_000_000] {
+      #expect(
+        MemorySizing.shardCount(costLimit: limit, countLimit: .max, costIsCount: true)
+          == MemorySizing.shardCount(costLimit: .max, countLimit: limit))
+    }
+    let counted = try Cache<Int, Int>(costLimit: 32_000)
+    #expect(counted.table.shards.count == MemorySizing.shardCount(costLimit: .max, countLimit: 32_000))
+    let weighed = try Cache<Int, Int>(costLimit: 32_000, weigher: { _ in 1 })
+    #expect(weighed.table.shards.count == 1)
+  }
 }
