@@ -25,9 +25,10 @@ var targets: [Target] = [
     providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
   ),
   .target(name: "CThreadSanitizer"),
+  .target(name: "CMemoryHints"),
   .target(name: "Locking", dependencies: ["CThreadSanitizer"], swiftSettings: swiftSettings),
   .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: swiftSettings),
-  .target(name: "Cistern", dependencies: ["LMDB", "Locking"], swiftSettings: swiftSettings),
+  .target(name: "Cistern", dependencies: ["LMDB", "Locking", "CMemoryHints"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["Cistern", "Locking"], swiftSettings: swiftSettings),
   .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CLMDB", "Locking"], swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.

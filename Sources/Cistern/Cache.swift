@@ -160,7 +160,16 @@ extension Cache {
   @inlinable
   public func value(forKey key: Key) -> Value? {
     let hash = EntryTable<Key, Value>.hash(key)
-    switch table.lookUp(key, hash: hash, at: now()) {
+    let found = table.lookUp(key, hash: hash, at: now())
+    if case .hit(let value) = found { return value }
+    return value(found, forKey: key, hash: hash)
+  }
+
+  /// The rest of a look-up in memory that was no plain hit: out of line, so that a hit is short.
+  @inlinable
+  @inline(never)
+  func value(_ found: Shard<Key, Value>.LookUp, forKey key: Key, hash: UInt64) -> Value? {
+    switch found {
     case .hit(let value):
       return value
     case .hitToNote(let value, let uses):

@@ -34,6 +34,12 @@ enum ControlWord {
   @inlinable
   static func available(_ word: UInt64) -> UInt64 { word & highBits }
 
+  /// Whether the high bit of the byte at an offset is set.
+  @inlinable
+  static func isSet(_ highBits: UInt64, at offset: Int) -> Bool {
+    highBits &>> UInt64(truncatingIfNeeded: offset &* 8) & 0x80 != 0
+  }
+
   /// The word with another byte at an offset.
   @inlinable
   static func setting(_ byte: UInt64, at offset: Int, in word: UInt64) -> UInt64 {

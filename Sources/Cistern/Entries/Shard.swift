@@ -8,10 +8,16 @@ import Locking
 struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline typealias Slots = SlotTable<Key, Value>
 
+  // What a hit reads and writes, in this order, fills the lock's own line of memory: what threads on other processors
+  // take turns with is that one, and the entry's.
   @usableFromInline var slots = Slots()
-  @usableFromInline var policy: any EvictionPolicy
+  /// The newest of ``invalidations``, as entries carry it.
+  @usableFromInline var era = Era()
   @usableFromInline let hitRule: HitRule
+  /// Begins with the count of hits.
   @usableFromInline var counters = ShardCounters()
+
+  @usableFromInline var policy: any EvictionPolicy
   /// Entries that hold a value and have a flight under way.
   @usableFromInline var refreshingCount = 0
   /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
@@ -20,8 +26,6 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Exact, for the few keys on which a write under way depends.
   @usableFromInline var versions = KeyVersions()
 
-  /// The newest of ``invalidations``, as entries carry it.
-  @usableFromInline var era = Era()
   /// What concerns entries that are older than ``era``.
   @usableFromInline var invalidations = PendingInvalidations<Key>()
   /// What an invalidation took out, to be let go of outside the lock by the sweep that follows each.
@@ -93,6 +97,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   @inlinable
+  @inline(__always)
   mutating func recordHit(_ number: SlotNumber) {
     counters.memoryHits += 1
     switch hitRule {

@@ -8,33 +8,37 @@ import Locking
 struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
   // Sendable holds: the pointer never changes, what it points to lives until deinit, and each shard behind it is
   // reached only through its lock.
-  @usableFromInline let shards: UnsafeMutablePointer<Padded>
+  @usableFromInline let shards: UnsafeMutableRawPointer
   /// The number of shards.
   @usableFromInline let count: Int
   @usableFromInline let shift: UInt64
 
-  /// A shard, and room behind it that keeps the next one's lock out of its line of memory.
-  @usableFromInline
-  struct Padded: ~Copyable {
-    @usableFromInline let shard: Guarded<Shard<Key, Value>>
-    @usableFromInline let padding = InlineArray<8, UInt64>(repeating: 0)
+  /// Two lines of memory, which some processors fetch as one.
+  @usableFromInline static var alignment: Int { 128 }
 
-    init(policy: EvictionPolicyKind) {
-      shard = Guarded(Shard(policy: policy.makePolicy()))
-    }
-  }
+  /// The bytes from one shard to the next: no line has parts of two.
+  @inlinable
+  static var stride: Int { (MemoryLayout<Guarded<Shard<Key, Value>>>.size + alignment - 1) & ~(alignment - 1) }
 
   init(count: Int, policy: EvictionPolicyKind) {
     precondition(count > 0 && count & (count - 1) == 0, "the number of shards is a power of two")
     self.count = count
     shift = UInt64(64 - count.trailingZeroBitCount)
-    unsafe shards = .allocate(capacity: count)
-    for index in 0..<count { unsafe shards.advanced(by: index).initialize(to: Padded(policy: policy)) }
+    unsafe shards = .allocate(byteCount: count * Self.stride, alignment: Self.alignment)
+    for index in 0..<count {
+      unsafe shard(at: index).initialize(to: Guarded(Shard(policy: policy.makePolicy())))
+    }
   }
 
   deinit {
-    unsafe shards.deinitialize(count: count)
+    for index in 0..<count { unsafe shard(at: index).deinitialize(count: 1) }
     unsafe shards.deallocate()
+  }
+
+  @inlinable
+  borrowing func shard(at index: Int) -> UnsafeMutablePointer<Guarded<Shard<Key, Value>>> {
+    // Initialised as such for each index below the count, which is all that there are.
+    unsafe (shards + index &* Self.stride).assumingMemoryBound(to: Guarded<Shard<Key, Value>>.self)
   }
 
   /// Runs `body` in the critical section of a hash's shard.
@@ -47,7 +51,7 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   @inlinable
   borrowing func withShard<Result>(at index: Int, _ body: (inout Shard<Key, Value>) -> Result) -> Result {
     // The result and what the body reaches may be of any region: a shard's contents are only Sendable values.
-    unsafe shards[index].shard.withLock { shard in
+    unsafe shard(at: index).pointee.withLock { shard in
       nonisolated(unsafe) let result = body(&shard)
       return unsafe result
     }

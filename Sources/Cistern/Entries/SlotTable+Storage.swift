@@ -1,13 +1,21 @@
 extension SlotTable {
-  /// Takes the first free slot from the key's home on.
+  /// Takes a free slot from the key's home on: where there is a choice its favourite, or the one in the same line.
   @inlinable
   mutating func takeSlot(_ fingerprint: UInt32) -> SlotNumber {
     var group = homeGroup(fingerprint)
+    let favourite = Self.favouriteOffset(fingerprint)
     while true {
       let word = unsafe controls[group]
       let available = ControlWord.available(word)
       if available != 0 {
-        let offset = available.trailingZeroBitCount &>> 3
+        let offset =
+          if ControlWord.isSet(available, at: favourite) {
+            favourite
+          } else if ControlWord.isSet(available, at: favourite ^ 1) {
+            favourite ^ 1
+          } else {
+            available.trailingZeroBitCount &>> 3
+          }
         if ControlWord.empty(word) & (0x80 &<< UInt64(offset &* 8)) != 0 { emptyLeft -= 1 }
         unsafe controls[group] = ControlWord.setting(ControlWord.byte(fingerprint), at: offset, in: word)
         return SlotNumber(UInt32(truncatingIfNeeded: group &* 8 &+ offset))

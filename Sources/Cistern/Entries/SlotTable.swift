@@ -1,9 +1,12 @@
+public import CMemoryHints
+
 /// A hash table of entries: groups of eight slots, each with a byte that says what is in it.
 ///
 /// A look-up hashes once, for shard, group and byte. It reads eight control bytes (a million entries have a megabyte
 /// of them, so that they stay near the processor), and then the one slot whose byte matches: one line of memory, found
-/// without following a pointer. What only eviction needs is kept apart: with 64-bit keys and values a slot has 32 bytes
-/// and never crosses a line.
+/// without following a pointer. Of its group's slots a key takes its favourite, or the one in the same line, where it
+/// can: that line is fetched ahead, while the control bytes still are. What only eviction needs is kept apart: with
+/// 64-bit keys and values a slot has 32 bytes and never crosses a line.
 ///
 /// After Google's Swiss tables, with their word-at-a-time matching. The number of groups need not be a power of two, so
 /// that growth by a quarter keeps the table at least two thirds as full as it may be.
@@ -31,11 +34,27 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var controls: UnsafeMutablePointer<UInt64>
   @usableFromInline var slots: UnsafeMutablePointer<Slot>
   @usableFromInline var nodes: UnsafeMutablePointer<EvictionNode>
-  @usableFromInline var groupCount: Int
+  // Of four bytes each, so that all that a hit reads of a shard lies in one line of memory.
+  @usableFromInline var groups: UInt32
+  @usableFromInline var emptySlotsLeft: UInt32
+  @usableFromInline var entries: UInt32 = 0
+
+  @inlinable
+  var groupCount: Int { Int(groups) }
+
   /// Empty slots that may still be taken before the table has to be rebuilt.
-  @usableFromInline var emptyLeft: Int
+  @inlinable
+  var emptyLeft: Int {
+    get { Int(emptySlotsLeft) }
+    set { emptySlotsLeft = UInt32(newValue) }
+  }
+
   /// The number of entries.
-  @usableFromInline var count = 0
+  @inlinable
+  var count: Int {
+    get { Int(entries) }
+    set { entries = UInt32(newValue) }
+  }
 
   @usableFromInline
   init() {
@@ -49,8 +68,9 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let raw = UnsafeMutableRawPointer.allocate(byteCount: slotCount * MemoryLayout<Slot>.stride, alignment: 64)
     unsafe slots = raw.bindMemory(to: Slot.self, capacity: slotCount)
     unsafe nodes = .allocate(capacity: slotCount)
-    self.groupCount = groupCount
-    emptyLeft = slotCount * 13 / 16
+    // Slots have numbers of four bytes, too.
+    groups = UInt32(groupCount)
+    emptySlotsLeft = UInt32(slotCount * 13 / 16)
   }
 
   @usableFromInline
@@ -85,9 +105,12 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// The slot of a key; nil where it has none. Only the key's `==` runs.
   @inlinable
+  @inline(__always)
   func find(_ key: Key, fingerprint: UInt32) -> SlotNumber? {
     let pattern = ControlWord.pattern(fingerprint)
     var group = homeGroup(fingerprint)
+    // Most keys are there: the line is on its way while the control word, which says so, still is.
+    unsafe cistern_prefetch(slots + group &* 8 + Self.favouriteOffset(fingerprint))
     while true {
       let word = unsafe controls[group]
       var matches = ControlWord.matches(word, pattern)
@@ -106,6 +129,13 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   func homeGroup(_ fingerprint: UInt32) -> Int {
     Int(truncatingIfNeeded: (UInt64(fingerprint) &* UInt64(truncatingIfNeeded: groupCount)) &>> 32)
+  }
+
+  /// The slot of its home group that a key is put in where that is free.
+  @inlinable
+  static func favouriteOffset(_ fingerprint: UInt32) -> Int {
+    // Bits that decide neither the group nor the control byte.
+    Int(truncatingIfNeeded: (fingerprint &>> 7) & 7)
   }
 
   /// The slot of an entry that is in the table.

@@ -51,6 +51,21 @@ struct SlotTableTests {
     if case .ready(let held) = entry { held.value.number } else { nil }
   }
 
+  @Test func `a key is in the slot that is fetched ahead for it, or beside it, wherever its home group allows`() {
+    let population = Population()
+    var table = SlotTable<Int, Witness>()
+    _ = table.rebuild()
+    for favourite in UInt32(0)..<8 {
+      let fingerprint = favourite << 7
+      let first = table.insert(Int(favourite), fingerprint: fingerprint, entry: entry(Witness(0, population)))
+      #expect(first.index == Int(favourite))
+      let beside = table.insert(Int(favourite) + 8, fingerprint: fingerprint, entry: entry(Witness(1, population)))
+      #expect(beside.index == Int(favourite ^ 1))
+      for number in [first, beside] { _ = table.remove(number) }
+    }
+    #expect(table.count == 0 && population.alive == 0)
+  }
+
   @Test(arguments: Spread.allCases)
   func `random operations agree with a dictionary, and values go when they are taken out`(spread: Spread) {
     for seed in 0..<(spread == .even ? 20 : 8) {

@@ -1,0 +1,29 @@
+import Locking
+import Testing
+
+@testable import Cistern
+
+struct ShardArrayTests {
+  @Test func `no line of memory has parts of two shards`() {
+    let shards = ShardArray<String, Int>(count: 8, policy: .s3FIFO)
+    for index in 0..<8 {
+      let address = unsafe UInt(bitPattern: shards.shard(at: index))
+      #expect(address % 128 == 0)
+      if index > 0 { #expect(unsafe shards.shard(at: index - 1) + 1 <= shards.shard(at: index)) }
+    }
+  }
+
+  @Test func `the line of a shard's lock has what a hit reads and counts`() {
+    let shards = ShardArray<Int, Int>(count: 1, policy: .s3FIFO)
+    let start = unsafe UInt(bitPattern: shards.shard(at: 0))
+    // Where stored fields are, not copies of them: each is reached in place.
+    let ends = shards.withShard(at: 0) { shard in
+      unsafe [
+        withUnsafePointer(to: &shard.slots) { unsafe UInt(bitPattern: $0 + 1) },
+        withUnsafePointer(to: &shard.era) { unsafe UInt(bitPattern: $0 + 1) },
+        withUnsafePointer(to: &shard.counters.memoryHits) { unsafe UInt(bitPattern: $0 + 1) },
+      ]
+    }
+    for end in ends { #expect(end > start && end <= start + 64) }
+  }
+}
