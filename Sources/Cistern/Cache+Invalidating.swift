@@ -153,7 +153,6 @@ extension Cache {
   /// Starts a task that lets go of what was invalidated, unless one is about to begin.
   private func sweepBehind() {
     guard !table.isSweepDue.exchange(true, ordering: .sequentiallyConsistent) else { return }
-    // Detached: it has nothing to do with the task-local values of whoever invalidates.
-    Task.detached(executorPreference: pilot.taskExecutor, priority: .utility) { [table] in await table.sweep() }
+    TaskStarter.start(on: pilot.taskExecutor) { [table] in await table.sweep() }
   }
 }

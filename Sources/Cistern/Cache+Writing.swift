@@ -65,7 +65,9 @@ extension Cache {
   public func removeAll() {
     var edited: [Key: EditedKeys<Key, Value>.Edited] = [:]
     defer { withExtendedLifetime(edited) {} }
-    table.clear(taskExecutor: pilot.taskExecutor) {
+    table.clear {
+      TaskStarter.start(on: pilot.taskExecutor, $0)
+    } commit: {
       if !edits.isEmpty { edited = edits.removeAll() }
       _ = secondTier?.partition.stageRemovalOfAll()
       if observers.isObserved { observers.record(.cleared) }

@@ -30,7 +30,7 @@ final class Writer {
 
   /// Starts the thread of the engine.
   static func start(for engine: DiskEngine) throws(SystemError) {
-    try DiskThread.start { Writer(engine: engine).run() }
+    try SystemThread.start { Writer(engine: engine).run() }
   }
 
   /// Does what there is to do until the store is closed.

@@ -88,7 +88,7 @@ extension EntryTable {
         let entry = shard.locate(part.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
         guard
           Entry.permits(
-            part.condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
+            part.condition, entry, stamp: shard.stamp(of: fingerprint),
             watched: shard.versions[fingerprint])
         else { return false }
         if case .ready(let held) = entry { batch.had[index] = held }

@@ -5,59 +5,61 @@ extension EntryTable {
   /// are taken away whole, and many entries are let go of behind, by a task.
   ///
   /// - Parameters:
-  ///   - taskExecutor: where that task runs; nil for the global pool.
+  ///   - startBehind: runs what it is given soon, in a task.
   ///   - commit: run once, inside the critical sections of all shards.
-  func clear(taskExecutor: (any TaskExecutor)?, commit: () -> Void) {
+  func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
     // The old tables go outside the locks, with their values.
-    var old: [ClearedShard<Key, Value>] = []
-    old.reserveCapacity(shards.count)
-    var count = 0
+    let remains = Remains<Key, Value>(capacity: shards.count)
     shards.withAllShards { shard in
       let total = shard.policy.total
       budget.release(cost: total.cost, count: total.count)
-      count += shard.slots.count
       shard.stampAll()
       shard.versions.endEdits()
       shard.refreshingCount = 0
-      old.append(ClearedShard(takenFrom: &shard))
+      remains.take(from: &shard)
     } _: {
       commit()
     }
     // Few take less time than a task.
-    guard count > 1_000 else { return }
-    let cleared = Guarded(old)
-    old = []
-    let remains = Remains(shards: cleared)
-    Task.detached(executorPreference: taskExecutor, priority: .utility) { remains.letGo() }
-  }
-}
-
-/// What a shard held when it was cleared: on its way out.
-private final class ClearedShard<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: it is never read, only let go of, and all that is in it was taken out of its shard under the lock.
-  private var slots = SlotTable<Key, Value>()
-  private var policy: any EvictionPolicy
-
-  init(takenFrom shard: inout Shard<Key, Value>) {
-    policy = shard.policy.emptied()
-    swap(&policy, &shard.policy)
-    swap(&slots, &shard.slots)
+    guard remains.entryCount > 1_000 else { return remains.letGo() }
+    startBehind { remains.letGo() }
   }
 }
 
 /// What is left of a cleared table. Let go of where it is asked to, whoever else still has a reference to this.
-private final class Remains<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  private let shards: Guarded<[ClearedShard<Key, Value>]>
+@safe
+private final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+  // Sendable holds: it is filled before anyone else has it, and only let go of then, once.
+  private let tables: UnsafeMutablePointer<SlotTable<Key, Value>>
+  private var tableCount = 0
+  private var learned: [any Sendable] = []
+  private(set) var entryCount = 0
 
-  init(shards: consuming Guarded<[ClearedShard<Key, Value>]>) {
-    self.shards = shards
+  /// Makes room for what is left of so many shards: nothing is allocated under their locks.
+  init(capacity: Int) {
+    unsafe tables = .allocate(capacity: capacity)
+    learned.reserveCapacity(capacity)
+  }
+
+  deinit {
+    letGo()
+    unsafe tables.deallocate()
+  }
+
+  /// Takes what a shard holds, under its lock, and leaves an empty one. Called once for each.
+  func take(from shard: inout Shard<Key, Value>) {
+    entryCount += shard.slots.count
+    // In bounds: there is room for all shards.
+    unsafe (tables + tableCount).initialize(to: SlotTable())
+    unsafe swap(&tables[tableCount], &shard.slots)
+    tableCount += 1
+    if let rest = shard.policy.removeAll() { learned.append(rest) }
   }
 
   func letGo() {
-    _ = shards.withLock { shards in
-      let all = shards
-      shards = []
-      return all
-    }
+    // As many as were taken.
+    unsafe tables.deinitialize(count: tableCount)
+    tableCount = 0
+    learned = []
   }
 }

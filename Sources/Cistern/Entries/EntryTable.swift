@@ -217,7 +217,7 @@ extension EntryTable {
         }
         guard
           Entry.permits(
-            condition, entry, stamp: shard.stamps[Shard<Key, Value>.stampIndex(fingerprint)],
+            condition, entry, stamp: shard.stamp(of: fingerprint),
             watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
         else {
           count(&shard.counters)

@@ -20,6 +20,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var policy: any EvictionPolicy
   /// Entries that hold a value and have a flight under way.
   @usableFromInline var refreshingCount = 0
+  /// Counts writes of all keys at once; a part of each of ``stamps``.
+  @usableFromInline var stampOfAll: UInt32 = 0
   /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
   /// memory only if no write of its key came between.
   @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
@@ -59,7 +61,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     _ key: Key, fingerprint: UInt32, at now: MonotonicTime, accepting demand: Demand? = nil, budget: MemoryBudget
   ) -> LookUp {
     guard let number = slots.find(key, fingerprint: fingerprint) else {
-      return .absent(stamp: stamps[Self.stampIndex(fingerprint)], era: invalidations.newest)
+      return .absent(stamp: stamp(of: fingerprint), era: invalidations.newest)
     }
     if case .ready(let held) = slots[number].entry, case .plain(let deadline) = held.timing, now < deadline,
       held.era == era
@@ -77,7 +79,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     _ number: SlotNumber, fingerprint: UInt32, at now: MonotonicTime, accepting demand: Demand?, budget: MemoryBudget
   ) -> LookUp {
     guard isCurrent(number, budget: budget), let held = slots[number].entry.held else {
-      return .absent(stamp: stamps[Self.stampIndex(fingerprint)], era: invalidations.newest)
+      return .absent(stamp: stamp(of: fingerprint), era: invalidations.newest)
     }
     let freshness = held.freshness(at: now)
     switch (demand ?? .lookUp).verdict(on: freshness) {
@@ -130,6 +132,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   static func stampIndex(_ fingerprint: UInt32) -> Int { Int(fingerprint >> 26) }
 
+  /// The number of a key's writes so far, with those of others.
+  @inlinable
+  func stamp(of fingerprint: UInt32) -> UInt32 { stampOfAll &+ stamps[Self.stampIndex(fingerprint)] }
+
   /// Marks a key as written.
   @inlinable
   mutating func stamp(_ fingerprint: UInt32, _ effect: WriteEffect = .upkeep) {
@@ -140,7 +146,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Marks every key as written.
   @inlinable
   mutating func stampAll() {
-    for index in stamps.indices { stamps[index] &+= 1 }
+    stampOfAll &+= 1
     versions.noteRemovalOfAll()
   }
 

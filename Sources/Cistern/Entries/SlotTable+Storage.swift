@@ -44,7 +44,8 @@ extension SlotTable {
   mutating func rebuild() -> Renumbering {
     var rebuilt = SlotTable(groupCount: groupsAfterRebuild)
     let numbers = Renumbering(count: groupCount * 8)
-    for group in 0..<groupCount {
+    // An empty one may be of those that share their control bytes.
+    for group in 0..<(count == 0 ? 0 : groupCount) {
       for offset in ControlWord.full(unsafe controls[group]) {
         let old = group * 8 + offset
         let new = rebuilt.takeSlot(unsafe nodes[old].fingerprint)
@@ -65,10 +66,6 @@ extension SlotTable {
     }
     swap(&self, &rebuilt)
     return numbers
-  }
-
-  private init(groupCount: Int) {
-    self.init(groupCount: groupCount, slotCount: groupCount * 8)
   }
 
   /// Whether most of its room could be given back, by ``rebuild()``.

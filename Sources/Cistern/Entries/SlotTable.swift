@@ -30,7 +30,8 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   // The control bytes, a word for each group; the slots, of which those are initialised whose control byte says so; and
-  // their nodes. All three owned, for `groupCount` groups. An empty table has one group of control bytes and no slots.
+  // their nodes. All three owned, for `groupCount` groups. A table without slots has one group of control bytes, which is
+  // everybody's: it is full, and never written.
   @usableFromInline var controls: UnsafeMutablePointer<UInt64>
   @usableFromInline var slots: UnsafeMutablePointer<Slot>
   @usableFromInline var nodes: UnsafeMutablePointer<EvictionNode>
@@ -58,10 +59,15 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   @usableFromInline
   init() {
-    self.init(groupCount: 1, slotCount: 0)
+    unsafe controls = SlotTableWithoutSlots.controls
+    unsafe slots = SlotTableWithoutSlots.nothing.assumingMemoryBound(to: Slot.self)
+    unsafe nodes = SlotTableWithoutSlots.nothing.assumingMemoryBound(to: EvictionNode.self)
+    groups = 1
+    emptySlotsLeft = 0
   }
 
-  init(groupCount: Int, slotCount: Int) {
+  init(groupCount: Int) {
+    let slotCount = groupCount * 8
     unsafe controls = .allocate(capacity: groupCount)
     unsafe controls.initialize(repeating: ControlWord.allEmpty, count: groupCount)
     // Aligned to lines of memory, so that a slot of 32 bytes lies in one.
@@ -75,6 +81,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   @usableFromInline
   deinit {
+    guard unsafe controls != SlotTableWithoutSlots.controls else { return }
     for group in 0..<groupCount {
       for offset in ControlWord.full(unsafe controls[group]) {
         unsafe (slots + group &* 8 + offset).deinitialize(count: 1)
@@ -194,4 +201,16 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       }
     }
   }
+}
+
+/// The memory of all tables without slots, so that emptying one allocates nothing.
+private enum SlotTableWithoutSlots {
+  // Sendable holds: it is initialised before anyone has it, and never written then.
+  nonisolated(unsafe) static let controls: UnsafeMutablePointer<UInt64> = {
+    let controls = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    unsafe controls.initialize(to: ControlWord.allEmpty)
+    return unsafe controls
+  }()
+  /// Where no slot is: aligned, and never read.
+  nonisolated(unsafe) static let nothing = unsafe UnsafeMutableRawPointer(controls)
 }

@@ -25,8 +25,8 @@ package protocol EvictionPolicy: AnyObject {
   /// The entries have other numbers now.
   func renumber(_ numbers: borrowing Renumbering)
 
-  /// A policy of the same kind that holds nothing. What it learned about entries that are gone may stay.
-  func emptied() -> any EvictionPolicy
+  /// All entries go at once, and what was learned about earlier ones may. Answers what is to be let go of outside the lock.
+  func removeAll() -> (any Sendable)?
 
   /// The sums of cost and count over all linked nodes, for checks.
   var total: (cost: Int, count: Int) { get }

@@ -37,7 +37,10 @@ package final class LRU: EvictionPolicy {
     entries.renumber(numbers)
   }
 
-  package func emptied() -> any EvictionPolicy { LRU() }
+  package func removeAll() -> (any Sendable)? {
+    entries = NodeList(.main)
+    return nil
+  }
 
   package var total: (cost: Int, count: Int) { (entries.cost, entries.count) }
 }

@@ -85,7 +85,12 @@ package final class S3FIFO: EvictionPolicy {
     main.renumber(numbers)
   }
 
-  package func emptied() -> any EvictionPolicy { S3FIFO() }
+  package func removeAll() -> (any Sendable)? {
+    small = NodeList(.small)
+    main = NodeList(.main)
+    defer { ghost = GhostTable() }
+    return ghost
+  }
 
   package var total: (cost: Int, count: Int) { (small.cost + main.cost, small.count + main.count) }
 }

@@ -60,7 +60,16 @@ struct EvictionPolicyTests {
   func `eviction from a policy that holds nothing finds nothing`(kind: EvictionPolicyKind) {
     var simulation = PolicySimulation(kind.makePolicy(), limit: 1)
     #expect(simulation.evict() == nil)
-    #expect(simulation.policy.emptied().total == (0, 0))
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `a policy that was emptied is as a new one, but for what it may have learned`(kind: EvictionPolicyKind) {
+    var simulation = PolicySimulation(kind.makePolicy(), limit: 5)
+    for key in 0..<20 { simulation.request(key) }
+    #expect(simulation.policy.total.count == 5)
+    _ = simulation.policy.removeAll()
+    #expect(simulation.policy.total == (0, 0))
+    #expect(simulation.evict() == nil)
   }
 
   @Test func `least recently used goes first, whatever the use was`() {

@@ -4,9 +4,9 @@
   import Darwin
 #endif
 
-/// A thread of the system's own: LMDB's write transactions must end where they began, and nothing of the cooperative
-/// pool may wait for a disk.
-enum DiskThread {
+/// A thread of the system's own, for what a task cannot do: LMDB's write transactions must end where they began, and
+/// nothing of the cooperative pool may wait for a disk.
+enum SystemThread {
   /// Starts a detached thread that runs `body` once. Throws the system's status where there can be no more threads.
   static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
     // Released by the thread, or below where there is none.

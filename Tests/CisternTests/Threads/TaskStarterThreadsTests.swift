@@ -1,0 +1,34 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// What is started behind its caller, by another thread.
+struct TaskStarterThreadsTests {
+  @TaskLocal private static var mark = 0
+
+  @Test
+  func `what is started behind runs once, however many ask at once, and without the task-local values of who asks`()
+    async
+  {
+    let runs = Recorder<Int>()
+    let marks = Recorder<Int>()
+    await Self.$mark.withValue(7) {
+      await withTaskGroup { group in
+        for number in 0..<100 {
+          group.addTask {
+            await withCheckedContinuation { continuation in
+              TaskStarter.start(on: nil) {
+                runs.record(number)
+                marks.record(Self.mark)
+                continuation.resume()
+              }
+            }
+          }
+        }
+      }
+    }
+    #expect(runs.elements.sorted() == Array(0..<100))
+    #expect(Set(marks.elements) == [0])
+  }
+}
