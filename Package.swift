@@ -34,6 +34,10 @@ var targets: [Target] = [
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
+  // What `scripts/torture` kills, cuts off from power and damages.
+  .executableTarget(
+    name: "Torture", dependencies: ["Cistern"], path: "Tests/Torture", exclude: ["recorder.c"],
+    swiftSettings: swiftSettings),
   .testTarget(
     name: "CisternTests", dependencies: ["Cistern", "CisternTesting", "DiskChild", "Locking", "LMDB", "CLMDB"],
     swiftSettings: swiftSettings),

@@ -19,6 +19,23 @@ import Testing
     #expect(!isThere())
   }
 
+  @Test func `Each eviction on disk has been told of when a flush returns`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .kibibytes(256), told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<800 {
+      cache.put("key-\(number)", value(number, size: 900))
+      if number % 32 == 0 { await cache.waitForRoom() }
+    }
+    try await tier.flush()
+    let evicted = told.departed(.evicted)
+    #expect(tier.statistics.evictions > 0)
+    #expect(evicted.count == tier.statistics.evictions)
+    #expect(cache.keys().count + evicted.count == 800)
+    try await tier.close()
+  }
+
   @Test func `Observers hear of each eviction on disk once, also where its key is written at that time`() async throws {
     let scratch = Scratch()
     let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(1))

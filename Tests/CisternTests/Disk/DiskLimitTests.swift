@@ -36,4 +36,37 @@ import Testing
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
+
+  @Test func `A record that is too large for the limit is refused, and leaves no older one behind`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch, limit: .mebibytes(1))
+    let cache = try tier.cache()
+    cache.put("key", value(1, size: 100))
+    try await tier.flush()
+    guard case .refused = cache.put("key", value(2, size: 300_000)) else {
+      Issue.record("it was taken")
+      return
+    }
+    #expect(cache.get("key") == nil)
+    try await tier.close()
+    let again = try openTier(scratch, limit: .mebibytes(1))
+    #expect(try again.cache().get("key") == nil)
+    try await again.close()
+  }
+
+  @Test func `What a removal of all made void is in no round, and is counted as taken`() {
+    let partition = Partition(name: "cache")
+    var writes = StagedWrites()
+    for (number, epoch) in [(1, 0), (2, 1), (3, 0)] {
+      let write = StagedWrite.removal(key: [UInt8(number)])
+      _ = writes.insert(
+        StagedEntry(write: write, number: UInt64(number), epoch: UInt16(epoch), size: write.stagedSize))
+    }
+    let batch = PartitionBatch(
+      partition: partition, epoch: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
+    let round = CommitRound(batches: [batch], through: 3)
+    #expect(round.count == 1)
+    #expect(round[0].entry.number == 2)
+    #expect(round.takenCount == 3)
+  }
 }

@@ -139,4 +139,14 @@ struct EvictionPolicyTests {
     let difference = Double(abs(simulation.misses - reference.misses)) / Double(reference.misses)
     #expect(difference < 0.01, "\(simulation.misses) misses, the reference has \(reference.misses)")
   }
+
+  @Test func `in a cache, what was hit outlives a scan of what was not`() throws {
+    let cache = try Cache<Int, Int>(costLimit: 1_000)
+    for key in 0..<300 { cache[key] = key }
+    for _ in 0..<3 {
+      for key in 0..<300 { #expect(cache[key] == key) }
+    }
+    for key in 1_000..<5_000 { cache[key] = key }
+    #expect((0..<300).count { cache[$0] != nil } > 200)
+  }
 }

@@ -1,0 +1,51 @@
+import Cistern
+
+/// Opens a store that may be in any state, reads all of it, writes to it, and tells what it found: in a process of its
+/// own, which the store may end. Whether all is as it may be.
+func check(
+  directory: String, limit: Int, durability: Durability, seed: UInt64, flushed: Int, keepsOrder: Bool
+) async throws -> Bool {
+  let script = Script(seed: seed)
+  let reports = Reports()
+  let tier = try DiskTier(
+    directory: directory, limit: .bytes(limit), durability: durability, report: { reports.add($0) })
+  let cache = try tier.partition(named: "cache") { _ in }
+  let findings = Findings(in: cache, script: script, flushed: flushed, evicts: false, keepsOrder: keepsOrder)
+  var faults = findings.faults
+  var listed = 0
+  cache.forEachRecord { _, _, _ in
+    listed += 1
+    return listed < 10_000
+  }
+  // What is written now has to be read again, and whatever was removed has to be gone, unless the disk refuses it.
+  for key in 0..<Script.keyCount {
+    await cache.waitForRoom()
+    _ =
+      key % 3 == 0
+      ? cache.stage(.removal(key: Script.key(key))) : cache.stage(script.record(key, writtenLast(key, script)))
+  }
+  try? await tier.flush()
+  let afterwards = Findings(in: cache, script: script, flushed: 0, evicts: true, keepsOrder: false)
+  faults += afterwards.faults.map { "afterwards: \($0)" }
+  let state =
+    reports.isEmpty
+    ? (findings.found > 0 ? "whole" : "empty") : reports.text.contains("setAside") ? "set aside" : "mended"
+  say(state)
+  if reports.isEmpty, keepsOrder { faults += tier.checkInvariants() }
+  for fault in faults { say(fault) }
+  if keepsOrder, !reports.isEmpty { say("reported: \(reports.text)") }
+  try? await tier.close()
+  return faults.isEmpty && !(keepsOrder && !reports.isEmpty)
+}
+
+/// Some operation that wrote the key.
+private func writtenLast(_ key: Int, _ script: Script) -> Int {
+  var number = 1
+  while true {
+    switch script.step(number) {
+    case .set(key): return number
+    case .batch(let keys) where keys.contains(key): return number
+    default: number += 1
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Cistern
+import Foundation
+
+/// Kills a writer at random instants, many times, and looks at what it left.
+func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool {
+  var random = Mixer(state: seed)
+  var worst: [String] = []
+  var found = 0
+  var setAside = 0
+  var flushes = 0
+  for round in 0..<kills {
+    let folder = try TemporaryFolder()
+    // Every third store is too small for all keys.
+    let evicts = round % 3 == 2
+    let limit = evicts ? 512 << 10 : 16 << 20
+    let script = Script(seed: random.next())
+    let child = try Child(["write", folder.store, "\(limit)", durability, "\(script.seed)"])
+    // Most instants are early ones; the first millisecond, in which the store is made, is among them.
+    usleep(UInt32(random.next(below: round % 4 == 0 ? 40_000 : 400_000)))
+    let flushed = child.kill().compactMap { Int($0) }.last ?? 0
+    flushes += flushed > 0 ? 1 : 0
+    do {
+      let reports = Reports()
+      let tier = try DiskTier(
+        directory: folder.store, limit: .bytes(limit), durability: durability == "powerCut" ? .powerCut : .processCrash,
+        report: { reports.add($0) })
+      let cache = try tier.partition(named: "cache") { _ in }
+      let findings = Findings(in: cache, script: script, flushed: flushed, evicts: evicts)
+      found += findings.found
+      worst += (findings.faults + tier.checkInvariants()).map { "kill \(round), seed \(script.seed): \($0)" }
+      if !reports.isEmpty {
+        setAside += 1
+        worst.append("kill \(round), seed \(script.seed): \(reports.text)")
+      }
+      _ = cache.stage(script.record(0, 1))
+      try await tier.close()
+    } catch {
+      worst.append("kill \(round), seed \(script.seed): does not open: \(error)")
+    }
+  }
+  say(
+    "crashes, \(durability): \(kills) kills (\(flushes) after a flush), \(found) values found, \(worst.count) faults")
+  for fault in worst.prefix(20) { say("  \(fault.prefix(300))") }
+  return worst.isEmpty
+}
+
+/// What a tier reported.
+final class Reports: @unchecked Sendable {
+  // Guarded by the lock.
+  private var all: [String] = []
+  private let lock = NSLock()
+
+  func add(_ report: StoreReport) { lock.withLock { all.append("\(report.code): \(report.message)") } }
+  var isEmpty: Bool { lock.withLock { all.isEmpty } }
+  var text: String { lock.withLock { all.joined(separator: "; ") } }
+}
+
+/// A folder that goes with the value.
+final class TemporaryFolder {
+  let path: String
+  var store: String { path + "/store" }
+
+  init() throws {
+    path = NSTemporaryDirectory() + "cistern-torture-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

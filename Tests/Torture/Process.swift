@@ -1,0 +1,77 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Another process of this program.
+final class Child {
+  enum End: Equatable {
+    case exited(Int32)
+    case signal(Int32)
+    /// It took longer than it may, and was killed.
+    case hung
+  }
+
+  private let process = Process()
+  private let output = Pipe()
+
+  init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    try process.run()
+  }
+
+  /// Kills it, without a chance to do anything; what it had said.
+  func kill() -> [String] {
+    _ = Glibc.kill(process.processIdentifier, SIGKILL)
+    return lines()
+  }
+
+  /// Waits for its end, no longer than so many seconds.
+  func end(within seconds: Int) -> (end: End, said: [String]) {
+    let identifier = process.processIdentifier
+    let hung = HungFlag()
+    let killer = DispatchWorkItem {
+      hung.raise()
+      _ = Glibc.kill(identifier, SIGKILL)
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: killer)
+    let said = lines()
+    killer.cancel()
+    if hung.isRaised { return (.hung, said) }
+    return (
+      process.terminationReason == .uncaughtSignal
+        ? .signal(process.terminationStatus) : .exited(process.terminationStatus), said
+    )
+  }
+
+  private func lines() -> [String] {
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    // What is after the last line's end was cut off.
+    lines.removeLast()
+    return lines.map(String.init)
+  }
+}
+
+private final class HungFlag: @unchecked Sendable {
+  // Guarded by the lock.
+  private var value = false
+  private let lock = NSLock()
+
+  func raise() { lock.withLock { value = true } }
+  var isRaised: Bool { lock.withLock { value } }
+}
+
+func say(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,79 @@
+import Cistern
+
+/// What a writer does, operation by operation: the same for the same seed, so that whoever looks at what it left knows
+/// what can be there without having been told.
+struct Script: Sendable {
+  static let keyCount = 150
+  static let batchSize = 8
+  /// After so many operations the writer flushes at the latest.
+  static let mostUnflushed = 100
+
+  enum Step {
+    case set(Int)
+    case remove(Int)
+    /// All of these in one batch.
+    case batch([Int])
+  }
+
+  let seed: UInt64
+
+  func step(_ number: Int) -> Step {
+    var state = Mixer(state: seed &* 0x9e37_79b9 &+ UInt64(number))
+    let key = Int(state.next() % UInt64(Self.keyCount))
+    switch state.next() % 10 {
+    case 0, 1: return .remove(key)
+    // From a few groups, so that batches replace one another.
+    case 2: return .batch((0..<Self.batchSize).map { (key / Self.batchSize * Self.batchSize + $0) % Self.keyCount })
+    default: return .set(key)
+    }
+  }
+
+  static func key(_ number: Int) -> [UInt8] { Array("key-\(number)".utf8) }
+
+  /// The value that operation `number` gives a key: it says whose it is, and all of it can be computed.
+  func value(of key: Int, number: Int) -> [UInt8] {
+    var state = Mixer(state: seed ^ UInt64(number) << 20 ^ UInt64(key))
+    let size = state.next() % 8 == 0 ? 2_000 + Int(state.next() % 12_000) : Int(state.next() % 900)
+    var bytes = Array("\(key):\(number):".utf8)
+    bytes.reserveCapacity(bytes.count + size)
+    for _ in 0..<size / 8 {
+      let word = state.next()
+      for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift * 8))) }
+    }
+    return bytes
+  }
+
+  /// Which operation wrote these bytes under this key; nil where none did.
+  func author(of bytes: [UInt8], key: Int) -> Int? {
+    let parts = bytes.prefix(40).split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, Int(String(decoding: parts[0], as: UTF8.self)) == key,
+      let number = Int(String(decoding: parts[1], as: UTF8.self)), number > 0, value(of: key, number: number) == bytes
+    else { return nil }
+    switch step(number) {
+    case .set(key): return number
+    case .batch(let keys) where keys.contains(key): return number
+    default: return nil
+    }
+  }
+
+  func record(_ key: Int, _ number: Int) -> StagedWrite {
+    .record(
+      key: Self.key(key), RecordMetadata(created: WallTime(nanosecondsSince1970: Int64(number)), cost: 1),
+      bytes: value(of: key, number: number))
+  }
+}
+
+/// SplitMix64.
+struct Mixer {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func next(below bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
+}

@@ -1,0 +1,38 @@
+// What `scripts/torture` runs: crashes, power cuts and damage, each in processes of its own.
+import Cistern
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+func argument(_ index: Int) -> String { index < CommandLine.arguments.count ? CommandLine.arguments[index] : "" }
+
+func number(_ index: Int, or other: Int) -> Int { Int(argument(index)) ?? other }
+
+func durability(_ name: String) -> Durability { name == "powerCut" ? .powerCut : .processCrash }
+
+var isFine = true
+switch argument(1) {
+case "write":
+  try await write(
+    directory: argument(2), limit: number(3, or: 16 << 20), durability: durability(argument(4)),
+    seed: UInt64(argument(5)) ?? 1, operations: number(6, or: .max))
+case "crashes":
+  isFine = try await crashes(kills: number(2, or: 500), durability: argument(3), seed: UInt64(number(4, or: 1)))
+case "power-cuts":
+  isFine = try powerCuts(
+    runs: number(2, or: 20), images: number(3, or: 25), durability: argument(4), seed: UInt64(number(5, or: 1)),
+    recorder: argument(6))
+case "damage":
+  isFine = try await damage(count: number(2, or: 1000), seed: UInt64(number(3, or: 1)))
+case "check":
+  isFine = try await check(
+    directory: argument(2), limit: number(3, or: 16 << 20), durability: durability(argument(4)),
+    seed: UInt64(argument(5)) ?? 1, flushed: number(6, or: 0), keepsOrder: argument(7) == "ordered")
+default:
+  say("usage: Torture crashes|power-cuts|damage …; scripts/torture --help tells more")
+  exit(2)
+}
+exit(isFine ? 0 : 1)
