@@ -4,6 +4,7 @@ import glob
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 PEERS = Path(__file__).resolve().parent.parent
@@ -76,11 +77,40 @@ def _java(say):
     return ["java", "-Xms3g", "-Xmx3g", "-cp", f"{jar}:{classes}", "Peer"]
 
 
+def _disk(say):
+    if not shutil.which("g++"):
+        raise Missing("no g++")
+    say("compiling the C++ harness")
+    output = BUILD / "disk-peer"
+    # An engine whose header is missing leaves itself out.
+    libraries = [
+        f"-l{name}" for header, name in ENGINES.items()
+        if subprocess.run(
+            ["g++", "-E", "-x", "c++", "-"], input=f"#include <{header}>", capture_output=True, text=True,
+            check=False).returncode == 0
+    ]
+    _run(["g++", "-std=c++17", "-O2", "-o", str(output)] + sorted(glob.glob(str(PEERS / "Disk" / "*.cpp")))
+         + libraries + ["-lpthread"])
+    return [str(output)]
+
+
+#: The header and the library of each engine.
+ENGINES = {"lmdb.h": "lmdb", "rocksdb/db.h": "rocksdb", "leveldb/db.h": "leveldb", "sqlite3.h": "sqlite3"}
+
+
 def _run(arguments, cwd=None, **environment):
     outcome = subprocess.run(
         arguments, cwd=cwd, env=dict(os.environ, **environment), capture_output=True, text=True)
     if outcome.returncode:
-        raise Missing(f"does not compile: {(outcome.stderr or outcome.stdout).strip().splitlines()[0]}")
+        first = (outcome.stderr or outcome.stdout).strip().splitlines()[0]
+        raise Missing(f"does not compile: {first.replace(str(ROOT) + '/', '')}")
 
 
-BUILDERS = {"swift": _swift, "go": _go, "java": _java}
+def _simulator(say):
+    outcome = subprocess.run([sys.executable, "-c", "import libcachesim"], capture_output=True, text=True, check=False)
+    if outcome.returncode:
+        raise Missing("no libcachesim for this Python")
+    return [sys.executable, str(PEERS / "Eviction" / "simulate.py")]
+
+
+BUILDERS = {"swift": _swift, "go": _go, "java": _java, "disk": _disk, "simulator": _simulator}

@@ -19,7 +19,7 @@ def draw(tables, folder):
     # The same figures make the same file.
     matplotlib.rcParams.update({
         "svg.hashsalt": "compare", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10})
-    drawn = [table for table in tables if table.subjects]
+    drawn = [table for table in tables if table.subjects and table.is_drawn]
     for table in drawn:
         for scheme in COLOURS:
             _draw(table, scheme, folder / f"{table.name}-{scheme}.svg")
@@ -37,7 +37,9 @@ def _draw(table, scheme, path):
     axes.axvline(1, color=colours["base"], linewidth=2, zorder=1)
     for index, subject in enumerate(table.subjects):
         colour = colours["marks"][index % len(colours["marks"])]
-        points = [(place, row.ratios[subject]) for place, row in zip(places, table.rows) if subject in row.ratios]
+        # Beside each other, where they would cover each other.
+        shift = 0.5 * ((index + 0.5) / len(table.subjects) - 0.5)
+        points = [(place + shift, row.ratios[subject]) for place, row in zip(places, table.rows) if subject in row.ratios]
         middles = [ratio[0] for _, ratio in points]
         errors = [[ratio[0] - ratio[1] for _, ratio in points], [ratio[2] - ratio[0] for _, ratio in points]]
         axes.errorbar(
@@ -47,7 +49,8 @@ def _draw(table, scheme, path):
     axes.set_ylim(len(table.rows) - 0.5, -0.5)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, 0.8), max(high, 1.25))
-    axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if high / low > 10 else (0.6, 0.8, 1, 1.5, 2, 3, 4, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="x", color=colours["grid"], linewidth=0.6)
@@ -55,11 +58,13 @@ def _draw(table, scheme, path):
     axes.tick_params(colors=colours["ink"], length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
+    meaning = f"times {table.base} (blue line)" + (f"; right of it, {table.base} is better" if table.base_is_ours else "")
+    columns = min(len(table.subjects), 7)
     axes.set_title(
-        f"{table.title}: times {table.base} (blue line); right of it, {table.base} is better", color=colours["ink"],
-        fontsize=10, loc="left", pad=24)
+        f"{table.title}: {meaning}", color=colours["ink"], fontsize=10, loc="left",
+        pad=8 + 17 * -(-len(table.subjects) // columns))
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncol=len(table.subjects), frameon=False, fontsize=8.5,
+        loc="lower left", bbox_to_anchor=(0, 1), ncol=columns, frameon=False, fontsize=8.5,
         labelcolor=colours["ink"], handletextpad=0.2, columnspacing=1, borderaxespad=0)
     figure.savefig(path, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
     pyplot.close(figure)

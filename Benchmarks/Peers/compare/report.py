@@ -26,7 +26,9 @@ def markdown(groups, notes, plots):
 
 def readme_section(groups, notes, plots, folder, shown):
     """The tables named in `shown`, for between the README's markers."""
-    parts = []
+    parts = [
+        f"What was measured last, in ratios; the rest, and how to read it, is in [{folder}/results.md]({folder}/results.md)."
+    ]
     for name, (_, tables) in groups.items():
         chosen = [table for table in tables if table.name in shown]
         if not chosen:
@@ -37,11 +39,11 @@ def readme_section(groups, notes, plots, folder, shown):
             if table.name in plots:
                 parts.append(picture(table, folder + "/"))
             parts.append(table.markdown())
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in parts if part) if len(parts) > 1 else ""
 
 
 def put_between_markers(path, section):
-    """Whether the file has the markers."""
+    """Gives whether the file has the markers."""
     text = path.read_text()
     if BEGIN not in text or END not in text:
         return False

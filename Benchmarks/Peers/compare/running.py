@@ -4,6 +4,11 @@ import subprocess
 from dataclasses import dataclass, field
 
 from .figures import Figure
+from .harnesses import ROOT
+
+
+#: What is said of a harness that knows the subject, but was built without it.
+NOTHING = "not installed"
 
 
 @dataclass(frozen=True)
@@ -32,17 +37,21 @@ def run_rounds(runs, rounds, harnesses, say):
             rows += found
             if problem:
                 failed.add(run)
-                harnesses.leave_out(f"{run.subject} ({' '.join(run.arguments)})", problem)
+                what = "" if problem == NOTHING else f" ({' '.join(run.arguments)})"
+                harnesses.leave_out(run.subject + what, problem)
     return rows
 
 
 def _measure(command, run, number):
     try:
         outcome = subprocess.run(
-            command + list(run.arguments), capture_output=True, text=True, timeout=run.limit, check=False)
+            command + list(run.arguments), cwd=ROOT, capture_output=True, text=True, timeout=run.limit, check=False)
     except subprocess.TimeoutExpired:
         return [], f"took longer than {run.limit} s"
     if outcome.returncode:
         lines = outcome.stderr.strip().splitlines()
         return [], f"failed with {outcome.returncode}: {lines[-1] if lines else 'no message'}"
-    return [Figure.parse(line, number) for line in outcome.stdout.splitlines() if line], None
+    problem = NOTHING if outcome.returncode == 0 and not outcome.stdout else None
+    # A peer may say things of its own.
+    lines = [line for line in outcome.stdout.splitlines() if line.startswith(run.arguments[0] + ",")]
+    return [Figure.parse(line, number) for line in lines], problem

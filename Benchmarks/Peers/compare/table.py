@@ -21,14 +21,24 @@ class Table:
     base: str
     subjects: list
     rows: list = field(default_factory=list)
+    #: Whether a cell also has the highest of its ratios.
+    shows_highest: bool = False
+    #: Whether the base is Cistern, so that more than 1 speaks for it, and has a column.
+    base_is_ours: bool = True
+    is_drawn: bool = True
 
     def markdown(self):
-        header = ["", f"{self.base}"] + self.subjects
+        header = [""] + [self.base] * self.base_is_ours + self.subjects
         lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
         for row in self.rows:
-            cells = [row.title, f"1 ({row.cost})"] + [_ratio(row.ratios.get(subject)) for subject in self.subjects]
+            cells = [row.title] + [f"1 ({row.cost})"] * self.base_is_ours + [self._cell(row.ratios.get(subject)) for subject in self.subjects]
             lines.append("| " + " | ".join(cells) + " |")
         return "\n".join(lines)
+
+    def _cell(self, ratio):
+        if not ratio:
+            return "–"
+        return _number(ratio[0]) + (f" ({_number(ratio[2])})" if self.shows_highest else "")
 
 
 def ratio_table(name, title, note, base, figures, rows, metric, unit, subjects=None):
@@ -64,8 +74,5 @@ def count(value):
     return f"{value // 1_000_000} M" if value >= 1_000_000 else f"{value // 1000} k"
 
 
-def _ratio(ratio):
-    if not ratio:
-        return "–"
-    middle = ratio[0]
-    return f"{middle:.0f}" if middle >= 20 else f"{middle:.1f}" if middle >= 9.95 else f"{middle:.2f}"
+def _number(ratio):
+    return f"{ratio:.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 9.95 else f"{ratio:.2f}"

@@ -3,6 +3,6 @@
 A group is a module with `TITLE`, `runs(options)`, which gives the processes of a round, and `tables(figures)`.
 """
 
-from . import coalescer, memory
+from . import coalescer, disk, eviction, memory
 
-GROUPS = {"memory": memory, "coalescer": coalescer}
+GROUPS = {"memory": memory, "coalescer": coalescer, "disk": disk, "eviction": eviction}

@@ -1,0 +1,56 @@
+"""The disk tier, beside engines that one would put values in."""
+
+from ..harnesses import BUILD, ROOT
+from ..running import Run
+from ..table import count, nanoseconds, ratio_table, size
+
+TITLE = "Disk tier"
+BASE = "Cistern"
+SUBJECTS = [
+    ("swift", "Cistern"), ("disk", "LMDB"), ("disk", "RocksDB"), ("disk", "LevelDB"), ("disk", "SQLite"), ("disk", "files"),
+]
+SIZES = [100, 1_024, 16_384]
+ENTRIES = [10_000, 100_000, 1_000_000]
+LOADS = {
+    "reads": ("Reads", "Random keys, resident; each value is copied out. *Cistern arrays* gives each as an array of its own."),
+    "reads while writing": ("Reads while writing", "The same reads, on one thread, while another writes batches all the time."),
+    "load": ("Filling", "Random keys into an empty engine, until all are on disk: in batches of 1,000, each synced; Cistern chooses its batches."),
+    "writes": ("Writes in batches", "Over values that are there, in batches of 1,000; otherwise as above."),
+    "writes while reading": ("Writes while reading", "What the writer of the reads above cost."),
+    "synced writes": ("Single writes, each on disk", "One after the other, each synced to disk before the next."),
+    "deletes": ("Deletes", "In batches of 1,000, each synced; Cistern chooses its batches."),
+    "open": ("Opening", "And the first look-up."),
+}
+
+
+def runs(options):
+    entries = ENTRIES[:1] if options.quick else ENTRIES[1:] if options.full else ENTRIES[1:2]
+    folder = BUILD / "disk"
+    folder.mkdir(parents=True, exist_ok=True)
+    # A million files or 16 GB each say nothing that fewer do not.
+    return [
+        Run(harness, subject, ("disk", subject, str(folder.relative_to(ROOT)), str(number), str(bytes_)), limit=1_800)
+        for number in entries for bytes_ in SIZES for harness, subject in SUBJECTS
+        if number < 1_000_000 or (bytes_ <= 1_024 and subject != "files")
+    ]
+
+
+def tables(figures):
+    subjects = ["Cistern arrays"] + [subject for _, subject in SUBJECTS]
+
+    def rows(load):
+        return [
+            (f"{size(bytes_).replace('.0', '')}, {count(entries)} entries", f"{load}/{bytes_}/{entries}", 1)
+            for bytes_ in SIZES for entries in ENTRIES
+        ]
+
+    made = [
+        ratio_table(
+            f"disk-{load.replace(' ', '-')}", title, note, BASE, figures, rows(load), "ns", nanoseconds, subjects)
+        for load, (title, note) in LOADS.items()
+    ]
+    made.append(
+        ratio_table(
+            "disk-space", "Space on disk", "Bytes an entry, after filling and closing.", BASE, figures, rows("space"),
+            "bytes_per_entry", size, subjects))
+    return [table for table in made if table]
