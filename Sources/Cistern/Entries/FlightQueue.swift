@@ -3,17 +3,18 @@
 struct FlightQueue<Continuation> {
   private enum Waiter {
     /// Once it came and found no turn, until it comes to wait.
-    case expected(TaskPriority)
+    case expected(Urgency)
     /// Once it waits, until it has a turn or is cancelled.
-    case waiting(TaskPriority, Continuation)
+    case waiting(Urgency, Continuation)
     /// Once it was given a turn before it came to wait.
     case admitted
     /// Once it was cancelled before it came to wait.
     case cancelled
 
-    var priority: TaskPriority? {
+    /// Nil where it does not wait for a turn any more.
+    var urgency: Urgency? {
       switch self {
-      case .expected(let priority), .waiting(let priority, _): priority
+      case .expected(let urgency), .waiting(let urgency, _): urgency
       case .admitted, .cancelled: nil
       }
     }
@@ -24,6 +25,8 @@ struct FlightQueue<Continuation> {
   private(set) var taken = 0
   private var nextTicket: UInt64 = 0
   private var waiters: [UInt64: Waiter] = [:]
+  /// One place for each who wants a turn, and some of those who do not any more, or are more urgent now.
+  private var order = TurnOrder()
 
   init(limit: Int) {
     self.limit = limit
@@ -43,15 +46,15 @@ struct FlightQueue<Continuation> {
       return .admitted
     }
     nextTicket += 1
-    waiters[nextTicket] = .expected(priority)
+    expect(nextTicket, Urgency(priority))
     return .queued(nextTicket)
   }
 
   /// It comes to wait; answers at once whether it has a turn, where that is known.
   mutating func wait(_ ticket: UInt64, _ continuation: Continuation) -> Bool? {
     switch waiters[ticket] {
-    case .expected(let priority)?:
-      waiters[ticket] = .waiting(priority, continuation)
+    case .expected(let urgency)?:
+      waiters[ticket] = .waiting(urgency, continuation)
       return nil
     case .admitted?:
       waiters[ticket] = nil
@@ -80,27 +83,33 @@ struct FlightQueue<Continuation> {
 
   /// Its priority is at least this now.
   mutating func raise(_ ticket: UInt64, to priority: TaskPriority) {
-    switch waiters[ticket] {
-    case .expected(let old)?: waiters[ticket] = .expected(max(old, priority))
-    case .waiting(let old, let continuation)?: waiters[ticket] = .waiting(max(old, priority), continuation)
-    case .admitted?, .cancelled?, nil: break
+    let urgency = Urgency(priority)
+    guard let waiter = waiters[ticket], let former = waiter.urgency, urgency > former else { return }
+    expect(ticket, urgency)
+    if case .waiting(_, let continuation) = waiter { waiters[ticket] = .waiting(urgency, continuation) }
+  }
+
+  /// A turn is given back, and goes to the next; answers whom to resume. O(log n) for n who wait.
+  mutating func leave() -> Continuation? {
+    while let place = order.popFirst() {
+      guard waiters[place.ticket]?.urgency == place.urgency else { continue }
+      if case .waiting(_, let continuation)? = waiters.removeValue(forKey: place.ticket) { return continuation }
+      waiters[place.ticket] = .admitted
+      return nil
+    }
+    taken -= 1
+    return nil
+  }
+
+  private mutating func expect(_ ticket: UInt64, _ urgency: Urgency) {
+    waiters[ticket] = .expected(urgency)
+    order.insert(TurnOrder.Place(urgency: urgency, ticket: ticket))
+    // Where many come and are cancelled while nobody leaves, their places must not add up.
+    if order.count > 2 * waiters.count + 64 {
+      order.keep { [waiters] in waiters[$0.ticket]?.urgency == $0.urgency }
     }
   }
 
-  /// A turn is given back, and goes to the next; answers whom to resume.
-  mutating func leave() -> Continuation? {
-    var best: (ticket: UInt64, priority: TaskPriority)?
-    for (ticket, waiter) in waiters {
-      guard let priority = waiter.priority else { continue }
-      if let found = best, (found.priority, ticket) > (priority, found.ticket) { continue }
-      best = (ticket, priority)
-    }
-    guard let best else {
-      taken -= 1
-      return nil
-    }
-    if case .waiting(_, let continuation)? = waiters.removeValue(forKey: best.ticket) { return continuation }
-    waiters[best.ticket] = .admitted
-    return nil
-  }
+  /// Places that are kept, for tests.
+  var placeCount: Int { order.count }
 }

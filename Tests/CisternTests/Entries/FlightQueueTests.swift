@@ -1,3 +1,4 @@
+import CisternTesting
 import Testing
 
 @testable import Cistern
@@ -41,5 +42,48 @@ struct FlightQueueTests {
     #expect(queue.taken == 1)
     #expect(queue.leave() == nil)
     #expect(queue.taken == 0)
+  }
+
+  @Test func `of many who come, wait, become more urgent and are cancelled, the right one goes next`() {
+    let priorities: [TaskPriority] = [.background, .low, .medium, .high]
+    for seed in SeededSchedule.seeds(300) {
+      var generator = SeededGenerator(seed: seed)
+      var queue = FlightQueue<UInt64>(limit: 1)
+      _ = queue.enter(priority: .low)
+      var waiting: [(ticket: UInt64, priority: TaskPriority)] = []
+      for _ in 0..<200 {
+        switch generator.next(below: 10) {
+        case ..<5:
+          let priority = priorities[generator.next(below: 4)]
+          guard case .queued(let ticket) = queue.enter(priority: priority) else { break }
+          #expect(queue.wait(ticket, ticket) == nil)
+          waiting.append((ticket, priority))
+        case 5, 6:
+          guard !waiting.isEmpty else { break }
+          let index = generator.next(below: waiting.count)
+          let priority = priorities[generator.next(below: 4)]
+          queue.raise(waiting[index].ticket, to: priority)
+          waiting[index].priority = max(waiting[index].priority, priority)
+        case 7:
+          guard !waiting.isEmpty else { break }
+          let gone = waiting.remove(at: generator.next(below: waiting.count))
+          #expect(queue.cancel(gone.ticket) == gone.ticket)
+        default:
+          guard let most = waiting.map(\.priority).max() else { break }
+          let next = waiting.remove(at: waiting.firstIndex { $0.priority == most }!)
+          #expect(queue.leave() == next.ticket, "seed \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test func `who comes and is cancelled leaves nothing behind, though nobody leaves`() {
+    var queue = FlightQueue<Int>(limit: 1)
+    _ = queue.enter(priority: .low)
+    for number in 0..<10_000 {
+      guard case .queued(let ticket) = queue.enter(priority: .low) else { continue }
+      #expect(queue.wait(ticket, number) == nil && queue.cancel(ticket) == number)
+    }
+    #expect(queue.placeCount <= 65)
   }
 }
