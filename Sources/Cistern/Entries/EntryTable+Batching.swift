@@ -91,7 +91,7 @@ extension EntryTable {
             part.condition, entry, stamp: shard.stamp(of: fingerprint),
             watched: shard.versions[fingerprint])
         else { return false }
-        if case .ready(let held) = entry { batch.had[index] = held }
+        batch.had[index] = entry?.held
       }
       guard withShards(groups.dropFirst(), parts, &batch, commit) else { return false }
       for index in group.value { put(parts[index], isPersisted: batch.isPersisted[index], into: &shard, &batch) }
