@@ -12,6 +12,7 @@ struct Exercises: Sendable {
     if mix.includes(.pair) { byOperation[.pair] = PairExercise(violations: violations) }
     if mix.includes(.transfer) { byOperation[.transfer] = TransferExercise(violations: violations) }
     if mix.includes(.edit) { byOperation[.edit] = EditExercise(violations: violations) }
+    if mix.includes(.recall) { byOperation[.recall] = RecallExercise(violations: violations) }
     self.byOperation = byOperation
   }
 

@@ -44,6 +44,8 @@ enum Operation: String, Sendable, CaseIterable {
   case transfer
   /// The exercise of optimistic edits.
   case edit
+  /// The exercise of absent values and of versions of the schema.
+  case recall
 }
 
 /// How often each operation comes up.
@@ -58,7 +60,7 @@ struct OperationMix: Sendable {
     .lookUp: 590_000, .load: 240_000, .loadOtherwise: 20_000, .view: 40_000, .bulkLoad: 2_000, .cancel: 1_500,
     .write: 55_000, .commit: 1_000, .writeOversize: 50, .remove: 16_000, .commitRemoval: 300,
     .observe: 1_000, .removeAll: 4, .removeTagged: 30, .removePrefix: 5, .trim: 20,
-    .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000, .edit: 4_000,
+    .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000, .edit: 4_000, .recall: 4_000,
   ])
 
   /// Almost nothing but reads.
@@ -73,13 +75,14 @@ struct OperationMix: Sendable {
     .write: 400_000, .commit: 10_000, .writeOversize: 200, .remove: 120_000, .commitRemoval: 3_000,
     .observe: 2_000, .removeAll: 20, .removeTagged: 200, .removePrefix: 100, .trim: 100,
     .merge: 40_000, .count: 40_000, .pair: 40_000, .transfer: 30_000, .edit: 30_000,
+    .recall: 20_000,
   ])
 
   /// Removals of many keys at once, while they are fetched and written.
   static let invalidating = OperationMix([
     .lookUp: 300_000, .load: 500_000, .loadOtherwise: 50_000, .view: 20_000, .bulkLoad: 10_000, .cancel: 5_000,
     .write: 60_000, .commit: 1_000, .remove: 30_000, .commitRemoval: 500, .observe: 2_000, .removeAll: 300,
-    .removeTagged: 6_000, .removePrefix: 3_000, .trim: 20,
+    .removeTagged: 6_000, .removePrefix: 3_000, .trim: 20, .recall: 10_000,
   ])
 
   /// Loads of every kind.
