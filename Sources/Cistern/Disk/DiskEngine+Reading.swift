@@ -2,6 +2,7 @@ import LMDB
 
 extension DiskEngine {
   /// Looks the key up among the staged writes and then in the file.
+  @discardableResult
   @inline(__always)
   func withRecord<Result>(
     forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
@@ -54,6 +55,7 @@ extension DiskEngine {
     if generation != 0 {
       let diskKey = DiskKey(generation: generation, key: key)
       if let record = value(under: diskKey, in: transaction, of: file) {
+        record.prefetch()
         guard let header = RecordHeader(record, under: diskKey) else {
           suspect(key, of: partition)
           partition.counters.misses.increment()

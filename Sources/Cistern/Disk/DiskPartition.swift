@@ -3,11 +3,13 @@ package final class DiskPartition: SecondTierPartition {
   private let engine: DiskEngine
   private let partition: Partition
   private let owner: DiskOwner
+  let reader: DiskReader
 
   init(engine: DiskEngine, partition: Partition, owner: DiskOwner) {
     self.engine = engine
     self.partition = partition
     self.owner = owner
+    reader = DiskReader(engine: engine, partition: partition, owner: owner)
   }
 
   package func withRecord<Result>(
