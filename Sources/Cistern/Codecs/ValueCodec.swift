@@ -1,6 +1,6 @@
-/// A codec whose type is forgotten: what a cache keeps of it.
+/// A codec whose type is forgotten: what a cache keeps of it. An object, so that each use counts one reference and not four.
 @usableFromInline
-struct ValueCodec<Value: Sendable>: Sendable {
+final class ValueCodec<Value: Sendable>: Sendable {
   @usableFromInline let encode: @Sendable (Value) throws -> [UInt8]
   @usableFromInline let decode: @Sendable ([UInt8]) throws -> Value
   @usableFromInline let encodedSize: @Sendable (Value) -> Int?
