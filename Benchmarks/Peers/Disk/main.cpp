@@ -25,6 +25,16 @@ double nanoseconds(const std::function<void()> &body) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
+double median_of(int passes, const std::function<void()> &body, const std::function<void()> &prepare = [] {}) {
+  std::vector<double> costs;
+  for (int pass = 0; pass < passes; pass++) {
+    prepare();
+    costs.push_back(nanoseconds(body));
+  }
+  std::sort(costs.begin(), costs.end());
+  return costs[costs.size() / 2];
+}
+
 uint64_t key_of(uint64_t rank) { return (rank * 0x9E3779B97F4A7C15u) >> 20; }
 
 // What the folder takes up, in blocks that are there.
@@ -65,7 +75,7 @@ struct Comparison {
     size_t reads = std::max<size_t>(entries, 50'000), writes = std::min<size_t>(entries / 2, 20'000);
     std::vector<uint64_t> read = drawn(reads), written = drawn(writes);
     get(read);
-    report("reads", "ns", nanoseconds([&] { get(read); }) / reads);
+    report("reads", "ns", median_of(5, [&] { get(read); }) / reads);
     report("writes", "ns", nanoseconds([&] { write(written); }) / writes);
     synced(200);
     reading_and_writing(read);
@@ -75,16 +85,11 @@ struct Comparison {
   }
 
   void opening() {
-    std::vector<double> costs;
-    for (int number = 0; number < 7; number++) {
-      costs.push_back(nanoseconds([&] {
-        engine = open(folder);
-        get({keys[0]});
-      }));
-      if (number < 6) engine.reset();
-    }
-    std::sort(costs.begin(), costs.end());
-    report("open", "ns", costs[costs.size() / 2]);
+    // What is open is closed outside of the measured time.
+    report("open", "ns", median_of(7, [&] {
+      engine = open(folder);
+      get({keys[0]});
+    }, [&] { engine.reset(); }));
   }
 
   void synced(size_t count) {
