@@ -31,7 +31,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   // The control bytes, a word for each group; the slots, of which those are initialised whose control byte says so; and
   // their nodes. All three owned, for `groupCount` groups. A table without slots has one group of control bytes, which is
-  // everybody's: it is full, and never written.
+  // everybody's: it says that nothing is there, and is never written, because none of its slots may be taken.
   @usableFromInline var controls: UnsafeMutablePointer<UInt64>
   @usableFromInline var slots: UnsafeMutablePointer<Slot>
   @usableFromInline var nodes: UnsafeMutablePointer<EvictionNode>
