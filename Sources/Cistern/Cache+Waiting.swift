@@ -14,18 +14,27 @@ extension Cache {
       return Loaded(value: value, source: source)
     } catch let error as LookAgain {
       throw error
-    } catch {
-      let isTimeout = error is PatienceEnded
-      if isTimeout { table.count(hash) { $0.timeouts += 1 } }
-      if !Task.isCancelled, let instead, !instead.isGone(at: now()) {
-        table.count(hash) {
-          $0.staleHits += 1
-          $0.memoryHits += 1
-        }
-        return Loaded(value: instead.value, source: .memory, isStale: true)
+    } catch let ended as PatienceEnded<Value> {
+      table.count(hash) { $0.timeouts += 1 }
+      switch ended {
+      case .returningStale(let value): return returned(value, hash: hash)
+      case .timedOut:
+        if !Task.isCancelled, let instead, !instead.isGone(at: now()) { return returned(instead.value, hash: hash) }
+        throw timedOut(key)
       }
-      throw isTimeout ? timedOut(key) : error
+    } catch {
+      if !Task.isCancelled, let instead, !instead.isGone(at: now()) { return returned(instead.value, hash: hash) }
+      throw error
     }
+  }
+
+  /// The older value, which the look-up did not count as a hit.
+  private func returned(_ value: Value, hash: UInt64) -> Loaded<Value> {
+    table.count(hash) {
+      $0.staleHits += 1
+      $0.memoryHits += 1
+    }
+    return Loaded(value: value, source: .memory, isStale: true)
   }
 
   /// Starts the task that ends the wait in time; nil where the wait has no end.
@@ -33,14 +42,23 @@ extension Cache {
     of flight: Flight<Value>, waiter: Int, policy: LoadPolicy, instead: Held<Value>?
   ) -> Task<Void, Never>? {
     // With nothing to return instead there is no reason to give up early.
-    let patience = instead == nil ? policy.timeout : min(policy.softTimeout, policy.timeout)
-    guard patience != .max else { return nil }
-    // Who has something else leaves the flight to be stored; who has nothing leaves as one who was cancelled does.
-    let keepsFlight = instead != nil && policy.softTimeout <= policy.timeout
-    let deadline = clock.now().advanced(by: patience)
-    return Task(executorPreference: pilot.taskExecutor) { [clock] in
-      guard (try? await clock.sleep(until: deadline)) != nil else { return }
-      flight.leave(waiter, with: PatienceEnded(), keepingFlight: keepsFlight)
+    let instead = policy.softTimeout <= policy.timeout ? instead : nil
+    guard policy.timeout != .max || (instead != nil && policy.softTimeout != .max) else { return nil }
+    let start = clock.now()
+    return Task(executorPreference: pilot.taskExecutor) { [self] in
+      if let instead, policy.softTimeout != .max {
+        guard (try? await clock.sleep(until: start.advanced(by: policy.softTimeout))) != nil else { return }
+        // Its grace may have ended in the meantime: then there is nothing to return, and the wait goes on. The flight is
+        // left to be stored.
+        if !instead.isGone(at: now()) {
+          return flight.leave(waiter, with: PatienceEnded<Value>.returningStale(instead.value), keepingFlight: true)
+        }
+      }
+      guard policy.timeout != .max,
+        (try? await clock.sleep(until: start.advanced(by: policy.timeout))) != nil
+      else { return }
+      // Who has nothing leaves as one who was cancelled does.
+      flight.leave(waiter, with: PatienceEnded<Value>.timedOut)
     }
   }
 
@@ -78,4 +96,8 @@ extension Cache {
 }
 
 /// Ends a wait that has lasted long enough. Never leaves the cache.
-private struct PatienceEnded: Error {}
+private enum PatienceEnded<Value: Sendable>: Error {
+  /// At the soft timeout, with what was in grace then.
+  case returningStale(Value)
+  case timedOut
+}

@@ -31,6 +31,39 @@ struct PatienceTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches, [Duration.seconds(5), nil])
+  func `a caller whose stale value goes while it waits is not told of a timeout that it did not ask for`(
+    kind: SubjectKind, timeout: Duration?
+  ) throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(659))
+      var policy = LoadPolicy.freshElseStale.returningStale(after: .seconds(2))
+      if let timeout { policy = policy.timingOut(after: timeout) }
+      let load = subject.load("a", policy: policy, fetch: origin.fetch)
+      while subject.clock.sleeperCount == 0 { await Task.yield() }
+      // Its grace ends, then its patience with what is fetched.
+      subject.clock.advance(by: .seconds(2))
+      while subject.clock.sleeperCount != (timeout == nil ? 0 : 1) { await Task.yield() }
+      for _ in 0..<20 { await Task.yield() }
+      if timeout == nil {
+        gate.open()
+        try #require(try await load.value == 1)
+      } else {
+        subject.clock.advance(by: .seconds(3))
+        let error = await #expect(throws: CisternError.self) { try await load.value }
+        try #require(error?.code == .timedOut)
+        gate.open()
+      }
+      while subject.inProgressCount > 0 || origin.runningCount > 0 { await Task.yield() }
+      try #require(subject.cache.statistics.timeouts == (timeout == nil ? 0 : 1))
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: SubjectKind.caches, [false, true])
   func `at the hard timeout leader and joiners throw, and the flight is cancelled or goes on, as asked`(
     kind: SubjectKind, completes: Bool
