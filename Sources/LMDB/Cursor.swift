@@ -61,9 +61,11 @@ package struct Cursor<Handle: DatabaseHandle, Access>: ~Copyable, ~Escapable {
     let status = unsafe mdb_cursor_get(handle, &key, &value, operation)
     unsafe currentKey = unsafe key
     unsafe currentValue = unsafe value
-    isAtEntry = status == MDB_SUCCESS
+    // Of a damaged page LMDB may give a place without a key or without a value.
+    let isWhole = unsafe key.mv_data != nil && value.mv_data != nil
+    isAtEntry = status == MDB_SUCCESS && isWhole
     if isAtEntry || status == MDB_NOTFOUND { return isAtEntry }
-    throw LMDBError(status: status, operation: "move a cursor")
+    throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "move a cursor")
   }
 
   fileprivate mutating func seek(_ bytes: UnsafeRawBufferPointer, _ operation: MDB_cursor_op) throws(LMDBError) -> Bool

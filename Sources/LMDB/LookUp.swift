@@ -10,9 +10,10 @@ func lookUp(_ key: RawSpan, in index: MDB_dbi, of transaction: OpaquePointer) th
     var name = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     return unsafe mdb_get(transaction, index, &name, &data)
   }
-  if status == MDB_SUCCESS { return unsafe data }
+  // Of a damaged page LMDB may find the key and give no value.
+  if status == MDB_SUCCESS, unsafe data.mv_data != nil { return unsafe data }
   if status == MDB_NOTFOUND || (status == MDB_BAD_VALSIZE && key.isEmpty) { return nil }
-  throw LMDBError(status: status, operation: "read")
+  throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "read")
 }
 
 @inlinable
@@ -23,9 +24,10 @@ func lookUp(_ key: UInt, in index: MDB_dbi, of transaction: OpaquePointer) throw
     var name = unsafe MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
     return unsafe mdb_get(transaction, index, &name, &data)
   }
-  if status == MDB_SUCCESS { return unsafe data }
+  // Of a damaged page LMDB may find the key and give no value.
+  if status == MDB_SUCCESS, unsafe data.mv_data != nil { return unsafe data }
   if status == MDB_NOTFOUND { return nil }
-  throw LMDBError(status: status, operation: "read")
+  throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "read")
 }
 
 @inlinable

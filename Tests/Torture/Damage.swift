@@ -22,8 +22,11 @@ func damage(count: Int, seed: UInt64) async throws -> Bool {
     try FileManager.default.copyItem(atPath: base, toPath: path)
     let kind = DamageKind.allCases[random.next(below: DamageKind.allCases.count)]
     try kind.apply(in: path, other: bases[1 - trial % 2], &random)
+    let original = folder.path + "/original"
+    try? FileManager.default.removeItem(atPath: original)
+    try FileManager.default.copyItem(atPath: path, toPath: original)
     let child = try Child(["check", path, "\(4 << 20)", "processCrash", "\(script.seed)", "0", "any"])
-    let (end, said) = child.end(within: 30)
+    let (end, said) = child.end(within: 10)
     let outcome =
       switch end {
       case .exited(0): said.first ?? "nothing said"
@@ -32,6 +35,10 @@ func damage(count: Int, seed: UInt64) async throws -> Bool {
       case .hung: "hung"
       }
     tally[kind.rawValue, default: [:]][outcome, default: 0] += 1
+    // For whoever wants to look at it: what ended the process.
+    if let kept = ProcessInfo.processInfo.environment["CISTERN_KEEP"], outcome.hasPrefix("killed") || end == .hung {
+      try? FileManager.default.copyItem(atPath: original, toPath: "\(kept)/\(seed)-\(trial)-\(outcome.suffix(1))")
+    }
     if case .exited(let code) = end, code != 0 {
       faults.append("trial \(trial), \(kind.rawValue), seed \(seed): \(said.prefix(4).joined(separator: "; "))")
     }

@@ -1,7 +1,7 @@
 import Cistern
 
 /// The process that is killed: carries out a script for ever, flushes, closes, compacts and reopens now and then, and
-/// tells how far it has come.
+/// tells how far it has come. Without a last operation it also compacts: a recording of writes does not know of copies.
 func write(directory: String, limit: Int, durability: Durability, seed: UInt64, operations: Int) async throws {
   let script = Script(seed: seed)
   var tier = try DiskTier(directory: directory, limit: .bytes(limit), durability: durability)
@@ -25,7 +25,7 @@ func write(directory: String, limit: Int, durability: Durability, seed: UInt64, 
       flushed = number
       say("\(number)")
     }
-    if random.next(below: 2_500) == 0 {
+    if operations == .max, random.next(below: 2_500) == 0 {
       try await tier.close()
       say("\(number)")
       _ = try DiskTier.compact(directory: directory)
