@@ -119,7 +119,7 @@ extension Cache {
     }
   }
 
-  /// Stamps the disk first, then all shards at once: what is written between is gone in both.
+  /// Stamps the disk and all shards at once: nobody who writes finds it in one of them only.
   ///
   /// - Parameters:
   ///   - concerns: whether it concerns a key that unconfirmed edits lie over, and whose confirmed value is good for so long.

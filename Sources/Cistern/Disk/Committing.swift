@@ -87,7 +87,7 @@ struct Committing {
   }
 
   /// A step was committed: counts what it did, and notes who left.
-  mutating func note(_ step: WriteStep, among partitions: [Partition], putBefore start: Int) {
+  mutating func note(_ step: WriteStep, leaving: [Leaving], among partitions: [Partition]) {
     hasCommitted = true
     let outcome = step.outcome
     for partition in partitions {
@@ -95,42 +95,53 @@ struct Committing {
       if let count = outcome.storesByPartition[identity] { partition.counters.stores.count(count) }
       if let count = outcome.removalsByPartition[identity] { partition.counters.removals.count(count) }
     }
-    noteEvictions(outcome.evicted, among: partitions, putBefore: start)
+    note(outcome.evicted, leaving: leaving, among: partitions)
   }
 
-  mutating func noteEvictions(
-    _ evicted: [(generation: UInt64, key: [UInt8])], among partitions: [Partition], putBefore start: Int
-  ) {
-    var left: [ObjectIdentifier: (partition: Partition, departures: [Departure])] = [:]
-    for (partition, key) in leaving(evicted, among: partitions, putBefore: start) {
-      partition.noteDeparting(key)
-      left[ObjectIdentifier(partition), default: (partition, [])].departures.append(
-        Departure(key: key, cause: .evicted))
-    }
-    departures += left.values
+  /// Evictions were committed: counts them, and notes whose end is to be told.
+  mutating func note(_ evicted: [EvictedRecord], leaving: [Leaving], among partitions: [Partition]) {
     for partition in partitions {
       let generation = partition.generation
       partition.counters.evictions.count(evicted.count { $0.generation == generation })
+      let left = leaving.lazy.filter { $0.partition === partition }.map { Departure(key: $0.key, cause: .evicted) }
+      if !left.isEmpty { departures.append((partition, Array(left))) }
     }
   }
 
   /// Those of the evicted keys that nothing newer stands for.
   mutating func leaving(
-    _ evicted: [(generation: UInt64, key: [UInt8])], among partitions: [Partition], putBefore start: Int
-  ) -> [(partition: Partition, key: [UInt8])] {
+    _ evicted: [EvictedRecord], among partitions: [Partition], putBefore start: Int
+  ) -> [Leaving] {
     guard !evicted.isEmpty else { return [] }
     while committedCount < start {
       committed.insert(round[committedCount].entry.number)
       committedCount += 1
     }
-    let byGeneration = Dictionary(
-      partitions.lazy.filter { $0.generation != 0 }.map { ($0.generation, $0) }, uniquingKeysWith: { first, _ in first }
-    )
-    return evicted.compactMap { generation, key in
-      guard let partition = byGeneration[generation] else { return nil }
+    var byGeneration: [UInt64: (partition: Partition, epoch: UInt16)] = [:]
+    for partition in partitions {
+      let (epoch, generation) = partition.present
+      if generation != 0 { byGeneration[generation] = (partition, epoch) }
+    }
+    return evicted.compactMap { record in
+      guard let (partition, epoch) = byGeneration[record.generation] else { return nil }
       // A newer record of the key is staged, or put by this very step: the key stays.
-      if let entry = partition.stagedEntry(forKey: key.rawSpan), !committed.contains(entry.number) { return nil }
-      return (partition, key)
+      if let entry = partition.stagedEntry(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
+      return Leaving(
+        partition: partition, key: record.key,
+        record: DepartedRecord(epoch: epoch, era: record.era, tags: record.tags))
     }
   }
+}
+
+/// A key that a transaction takes out of the file.
+struct Leaving {
+  let partition: Partition
+  let key: [UInt8]
+  let record: DepartedRecord
+
+  /// Before the transaction is committed.
+  func note() { partition.noteDeparting(key, record) }
+
+  /// The transaction was not committed.
+  func withdraw() { partition.departing.remove(key) }
 }

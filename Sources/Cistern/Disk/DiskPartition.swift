@@ -20,11 +20,11 @@ package final class DiskPartition: SecondTierPartition {
   }
 
   package func contains(_ key: RawSpan) -> Bool {
-    !owner.isClosed && (partition.departing.contains(key) || engine.contains(key, in: partition))
+    !owner.isClosed && (partition.isDeparting(key) || engine.contains(key, in: partition))
   }
 
   package func endDeparture(of key: RawSpan) -> Bool {
-    partition.departing.remove(key.copiedBytes())
+    partition.endDeparture(of: key)
   }
 
   package func stage(_ write: StagedWrite) -> StagingResult {

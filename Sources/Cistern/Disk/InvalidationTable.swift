@@ -25,9 +25,8 @@ final class InvalidationTable: Sendable {
     /// Another process began and ended an invalidation that nobody here saw: writes of lesser numbers are void.
     var unseen: UInt64 = 0
 
-    func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-      inForce.conceals(era: metadata.era, key: key, tags: metadata.tags)
-        || remembered.conceals(era: metadata.era, key: key, tags: metadata.tags)
+    func concealsCommitted(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
+      inForce.conceals(era: era, key: key, tags: tags) || remembered.conceals(era: era, key: key, tags: tags)
     }
   }
 
@@ -69,17 +68,23 @@ final class InvalidationTable: Sendable {
   /// Whether a staged record, or one that is about to be, is not to be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.era < era && concealsSurely(metadata, key: key)
+    metadata.era < era && concealsSurely(era: metadata.era, key: key, tags: metadata.tags)
+  }
+
+  /// As of a record, of what has left of one.
+  func conceals(_ departed: DepartedRecord, key: RawSpan) -> Bool {
+    departed.era < era && concealsSurely(era: departed.era, key: key, tags: departed.tags)
   }
 
   @inline(never)
-  private func concealsSurely(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    state.withLock { $0.concealsCommitted(metadata, key: key) || metadata.era < $0.unseen }
+  private func concealsSurely(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
+    state.withLock { $0.concealsCommitted(era: era, key: key, tags: tags) || era < $0.unseen }
   }
 
   /// As `visibility`, for a record that was read from the file a while ago, by whatever snapshot.
   func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.era < era && state.withLock { $0.concealsCommitted(metadata, key: key) }
+    guard metadata.era < era else { return false }
+    return state.withLock { $0.concealsCommitted(era: metadata.era, key: key, tags: metadata.tags) }
   }
 
   /// Whether a staged record is not to be written any more: an invalidation that concerns it is in the file, and the walk

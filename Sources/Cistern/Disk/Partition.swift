@@ -47,6 +47,12 @@ final class Partition: Sendable {
   @inline(__always)
   var generation: UInt64 { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
+  /// The epoch, and the generation that is read in it.
+  var present: (epoch: UInt16, generation: UInt64) {
+    let word = visible.load(ordering: .acquiring)
+    return (Partition.epoch(of: word), Partition.generation(of: word))
+  }
+
   /// The staged write of the key; nil where none is.
   @inline(__always)
   func stagedEntry(forKey key: RawSpan) -> StagedEntry? {
@@ -176,9 +182,24 @@ final class Partition: Sendable {
 
   // MARK: Departures
 
-  /// Notes that a key leaves, unless it was written anew.
-  func noteDeparting(_ key: [UInt8]) {
-    staging.unlessStagedAnew(key) { departing.insert(key) }
+  /// Notes that a key leaves, unless it was written anew. Before the commit that takes it out can be seen: nobody may
+  /// find it gone before its end is told.
+  func noteDeparting(_ key: [UInt8], _ record: DepartedRecord) {
+    staging.unlessStagedAnew(key) { departing.insert(key, record) }
+  }
+
+  /// Whether the key left, its end has not been told, and it was not removed with others since.
+  func isDeparting(_ key: RawSpan) -> Bool {
+    departing.record(ofKey: key).map { stands($0, forKey: key) } ?? false
+  }
+
+  /// Ends its departure; whether it was neither written since nor removed with others: its end is still to be told.
+  func endDeparture(of key: RawSpan) -> Bool {
+    departing.remove(key.copiedBytes()).map { stands($0, forKey: key) } ?? false
+  }
+
+  private func stands(_ record: DepartedRecord, forKey key: RawSpan) -> Bool {
+    record.epoch == epoch && !invalidations.conceals(record, key: key)
   }
 
   func addHandler(_ handler: @escaping @Sendable ([Departure]) -> Void, for owner: Int) {

@@ -30,13 +30,14 @@ public protocol SecondTierPartition: AnyObject, Sendable {
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result?
 
-  /// Whether the key has a record, staged or committed; or had one that departed, until ``endDeparture(of:)`` or a newer
-  /// write of the key. Does not mark it as used.
+  /// Whether the key has a record, staged or committed; or had one that departed, until ``endDeparture(of:)``, a newer
+  /// write of the key, a removal of all or an invalidation that concerns it. Does not mark it as used.
   func contains(_ key: RawSpan) -> Bool
 
   /// Called by who is told of a key's departure, in the key's critical section: whether the key has had no write since it
-  /// departed. It is absent from now on. A write in between means that the departure concerns nobody any more: who made
-  /// it found the key there (``contains(_:)``), and has told of its end.
+  /// departed, and was not removed with others. It is absent from now on. A write in between means that the departure
+  /// concerns nobody any more: who made it found the key there (``contains(_:)``), and has told of its end. So has who
+  /// removed all, or invalidated what the record's tags or key are concerned by.
   ///
   /// A tier that does not implement it answers whether the key is absent.
   func endDeparture(of key: RawSpan) -> Bool
@@ -54,8 +55,8 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// lesser number than the one that it answers: from its return on none of them is read, whether it is committed, staged,
   /// or staged later. They are purged behind, and do not depart: whoever invalidates tells of it.
   ///
-  /// The numbers of a partition rise, also over restarts. O(1), and as ``stage(_:)`` neither blocks nor fails; what is
-  /// staged is committed with the other writes, in order. A tier may remove more records than it was asked to, all of them
+  /// The numbers of a partition rise, also over restarts. O(1), and as ``stage(_:)`` neither blocks nor fails, and is
+  /// called inside critical sections, of all entries at once; what is staged is committed with the other writes, in order. A tier may remove more records than it was asked to, all of them
   /// at most, where it holds more invalidations than it has room for.
   func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket)
 

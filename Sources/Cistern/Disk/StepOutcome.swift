@@ -7,7 +7,7 @@ struct StepOutcome {
   var storesByPartition: [ObjectIdentifier: Int] = [:]
   var removalsByPartition: [ObjectIdentifier: Int] = [:]
   /// Records of live generations that made room, by generation and key.
-  var evicted: [(generation: UInt64, key: [UInt8])] = []
+  var evicted: [EvictedRecord] = []
   /// Records that were found damaged and removed for it.
   var damaged: [(partition: Partition, key: [UInt8])] = []
   /// Invalidations that were written, and the row of numbers that goes with them.
@@ -35,6 +35,14 @@ struct StepOutcome {
     let pages = overflowPages(size)
     return (pages > 0 ? pages * DiskLimits.pageSize : size) + 2 * key + 48
   }
+}
+
+/// A record that made room for others.
+struct EvictedRecord: Sendable {
+  let generation: UInt64
+  let key: [UInt8]
+  let era: UInt64
+  let tags: [String]
 }
 
 /// What became of the oldest record.

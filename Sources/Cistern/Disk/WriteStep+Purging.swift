@@ -1,16 +1,21 @@
 import LMDB
 
 extension WriteStep {
-  /// Whether the record under the key is concerned by an invalidation in force.
-  func isInvalidated(
+  /// What is evicted with the sound record under the key; nil where an invalidation in force concerns it.
+  func evicted(
     _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> Bool {
-    guard let table = invalidated[key.generation], !table.isEmpty,
-      let record = try transaction.value(forKey: key, in: file.records),
-      let header = RecordHeader(trusting: record)
-    else { return false }
+  ) throws(LMDBError) -> EvictedRecord? {
     let fullKey = if let digested { digested } else { key.directKey }
-    return table.concealsCommitted(header.metadata(of: record), key: fullKey.rawSpan)
+    guard let record = try transaction.value(forKey: key, in: file.records),
+      let header = RecordHeader(trusting: record)
+    else { return nil }
+    let metadata = header.metadata(of: record)
+    if let table = invalidated[key.generation], !table.isEmpty,
+      table.concealsCommitted(metadata, key: fullKey.rawSpan)
+    {
+      return nil
+    }
+    return EvictedRecord(generation: key.generation, key: fullKey, era: metadata.era, tags: metadata.tags)
   }
 
   /// Removes the records under these keys that the set conceals. They are not told of.

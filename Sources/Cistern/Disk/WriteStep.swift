@@ -102,19 +102,18 @@ struct WriteStep {
       try dropDangling(sequence, key, in: &transaction)
       return .dropped(bytes: 0)
     }
-    let generation = key.generation
     // What is invalidated is as good as gone: it is not spared, and nobody is told that it left.
-    let isInvalidated = try isInvalidated(key, digested, in: transaction)
-    let isLive = try liveCounts(generation, in: transaction) != nil && !isInvalidated
+    let isLive = try liveCounts(key.generation, in: transaction) != nil
+    let evicted = isLive ? try evicted(key, digested, in: transaction) : nil
     let isProtected = protected.remove(sequence) != nil
-    if isProtected || (sparing && isLive && recency.isMarked(sequence)) {
+    if isProtected || (sparing && evicted != nil && recency.isMarked(sequence)) {
       try moveToTail(key, from: sequence, in: &transaction)
       if isProtected { protected.insert(lastSequence) }
       outcome.touchedPages += 2 + StepOutcome.overflowPages(size)
       return .spared
     }
     try drop(key, sequence: sequence, size: size, in: &transaction)
-    if isLive { outcome.evicted.append((generation, digested ?? key.directKey)) }
+    if let evicted { outcome.evicted.append(evicted) }
     return .dropped(bytes: StepOutcome.footprint(size: size, key: key.count))
   }
 

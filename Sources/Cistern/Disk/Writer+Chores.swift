@@ -44,16 +44,26 @@ extension Writer {
       }
     }
     guard !records.isEmpty, let file = engine.file else { return }
-    let damaged = try chore(in: file) { (step, transaction) throws(LMDBError) in
-      for (partition, key) in records {
-        try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
+    var leaving: [Leaving] = []
+    do throws(LMDBError) {
+      try chore(in: file) { (step, transaction) throws(LMDBError) in
+        for (partition, key) in records {
+          try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
+        }
+        // What tags they had is not known: an invalidation by prefix concerns them.
+        leaving = step.outcome.damaged.map { partition, key in
+          let record = DepartedRecord(epoch: partition.epoch, era: partition.invalidations.era, tags: [])
+          return Leaving(partition: partition, key: key, record: record)
+        }
+        for key in leaving { key.note() }
       }
-      return step.outcome.damaged
+    } catch {
+      for key in leaving { key.withdraw() }
+      throw error
     }
-    for (partition, key) in damaged {
-      engine.report(.damagedRecord, "a record of the cache \(partition.name) failed its checksum, and was removed")
-      partition.noteDeparting(key)
-      partition.report([Departure(key: key, cause: .damaged)])
+    for key in leaving {
+      engine.report(.damagedRecord, "a record of the cache \(key.partition.name) failed its checksum, and was removed")
+      key.partition.report([Departure(key: key.key, cause: .damaged)])
     }
   }
 
@@ -76,7 +86,6 @@ extension Writer {
     for partition in engine.partitions {
       if let counts = step.counts(of: partition.generation) { partition.counters.set(counts) }
     }
-    evictedByChores += step.outcome.evicted
     engine.noteSizes(of: file)
     return result
   }

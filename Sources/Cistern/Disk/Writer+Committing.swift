@@ -63,10 +63,10 @@ extension Writer {
   private func performStep(_ commit: inout Committing, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
     var room = RoomMaking(writer: self, commit: commit)
-    var leaving: [(partition: Partition, key: [UInt8])] = []
+    var leaving: [Leaving] = []
     var isCommitted = false
     defer {
-      if !isCommitted { for (partition, key) in leaving { partition.departing.remove(key) } }
+      if !isCommitted { for key in leaving { key.withdraw() } }
     }
     let (step, number, position) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
@@ -82,14 +82,13 @@ extension Writer {
       }
       try step.finish(in: &transaction)
       try engine.injectFault()
-      // Before the commit can be seen: nobody may find such a key gone before its end is told.
       leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, putBefore: start)
-      for (partition, key) in leaving { partition.noteDeparting(key) }
+      for key in leaving { key.note() }
       return (step, transaction.number, position)
     }
     isCommitted = true
     commit.advance(to: position, spared: room.spared, debt: room.batchDebt)
-    published(step, number: number, of: file, &commit, putBefore: start)
+    published(step, number: number, of: file, &commit, leaving: leaving)
   }
 
   /// Puts the next item, or batch, and answers where the one after it is; nil where it is left for the next step.
@@ -161,7 +160,7 @@ extension Writer {
 
   /// The step is committed: makes its generations visible, and counts.
   func published(
-    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, putBefore start: Int
+    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, leaving: [Leaving]
   ) {
     let transaction = step.outcome.hasChanges ? number : number - 1
     for (partition, written, row) in step.outcome.invalidations {
@@ -177,7 +176,7 @@ extension Writer {
     }
     file.knownTransaction.store(transaction, ordering: .releasing)
     engine.counters.commits.count()
-    commit.note(step, among: engine.partitions, putBefore: start)
+    commit.note(step, leaving: leaving, among: engine.partitions)
     if step.outcome.hasDeadGenerations { loadDeadGenerations() }
     engine.noteSizes(of: file)
   }
@@ -190,7 +189,10 @@ extension Writer {
       let unwritten = commit.unwritten
       batch.partition.staging.finishCommitting { entry in
         guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
-        if case .record(let key, _, _) = entry.write { batch.partition.departing.insert(key) }
+        if case .record(let key, let metadata, _) = entry.write {
+          let record = DepartedRecord(epoch: entry.epoch, era: metadata.era, tags: metadata.tags)
+          batch.partition.departing.insert(key, record)
+        }
         let removal = StagedEntry(
           write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
           size: StagedWrite.removal(key: entry.write.key).stagedSize)

@@ -18,11 +18,8 @@ extension Writer {
     if commit.reliefs == 1, error.code == .mapFull, try pass(in: file) { return }
     extraMargin = min(extraMargin + engine.limits.pagesPerTransaction / 2, engine.limits.pageCount / 4)
     let pages = engine.limits.pagesPerTransaction * min(commit.reliefs, 8)
-    defer {
-      commit.noteEvictions(evictedByChores, among: engine.partitions, putBefore: commit.position)
-      evictedByChores = []
-    }
-    let hasRecords = try evict(bytes: pages * DiskLimits.pageSize, sparing: commit.reliefs <= 3, in: file)
+    let hasRecords = try evict(
+      bytes: pages * DiskLimits.pageSize, sparing: commit.reliefs <= 3, in: file, during: &commit)
     if !hasRecords, commit.reliefs > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
@@ -34,7 +31,9 @@ extension Writer {
 
   /// Evicts about so many bytes, in at least three transactions: LMDB uses again what was freed two commits ago. False
   /// where nothing is left.
-  private func evict(bytes: Int, sparing: Bool, in file: DiskFile) throws(LMDBError) -> Bool {
+  private func evict(
+    bytes: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
+  ) throws(LMDBError) -> Bool {
     var sparing = sparing
     var freed = 0
     var rounds = 0
@@ -43,20 +42,7 @@ extension Writer {
     while rounds < 3 || (freed < bytes && hasRecords) {
       rounds += 1
       do {
-        let (dropped, isEmpty) = try chore(in: file) { (step, transaction) throws(LMDBError) -> (Int, Bool) in
-          var dropped = 0
-          for _ in 0..<atOnce {
-            switch try step.evictOldest(sparing: sparing, in: &transaction) {
-            case .dropped(let bytes)?: dropped += bytes
-            case .spared?: continue
-            case nil:
-              // A change all the same, so that what was freed before comes closer to being used.
-              try step.tick(in: &transaction)
-              return (dropped, true)
-            }
-          }
-          return (dropped, false)
-        }
+        let (dropped, isEmpty) = try evictSome(atOnce, sparing: sparing, in: file, during: &commit)
         freed += dropped
         hasRecords = !isEmpty
       } catch {
@@ -68,6 +54,38 @@ extension Writer {
       if rounds > 10_000 { break }
     }
     return hasRecords
+  }
+
+  /// One transaction that evicts at most `count` records; the bytes of those that went, and whether none is left.
+  private func evictSome(
+    _ count: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
+  ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
+    var leaving: [Leaving] = []
+    do throws(LMDBError) {
+      let (dropped, isEmpty, evicted) = try chore(in: file) {
+        (step, transaction) throws(LMDBError) -> (Int, Bool, [EvictedRecord]) in
+        var dropped = 0
+        var isEmpty = false
+        for _ in 0..<count where !isEmpty {
+          switch try step.evictOldest(sparing: sparing, in: &transaction) {
+          case .dropped(let bytes)?: dropped += bytes
+          case .spared?: continue
+          case nil:
+            // A change all the same, so that what was freed before comes closer to being used.
+            try step.tick(in: &transaction)
+            isEmpty = true
+          }
+        }
+        leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, putBefore: commit.position)
+        for key in leaving { key.note() }
+        return (dropped, isEmpty, step.outcome.evicted)
+      }
+      commit.note(evicted, leaving: leaving, among: engine.partitions)
+      return (dropped, isEmpty)
+    } catch {
+      for key in leaving { key.withdraw() }
+      throw error
+    }
   }
 
   /// Commits twice, changing nothing that matters; false where there is no room even for that.

@@ -14,8 +14,6 @@ final class Writer {
   var ceiling: Int?
   /// How long to wait before a failing disk is tried again.
   var retryDelay: UInt64
-  /// Records that a transaction beside the rounds evicted.
-  var evictedByChores: [(generation: UInt64, key: [UInt8])] = []
   /// The reader that was reported to keep the file's space from being used, and may still be there.
   var longReader: ReaderSlot?
   /// Rounds since stale readers were last cleared.

@@ -5,18 +5,20 @@ extension EntryTable {
   /// What has one of these tags or keys counts as gone from now on, in all shards at once; nothing is visited.
   ///
   /// - Parameters:
-  ///   - add: numbers the invalidation, in the second tier where there is one, and adds it to those that are pending.
-  ///   - commit: run once, inside the critical sections of all shards.
+  ///   - add: numbers the invalidation, in the second tier where there is one, and adds it to those that are pending. Run
+  ///     once, inside the critical sections of all shards: nobody finds it in one tier and not in the other.
+  ///   - commit: run once, inside the same.
   func invalidate(_ add: (inout PendingInvalidations<Key>) -> Void, commit: () -> Void) {
     invalidationLog.withLock { log in
-      add(&log)
-      shards.withAllShards { shard in
+      _ = shards.withAllShards {
+        add(&log)
+        newestInvalidation.store(log.newest, ordering: .releasing)
+        commit()
+        return log
+      } concluding: { shard, log in
         shard.invalidations = log
         shard.era = Era(log.newest)
         shard.versions.noteRemovalOfAll()
-      } _: {
-        newestInvalidation.store(log.newest, ordering: .releasing)
-        commit()
       }
     }
   }

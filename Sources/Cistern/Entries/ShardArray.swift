@@ -73,4 +73,16 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
       return withAllShards(from: index + 1, each: prepare, body)
     }
   }
+
+  /// Runs `body` in the critical sections of all shards at once, and then `conclude` in each before it is left.
+  borrowing func withAllShards<Result>(
+    from index: Int = 0, _ body: () -> Result, concluding conclude: (inout Shard<Key, Value>, Result) -> Void
+  ) -> Result {
+    guard index < count else { return body() }
+    return withShard(at: index) { shard in
+      let result = withAllShards(from: index + 1, body, concluding: conclude)
+      conclude(&shard, result)
+      return result
+    }
+  }
 }

@@ -27,13 +27,13 @@ final class FaultInjectingPartition: SecondTierPartition {
     let key = key.copiedBytes()
     return tier.state.withLock { state in
       guard state.contents.isReadable, let partition = state.contents.partitions[name] else { return false }
-      return partition.record(forKey: key) != nil || partition.departing.contains(key)
+      return partition.record(forKey: key) != nil || partition.departing[key] != nil
     }
   }
 
   func endDeparture(of key: RawSpan) -> Bool {
     let key = key.copiedBytes()
-    return tier.state.withLock { $0.contents.partitions[name]!.departing.remove(key) != nil }
+    return tier.state.withLock { $0.contents.partitions[name]!.departing.removeValue(forKey: key) != nil }
   }
 
   func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
@@ -176,7 +176,7 @@ extension FaultInjectingTier.State {
       contents.partitions[name]!.statistics.misses += 1
       contents.partitions[name]!.statistics.damaged += 1
       contents.partitions[name]!.committed[key] = nil
-      depart([.init(partition: name, list: [Departure(key: key, cause: .damaged)])])
+      depart([.init(partition: name, list: [(Departure(key: key, cause: .damaged), record.metadata)])])
       return nil
     }
     contents.partitions[name]!.statistics.hits += 1
@@ -190,7 +190,7 @@ extension TierContents.Partition {
     statistics.refused += 1
     committed[key] = nil
     staged[key] = nil
-    departing.remove(key)
+    departing[key] = nil
   }
 }
 

@@ -49,8 +49,8 @@ extension FaultInjectingTier {
   public func evict(_ key: some CacheKey, from partition: String) -> Bool {
     let key = key.bytes
     let isEvicted = state.withLock { state in
-      guard state.contents.partitions[partition]?.evict(key) == true else { return false }
-      state.depart([.init(partition: partition, list: [Departure(key: key, cause: .evicted)])])
+      guard let metadata = state.contents.partitions[partition]?.evict(key) else { return false }
+      state.depart([.init(partition: partition, list: [(Departure(key: key, cause: .evicted), metadata)])])
       return true
     }
     tellOfDepartures()

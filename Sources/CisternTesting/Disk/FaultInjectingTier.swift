@@ -150,7 +150,7 @@ public final class FaultInjectingTier: SecondTier {
   public func deliverDepartures() {
     let calls = state.withLock { state in
       defer { state.departures = [] }
-      return state.departures.map { (state.contents.partitions[$0.partition]!.departure, $0.list) }
+      return state.departures.map { (state.contents.partitions[$0.partition]!.departure, $0.list.map(\.departure)) }
     }
     for (departure, list) in calls { departure(list) }
   }
@@ -161,7 +161,9 @@ extension FaultInjectingTier.State {
   mutating func depart(_ departures: [TierContents.Departures]) {
     self.departures += departures
     for departure in departures {
-      contents.partitions[departure.partition]!.departing.formUnion(departure.list.map(\.key))
+      for (departed, metadata) in departure.list {
+        contents.partitions[departure.partition]!.departing[departed.key] = metadata
+      }
     }
   }
 

@@ -39,7 +39,7 @@ struct TierContents {
     var invalidations = Invalidations()
     var committedInvalidations = Invalidations()
     /// Keys that departed, were not told of, and not written since.
-    var departing: Set<[UInt8]> = []
+    var departing: [[UInt8]: RecordMetadata] = [:]
     var statistics = SecondTierStatistics()
 
     /// What a read finds.
@@ -52,7 +52,7 @@ struct TierContents {
   /// A partition's keys that left it.
   struct Departures {
     var partition: String
-    var list: [Departure]
+    var list: [(departure: Departure, metadata: RecordMetadata)]
   }
 
   var mode = SecondTierStatistics.Mode.active
@@ -88,16 +88,19 @@ struct TierContents {
     switch write {
     case .record(let key, let record):
       partitions[name]!.staged[key] = (newestTicket, record)
-      partitions[name]!.departing.remove(key)
+      partitions[name]!.departing[key] = nil
     case .removal(let key):
       partitions[name]!.staged[key] = (newestTicket, nil)
-      partitions[name]!.departing.remove(key)
+      partitions[name]!.departing[key] = nil
     case .removalOfAll:
       partitions[name]!.staged = [:]
-      partitions[name]!.departing = []
+      partitions[name]!.departing = [:]
       partitions[name]!.cleared = newestTicket
     case .invalidation(let invalidation, let era):
       partitions[name]!.invalidations.add(invalidation, era: era)
+      partitions[name]!.departing = partitions[name]!.departing.filter { key, metadata in
+        metadata.era >= era || !invalidation.concerns(key: key, tags: metadata.tags)
+      }
     }
     return newestTicket
   }
@@ -146,18 +149,20 @@ struct TierContents {
     settledTicket = last.ticket
     if let failure { failures.append((first.ticket...last.ticket, failure)) }
 
-    var departed: [String: [Departure]] = [:]
+    var departed: [String: [(departure: Departure, metadata: RecordMetadata)]] = [:]
     var names: Set<String> = []
     for entry in batch {
       names.insert(entry.partition)
       let lost = partitions[entry.partition]!.settle(entry.write, ticket: entry.ticket, isWritten: failure == nil)
-      if let lost { departed[entry.partition, default: []].append(Departure(key: lost, cause: .notWritten)) }
+      if let (key, metadata) = lost {
+        departed[entry.partition, default: []].append((Departure(key: key, cause: .notWritten), metadata))
+      }
     }
     for name in names {
       if failure == nil { partitions[name]!.statistics.commits += 1 }
       while let recordLimit, partitions[name]!.committed.count > recordLimit {
-        guard let key = partitions[name]!.evictOldest(sparing: spared) else { break }
-        departed[name, default: []].append(Departure(key: key, cause: .evicted))
+        guard let (key, metadata) = partitions[name]!.evictOldest(sparing: spared) else { break }
+        departed[name, default: []].append((Departure(key: key, cause: .evicted), metadata))
       }
     }
     return departed.sorted { $0.key < $1.key }.map { Departures(partition: $0.key, list: $0.value) }
@@ -172,7 +177,9 @@ struct TierContents {
 
 extension TierContents.Partition {
   /// Takes what was staged into what is committed, or loses it; the key of a record that was lost and had no successor.
-  fileprivate mutating func settle(_ write: TierContents.Write, ticket: UInt64, isWritten: Bool) -> [UInt8]? {
+  fileprivate mutating func settle(
+    _ write: TierContents.Write, ticket: UInt64, isWritten: Bool
+  ) -> (key: [UInt8], RecordMetadata)? {
     switch write {
     case .record(let key, var record):
       let isNewest = staged[key]?.ticket == ticket
@@ -180,7 +187,8 @@ extension TierContents.Partition {
       record.ticket = ticket
       committed[key] = isWritten ? record : nil
       if isWritten { statistics.stores += 1 } else { statistics.failed += 1 }
-      return isWritten || !isNewest ? nil : key
+      let isGone = invalidations.concern(record.metadata, key: key)
+      return isWritten || !isNewest || isGone ? nil : (key, record.metadata)
     case .removal(let key):
       if staged[key]?.ticket == ticket { staged[key] = nil }
       committed[key] = nil
@@ -199,20 +207,20 @@ extension TierContents.Partition {
     return nil
   }
 
-  /// Evicts a committed record, unless a newer write of its key is staged; whether it did.
-  mutating func evict(_ key: [UInt8]) -> Bool {
-    guard cleared == nil, staged[key] == nil, record(forKey: key) != nil else { return false }
+  /// Evicts a committed record, unless a newer write of its key is staged; what was known of it, if it did.
+  mutating func evict(_ key: [UInt8]) -> RecordMetadata? {
+    guard cleared == nil, staged[key] == nil, let record = record(forKey: key) else { return nil }
     committed[key] = nil
     statistics.evictions += 1
-    return true
+    return record.metadata
   }
 
-  fileprivate mutating func evictOldest(sparing tickets: Set<UInt64>) -> [UInt8]? {
+  fileprivate mutating func evictOldest(sparing tickets: Set<UInt64>) -> (key: [UInt8], RecordMetadata)? {
     let candidates = committed.filter {
       staged[$0.key] == nil && !tickets.contains($0.value.ticket)
         && !invalidations.concern($0.value.metadata, key: $0.key)
     }
-    guard let oldest = candidates.min(by: { $0.value.ticket < $1.value.ticket }), evict(oldest.key) else { return nil }
-    return oldest.key
+    guard let oldest = candidates.min(by: { $0.value.ticket < $1.value.ticket }) else { return nil }
+    return evict(oldest.key).map { (oldest.key, $0) }
   }
 }

@@ -6,17 +6,50 @@ import Testing
 /// A key that the tier evicts is there until its end is told: what observers hear has no gap and no double.
 @Suite struct DiskDepartureTests {
   @Test func `A departing key is there until it was told of, and a write in between withdraws the telling`() {
-    let keys = DepartingKeys()
-    let key: [UInt8] = [1, 2, 3]
-    func isThere() -> Bool { keys.contains(key.rawSpan) }
-    #expect(!isThere())
-    keys.insert(key)
-    #expect(isThere())
-    #expect(keys.remove(key))
-    #expect(!keys.remove(key))
-    keys.insert(key)
-    keys.removeAll()
-    #expect(!isThere())
+    let partition = Partition(name: "values")
+    #expect(!isThere(in: partition))
+    leave(partition)
+    #expect(isThere(in: partition))
+    #expect(isToBeTold(in: partition))
+    #expect(!isToBeTold(in: partition))
+    leave(partition)
+    _ = partition.stage(.removal(key: Self.key)) { 1 }
+    #expect(!isThere(in: partition))
+    // One that is staged anew does not leave.
+    leave(partition)
+    #expect(!isToBeTold(in: partition))
+  }
+
+  @Test(arguments: [Invalidation.tag("red"), .prefix([1, 2]), .tag("blue"), .prefix([2])])
+  func `A departing key that is removed with others is not there, and its end is not told`(what: Invalidation) {
+    let partition = Partition(name: "values")
+    leave(partition)
+    let isConcerned = what == .tag("red") || what == .prefix([1, 2])
+    let number = partition.stageInvalidation(what, limit: 1000) { 1 }.era
+    #expect(isThere(in: partition) == !isConcerned)
+    #expect(isToBeTold(in: partition) == !isConcerned)
+    // What was stored after it is not concerned.
+    leave(partition, era: number)
+    #expect(isToBeTold(in: partition))
+  }
+
+  @Test func `A key that departs while all is removed is not there`() {
+    let partition = Partition(name: "values")
+    let epoch = partition.epoch
+    _ = partition.removeAll { 1 }
+    partition.noteDeparting(Self.key, DepartedRecord(epoch: epoch, era: 0, tags: []))
+    #expect(!isThere(in: partition))
+    #expect(!isToBeTold(in: partition))
+  }
+
+  private static let key: [UInt8] = [1, 2, 3]
+
+  private func isThere(in partition: Partition) -> Bool { partition.isDeparting(Self.key.rawSpan) }
+
+  private func isToBeTold(in partition: Partition) -> Bool { partition.endDeparture(of: Self.key.rawSpan) }
+
+  private func leave(_ partition: Partition, era: UInt64 = 0) {
+    partition.noteDeparting(Self.key, DepartedRecord(epoch: partition.epoch, era: era, tags: ["red", "large"]))
   }
 
   @Test func `Each eviction on disk has been told of when a flush returns`() async throws {

@@ -6,7 +6,7 @@ enum KeyEvent: CaseIterable, Sendable {
   case lookUp, load, cancelledLoad, staleLoad, reload, bulkLoad
   case set, commitlessUpdate, asynchronousUpdate, batch, draft, edit
   case remove, batchedRemoval, removeAll, removeByTag, removeByPrefix
-  case trim, becomeStale, expire, commitBehind
+  case trim, becomeStale, expire, commitBehind, departFromDisk
 }
 
 /// Where a key's life is when two events come upon it.
@@ -110,6 +110,7 @@ struct KeyUnderTest: Sendable {
       advance()
       advance()
     case .commitBehind: subject.tier?.commit(1 + generator.next(below: 3))
+    case .departFromDisk: if let tier = subject.tier { _ = tier.evict(Self.key, from: cache.name) }
     }
   }
 
