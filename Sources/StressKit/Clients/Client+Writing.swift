@@ -101,9 +101,9 @@ extension Client {
     }
   }
 
-  /// The removal of every key with the key's prefix.
+  /// The removal of every key with the key's prefix; where it has none, with its tag.
   mutating func removePrefix(_ key: Int) async {
-    let prefix = workshop.keys.prefix(of: key)
+    guard let prefix = workshop.keys.prefix(of: key) else { return await removeTagged(key) }
     let waits = generator.index(below: 8) == 0
     let (workshop, cache) = (workshop, cache)
     await tally.measure {

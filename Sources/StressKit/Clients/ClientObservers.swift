@@ -18,7 +18,7 @@ struct ClientObservers {
   ) async {
     if registrations.count >= ClientObservers.capacity { await end(registrations.removeFirst(), workshop) }
     let name = workshop.keys.names[key]
-    let prefix = workshop.keys.prefix(of: key)
+    let prefix = workshop.keys.prefix(of: key) ?? name
     workshop.scopedObservers.add(1, ordering: .relaxed)
     switch generator.index(below: 4) {
     case 0:

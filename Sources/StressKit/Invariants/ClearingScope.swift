@@ -25,5 +25,7 @@ extension KeySpace {
   func tag(of key: Int) -> String { "tag\(key % KeySpace.tagCount)" }
 
   /// The removals that concern a key.
-  func scopes(of key: Int) -> [ClearingScope] { [.all, .tag(tag(of: key)), .prefix(prefix(of: key))] }
+  func scopes(of key: Int) -> [ClearingScope] {
+    [.all, .tag(tag(of: key))] + (prefix(of: key).map { [.prefix($0)] } ?? [])
+  }
 }

@@ -24,10 +24,11 @@ struct KeySpace: Sendable {
     return folder + "/" + paths[key % paths.count]
   }
 
-  /// The first part of the key's name, down to and including its first slash; the whole name where it has none.
-  func prefix(of key: Int) -> String {
+  /// The first part of the key's name, down to and including its first slash: no other part begins with it. Nil where the
+  /// name has no slash, for the whole of it may be how the name of an unrelated key begins.
+  func prefix(of key: Int) -> String? {
     let name = names[key]
-    return name.firstIndex(of: "/").map { String(name[...$0]) } ?? name
+    return name.firstIndex(of: "/").map { String(name[...$0]) }
   }
 }
 

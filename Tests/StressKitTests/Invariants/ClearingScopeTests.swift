@@ -26,15 +26,29 @@ import Testing
     #expect(violations.violations.map(\.rule) == [.stale])
   }
 
-  @Test func `a value that was removed with its prefix may not be read`() {
-    readAfterRemoval(of: .prefix(keys.prefix(of: 3)), key: 3)
+  @Test func `a value that was removed with its prefix may not be read`() throws {
+    try readAfterRemoval(of: .prefix(#require(keys.prefix(of: 3))), key: 3)
     #expect(violations.violations.map(\.rule) == [.stale])
   }
 
-  @Test func `another tag's removal says nothing of a value`() {
+  @Test func `another tag's removal says nothing of a value`() throws {
     readAfterRemoval(of: .tag(keys.tag(of: 4)), key: 3)
-    readAfterRemoval(of: .prefix(keys.prefix(of: 4)), key: 3)
+    try readAfterRemoval(of: .prefix(#require(keys.prefix(of: 4))), key: 3)
     #expect(violations.count == 0)
+  }
+
+  @Test func `a name without a slash is no prefix: it may be how another name begins`() {
+    let files = [FolderScan.File(path: "README.md", size: 1), FolderScan.File(path: "Sources/a.swift", size: 1)]
+    let keys = KeySpace(folder: ".", files: files, count: 40)
+    #expect(keys.names.contains("README.md?copy=1") && keys.names.contains("README.md?copy=19"))
+    for key in 0..<keys.count {
+      guard let prefix = keys.prefix(of: key) else { continue }
+      for other in 0..<keys.count where keys.names[other].hasPrefix(prefix) {
+        #expect(keys.scopes(of: other).contains(.prefix(prefix)))
+      }
+    }
+    #expect(keys.prefix(of: 0) == nil)
+    #expect(keys.prefix(of: 1) == "Sources/")
   }
 
   @Test func `the removal of a tag explains a second fetch`() {
