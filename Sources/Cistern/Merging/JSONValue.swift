@@ -29,6 +29,34 @@ public enum JSONValue: Sendable, Hashable {
   }
 }
 
+/// By code points: é and e with its accent are two texts, and a merge from one to the other is a change.
+extension JSONValue {
+  /// Whether both have the same text.
+  public static func == (one: JSONValue, other: JSONValue) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.boolean(let one), .boolean(let other)): one == other
+    case (.number(let one), .number(let other)), (.string(let one), .string(let other)):
+      one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
+    case (.array(let one), .array(let other)): one == other
+    case (.object(let one), .object(let other)): one == other
+    default: false
+    }
+  }
+
+  /// Hashes the text.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .boolean(let isTrue): hasher.combine(isTrue)
+    case .number(let text), .string(let text):
+      for byte in text.utf8 { hasher.combine(byte) }
+    case .array(let elements): hasher.combine(elements)
+    case .object(let object): hasher.combine(object)
+    }
+  }
+}
+
 /// The members of a JSON object, without an order. Names are told apart by their code points.
 public struct JSONObject: Sendable, Hashable {
   // By the names' UTF-8: strings would take é for e and its accent.

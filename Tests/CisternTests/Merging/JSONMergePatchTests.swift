@@ -45,6 +45,14 @@ struct JSONMergePatchTests {
     #expect(try JSONMergePatch.merge(original, patch) == result)
   }
 
+  @Test func `a patch that only writes a letter and its accent otherwise changes the text`() throws {
+    let (whole, decomposed) = ("{\"a\":\"\u{e9}\"}", "{\"a\":\"e\u{301}\"}")
+    #expect(Array(try JSONMergePatch.merge(whole, decomposed).utf8) == Array(decomposed.utf8))
+    let values = try [whole, decomposed].map { try JSONValue(parsing: Array($0.utf8)) }
+    #expect(values[0] != values[1])
+    #expect(Set(values + values).count == 2)
+  }
+
   @Test func `a text that a patch does not change is returned as it is`() throws {
     let text = "{ \"b\" : 1.50,\n \"a\" : [ ] }"
     #expect(try JSONMergePatch.merge(text, #"{"b":1.50}"#) == text)
