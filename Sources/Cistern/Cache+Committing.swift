@@ -77,8 +77,10 @@ extension Cache {
     defer { withExtendedLifetime(edited) {} }
     let applied = table.write(nil, forKey: key, hash: hash, if: condition, edits: .ended) { had, _, _ in
       if !edits.isEmpty { edited = edits.set(nil, for: key) }
-      hadAny = edited.map { $0.shown != nil } ?? (had != nil || keyBytes.map { isPersisted($0) } ?? false)
-      guard hadAny || stagingAlways || edited != nil else { return false }
+      // Nil where the second tier cannot tell.
+      let presence: Bool? = had != nil ? true : presence(of: keyBytes)
+      hadAny = edited.map { $0.shown != nil } ?? (presence ?? false)
+      guard hadAny || stagingAlways || edited != nil || presence == nil else { return false }
       if let keyBytes, let secondTier {
         switch secondTier.partition.stage(.removal(key: keyBytes)) {
         case .staged(let ticket): outcome = .staged(ticket)
@@ -113,6 +115,12 @@ extension Cache {
   func isPersisted(_ keyBytes: [UInt8]) -> Bool {
     guard let secondTier else { return false }
     return secondTier.partition.contains(keyBytes.rawSpan)
+  }
+
+  /// Whether the second tier has the key; nil where it cannot tell for now.
+  private func presence(of keyBytes: [UInt8]?) -> Bool? {
+    guard let secondTier, let keyBytes else { return false }
+    return secondTier.partition.presence(of: keyBytes.rawSpan)
   }
 
   /// Returns when a write is on disk.

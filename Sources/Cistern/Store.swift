@@ -90,7 +90,8 @@ public final class Store: Sendable {
 
 extension Store {
   /// Returns when everything that was written before the call is on disk, and durable as far as
-  /// ``Configuration/durability`` promises. Throws `CisternError` when the disk fails.
+  /// ``Configuration/durability`` promises. Throws `CisternError` when the disk fails, and once where it has failed since the
+  /// last flush and works again: what was written meanwhile is in memory only.
   public nonisolated(nonsending) func flush() async throws(CisternError) {
     try await secondTier?.flush()
   }

@@ -15,6 +15,8 @@ struct Committing {
   private(set) var debt: Int?
   /// Numbers of the writes that were given up.
   private(set) var unwritten: Set<UInt64> = []
+  /// Whether records are among them; removals are staged again.
+  private(set) var hasLosses = false
   private(set) var failures: [CommitProgress.Failure] = []
   /// What every write of the round failed with, where none was committed.
   private(set) var failureOfAll: CisternError?
@@ -26,6 +28,8 @@ struct Committing {
   private var committedCount = 0
   /// How often the map was found full without a step between.
   var reliefs = 0
+  /// Whether the file was closed and opened again, because LMDB would not go on.
+  var hasReopened = false
 
   init(round: CommitRound) {
     self.round = round
@@ -82,6 +86,7 @@ struct Committing {
     failures.append(CommitProgress.Failure(numbers: item.entry.number...item.entry.number, error: error))
     item.partition.counters.failed.count()
     if case .record(let key, _, _) = item.entry.write {
+      hasLosses = true
       departures.append((item.partition, [Departure(key: key, cause: .notWritten)]))
     }
   }

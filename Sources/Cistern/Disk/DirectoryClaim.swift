@@ -79,8 +79,9 @@ final class DirectoryClaim: Sendable {
   func write(_ newMark: BootMark) throws(SystemError) {
     let bytes = newMark.bytes
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, 0) }
-    guard count == bytes.count, fsync(mark) == 0 else {
+    guard count == bytes.count else {
       throw SystemError(status: count < 0 ? errno : EIO, operation: "write the mark in \(directory)")
     }
+    guard fsync(mark) == 0 else { throw SystemError(status: errno, operation: "write the mark in \(directory)") }
   }
 }

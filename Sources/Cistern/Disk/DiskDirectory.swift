@@ -36,9 +36,15 @@ enum DiskDirectory {
   }
 
   static func unusable(_ path: String, _ cause: any Error) -> CisternError {
-    CisternError(
-      .directoryUnusable, "the directory cannot be used; it must exist, or its parent must, and be this user's",
-      location: path, cause: cause)
+    let (code, message): (CisternError.Code, String) =
+      switch (cause as? SystemError)?.status {
+      case ENOSPC, EDQUOT: (.noSpace, "the disk has no room for the store")
+      // Nothing that another directory, or another owner of this one, would mend.
+      case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read and written")
+      default:
+        (.directoryUnusable, "the directory cannot be used; it must exist, or its parent must, and be this user's")
+      }
+    return CisternError(code, message, location: path, cause: cause)
   }
 
   /// The size of the file; nil where there is none.

@@ -88,14 +88,17 @@ extension DiskEngine {
   /// A snapshot is outdated where something was purged since; as a rule the next one is not.
   private static let snapshotsTried = 8
 
-  /// Whether the key has a record. Looks at its first bytes only, not at its checksum.
-  func contains(_ key: RawSpan, in partition: Partition) -> Bool {
+  /// Whether the key has a record; nil where nobody can tell, because the file cannot be read for now. Looks at the
+  /// record's first bytes only, not at its checksum.
+  func presence(of key: RawSpan, in partition: Partition) -> Bool? {
     if isInherited { return false }
     if let entry = partition.stagedEntry(forKey: key) { return partition.shows(entry) }
     for _ in 0..<DiskEngine.snapshotsTried {
-      guard mode != .closed, let file else { return false }
+      guard mode != .closed else { return false }
+      // A read-only store need not have one.
+      guard let file else { return options.isReadOnly ? false : nil }
       let environment = file.environment
-      guard let transaction = beginRead(of: environment) else { return false }
+      guard let transaction = beginRead(of: environment) else { return nil }
       let generation = generation(of: partition, in: transaction, of: file)
       guard generation != 0 else { return false }
       let diskKey = DiskKey(generation: generation, key: key)
@@ -114,7 +117,7 @@ extension DiskEngine {
       case .outdated: continue
       }
     }
-    return false
+    return nil
   }
 
   /// Begins a read; nil where the file cannot be read, which is noted.

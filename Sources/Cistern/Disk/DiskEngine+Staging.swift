@@ -26,6 +26,7 @@ extension DiskEngine {
       // The older record must not be read again: a removal stands in its place, until it can be written, if ever.
       let ticket = stageRemoval(of: write.key, in: partition)
       if case .removal = write, mode == .degraded { return .staged(ticket) }
+      if mode == .degraded { hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
       return refuse(partition)
     case .active:
       if case .record(let key, let metadata, let bytes) = write {
@@ -173,9 +174,23 @@ extension DiskEngine {
     if let error { throw error }
   }
 
-  /// Returns when everything staged so far is committed and as durable as the store promises.
+  /// Returns when everything staged so far is committed and as durable as the store promises. What could not be written
+  /// since the last flush, because the disk failed, is told of once, even where the disk works again.
   func flush() async throws(CisternError) {
     if isInherited { throw inheritedError("flush") }
+    do throws(CisternError) {
+      try await waitForAll()
+    } catch {
+      hasUntoldLosses.store(false, ordering: .sequentiallyConsistent)
+      throw error
+    }
+    guard hasUntoldLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    throw CisternError(
+      .diskFailed, "the disk failed, and works again; what was written meanwhile is in memory only",
+      location: "flush, \(directory)")
+  }
+
+  private func waitForAll() async throws(CisternError) {
     switch mode {
     case .closed: throw closedError("flush")
     case .readOnly: return

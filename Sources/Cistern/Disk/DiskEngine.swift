@@ -42,6 +42,8 @@ final class DiskEngine: Sendable {
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
+  /// Once something that was written is not on disk because the disk failed, until a flush has told of it.
+  let hasUntoldLosses = Atomic<Bool>(false)
   /// What readers found wrong, for the writer thread to look at.
   let suspects = Guarded<[Suspect]>([])
 

@@ -19,8 +19,11 @@ package final class DiskPartition: SecondTierPartition {
     return try engine.withRecord(forKey: key, in: partition, body)
   }
 
-  package func contains(_ key: RawSpan) -> Bool {
-    !owner.isClosed && (partition.isDeparting(key) || engine.contains(key, in: partition))
+  package func contains(_ key: RawSpan) -> Bool { presence(of: key) ?? false }
+
+  package func presence(of key: RawSpan) -> Bool? {
+    if owner.isClosed { return false }
+    return partition.isDeparting(key) ? true : engine.presence(of: key, in: partition)
   }
 
   package func endDeparture(of key: RawSpan) -> Bool {

@@ -23,6 +23,9 @@ extension DiskTier {
     }
   }
 
+  /// The reader slots of LMDB's that are taken, by all processes; zero where there is no file.
+  package var readerSlotCount: Int { (try? engine.file?.environment.readers().count) ?? 0 }
+
   /// The names of all caches in the store, in order; empty where there is no file that can be read.
   package func partitionNames() throws(CisternError) -> [String] {
     guard let file = engine.file else { return [] }

@@ -35,7 +35,13 @@ extension MetaTable {
 
   /// What the cursor's row says; nil where it is none.
   static func invalidation(at cursor: borrowing Cursor<Database, CursorReads>) -> (Invalidation, era: UInt64)? {
-    guard let value = cursor.value, value.byteCount >= 9 else { return nil }
+    guard let value = cursor.value else { return nil }
+    return invalidation(value)
+  }
+
+  /// What these bytes, which may be any, say of an invalidation; nil where they are none.
+  static func invalidation(_ value: RawSpan) -> (Invalidation, era: UInt64)? {
+    guard value.byteCount >= 9 else { return nil }
     let era = value.integer(at: 0, as: UInt64.self)
     let rest = value.extracting(9..<value.byteCount).copiedBytes()
     switch value.byte(at: 8) {

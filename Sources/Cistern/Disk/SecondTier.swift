@@ -11,7 +11,8 @@ public protocol SecondTier: AnyObject, Sendable {
     named name: String, departure: @escaping @Sendable ([Departure]) -> Void
   ) throws(CisternError) -> any SecondTierPartition
 
-  /// Returns when everything staged before the call is committed, and durable as far as the store promises.
+  /// Returns when everything staged before the call is committed, and durable as far as the store promises. Throws what
+  /// kept it from that, also where it was a failure since the last flush that is over.
   func flush() async throws(CisternError)
 
   /// Flushes, then lets go of every resource. Partitions answer misses and refuse writes from then on.
@@ -33,6 +34,12 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// Whether the key has a record, staged or committed; or had one that departed, until ``endDeparture(of:)``, a newer
   /// write of the key, a removal of all or an invalidation that concerns it. Does not mark it as used.
   func contains(_ key: RawSpan) -> Bool
+
+  /// As ``contains(_:)``, and nil where the tier cannot tell, because it cannot be read for now: a removal must be staged
+  /// then, or what cannot be seen comes back.
+  ///
+  /// A tier that does not implement it can always tell.
+  func presence(of key: RawSpan) -> Bool?
 
   /// Called by who is told of a key's departure, in the key's critical section: whether the key has had no write since it
   /// departed, and was not removed with others. It is absent from now on. A write in between means that the departure
@@ -110,6 +117,9 @@ public protocol SecondTierPartition: AnyObject, Sendable {
 extension SecondTierPartition {
   /// None: for a tier that commits at once.
   public var stagedKeys: [[UInt8]] { [] }
+
+  /// Whether the key is there.
+  public func presence(of key: RawSpan) -> Bool? { contains(key) }
 
   /// Whether the key is absent.
   public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }

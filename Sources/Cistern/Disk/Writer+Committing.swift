@@ -49,6 +49,10 @@ extension Writer {
         switch error.code {
         case .mapFull, .noSpace, .transactionFull:
           try relieve(&commit, in: file, budget: &budget, error)
+        case .panic where !commit.hasReopened:
+          try reopenFile()
+          commit.restart()
+          commit.hasReopened = true
         case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
           // What is staged is still whole: it goes into the new file.
           try replaceFile(because: error)
@@ -216,7 +220,10 @@ extension Writer {
     // Before anyone who waits goes on: after a flush, all that left has been told.
     for (partition, departures) in commit.departures { partition.report(departures) }
     engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
-    if let error = commit.error { degrade(error) }
+    if let error = commit.error {
+      if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
+      degrade(error)
+    }
     settle(commit.round.through)
   }
 

@@ -4,12 +4,12 @@ import Synchronization
 extension Writer {
   /// The round cannot go on: what is not committed is given up.
   func fail(_ commit: inout Committing, _ error: LMDBError) {
+    commit.giveUp(error, as: failure("what was staged could not be committed", error))
+  }
+
+  private func failure(_ message: String, _ error: LMDBError) -> CisternError {
     let isSpace = error.code == .noSpace || error.code == .mapFull
-    commit.giveUp(
-      error,
-      as: CisternError(
-        isSpace ? .noSpace : .diskFailed, "what was staged could not be committed", location: engine.directory,
-        cause: error))
+    return CisternError(isSpace ? .noSpace : .diskFailed, message, location: engine.directory, cause: error)
   }
 
   /// The disk fails: goes on in memory only, and tries again later.
@@ -41,7 +41,13 @@ extension Writer {
       }
       longReader = nil
       guard let file = engine.file else { return }
-      try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+      do {
+        try tick(in: file)
+      } catch  where error.code == .panic {
+        // After a meta page that could not be written, LMDB takes no transaction until it is opened again.
+        try reopenFile()
+        if let file = engine.file { try tick(in: file) }
+      }
     } catch {
       giveUpStaged(through: through, error)
       return
@@ -56,9 +62,12 @@ extension Writer {
     engine.report(.recovered, "the disk works again")
   }
 
+  private func tick(in file: DiskFile) throws(LMDBError) {
+    try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+  }
+
   private func giveUpStaged(through: UInt64, _ error: LMDBError) {
-    let failure = CisternError(
-      .diskFailed, "the disk still fails; what was staged is not on it", location: engine.directory, cause: error)
+    let failure = failure("the disk still fails; what was staged is not on it", error)
     let waiters = engine.progress.withLock { progress in
       progress.note([], through: through, error: failure)
       progress.settle(through: through)
@@ -73,7 +82,9 @@ extension Writer {
   /// Gets over an error outside of a round.
   func recover(from error: LMDBError) {
     switch error.code {
-    case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated:
+    // Opened again when the disk is tried again: nothing is wrong with what is on it.
+    case .panic: degrade(error)
+    case .corrupted, .pageNotFound, .badTransaction, .invalid, .truncated:
       do {
         try replaceFile(because: error)
       } catch {

@@ -91,7 +91,8 @@ func expectWholeBatches(
     #expect(tier.statistics.mode == .active)
     #expect(cache.keys() == [])
     #expect(tier.checkInvariants() == [])
-    try await tier.close()
+    // What was refused is not on disk: whoever flushes, or closes, is told.
+    await #expect(throws: CisternError.self) { try await tier.close() }
   }
 
   @Test func `What cannot be one commit is known before`() async throws {

@@ -45,6 +45,9 @@ import Testing
     #expect(told.reportCodes == [.degraded])
 
     failing.set(nil)
+    // The disk works again, and what was refused meanwhile is not on it: that is told once.
+    let loss = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(loss?.code == .diskFailed)
     try await tier.flush()
     #expect(tier.statistics.mode == .active)
     #expect(told.reportCodes == [.degraded, .recovered])
@@ -56,6 +59,49 @@ import Testing
     let again = try openTier(scratch)
     #expect(try again.cache().keys() == ["after"])
     try await again.close()
+  }
+
+  @Test func `A flush tells what the disk did not take since the last one, though it works again`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let cache = try tier.cache(told: told)
+    failing.set(.inputOutput)
+    guard case .staged(let ticket) = cache.put("lost", bytes("new")) else {
+      Issue.record("refused, although nothing has failed yet")
+      return
+    }
+    await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
+    #expect(tier.statistics.mode == .degraded)
+    // By this flush the disk is tried again, and works.
+    let loss = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(loss?.code == .diskFailed)
+    #expect(tier.statistics.mode == .active)
+    cache.put("kept", bytes("new"))
+    try await tier.flush()
+    #expect(cache.keys() == ["kept"])
+    #expect(told.reportCodes == [.degraded, .recovered])
+    try await tier.close()
+  }
+
+  @Test func `A removal counts while the file cannot be read, though nobody can see what it removes`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+    let cache = try store.cache("values", of: String.self, keyedBy: String.self)
+    cache.setValue("old", forKey: "key")
+    try await store.flush()
+    store.trimMemory(to: .bytes(0))
+    let file = tier.engine.file
+    tier.engine.setFile(nil)
+    #expect(cache.value(forKey: "key") == nil)
+    cache.removeValue(forKey: "key")
+    tier.engine.setFile(file)
+    #expect(cache.value(forKey: "key") == nil)
+    try await store.flush()
+    #expect(cache.value(forKey: "key") == nil)
+    try await store.close()
   }
 
   @Test func `A full device is met by evicting, where that is enough`() async throws {
@@ -115,6 +161,7 @@ import Testing
     #expect(cache.get("old") == nil)
     #expect(cache.statistics.stagedCount < DiskLimits.stagedCount)
     failing.set(nil)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()
     #expect(cache.keys() == [])
     #expect(tier.checkInvariants() == [])
@@ -176,6 +223,7 @@ import Testing
     }
     #expect(told.reportCodes == [.longReader, .degraded])
     #expect(try scratch.dataFileSize <= 1 << 20)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()
     #expect(told.reportCodes == [.longReader, .degraded, .recovered])
     for number in 0..<2000 {
