@@ -3,7 +3,9 @@ import PackageDescription
 
 // CISTERN_CORE=1 leaves out the command line and what only it needs (an HTTP server, argument parsing), so that the
 // library's own tests build in seconds. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it.
-let coreOnly = Context.environment["CISTERN_CORE"] == "1"
+// CISTERN_FUZZING=1 is for `scripts/torture fuzz` alone: the fuzzed targets, and no more of the rest than they need.
+let fuzzing = Context.environment["CISTERN_FUZZING"] == "1"
+let coreOnly = Context.environment["CISTERN_CORE"] == "1" || fuzzing
 let strict = Context.environment["CISTERN_STRICT"] == "1"
 
 let swiftSettings: [SwiftSetting] =
@@ -34,9 +36,9 @@ var targets: [Target] = [
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
-  // What `scripts/torture` kills, cuts off from power and damages.
+  // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
   .executableTarget(
-    name: "Torture", dependencies: ["Cistern"], path: "Tests/Torture", exclude: ["recorder.c"],
+    name: "Torture", dependencies: ["Cistern"], path: "Tests/Torture", exclude: ["faults.c", "recorder.c"],
     swiftSettings: swiftSettings),
   .testTarget(
     name: "CisternTests", dependencies: ["Cistern", "CisternTesting", "DiskChild", "Locking", "LMDB", "CLMDB"],
@@ -79,6 +81,28 @@ if !coreOnly {
       ],
       swiftSettings: swiftSettings
     ),
+  ]
+}
+
+if fuzzing {
+  dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"))
+  targets += [
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    // Of the program only what reads what others wrote: without an HTTP server it is built in seconds.
+    .target(
+      name: "StressKit",
+      dependencies: ["Cistern", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Sources/StressKit",
+      sources: [
+        "Arguments", "Commands/KeyArgument.swift", "Export/ExportedRecord.swift", "Export/ExportedRecord+Reading.swift",
+        "Export/TimestampText.swift", "Replay/ByteStream.swift", "Replay/GzipStream.swift", "Replay/LineReader.swift",
+        "Replay/TraceError.swift", "Replay/TraceReader.swift",
+      ],
+      swiftSettings: swiftSettings),
+    // libFuzzer brings the main function.
+    .executableTarget(
+      name: "Fuzz", dependencies: ["Cistern", "StressKit", "CZlib"], path: "Tests/Fuzz", exclude: ["Corpora"],
+      swiftSettings: swiftSettings),
   ]
 }
 

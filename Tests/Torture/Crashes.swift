@@ -48,9 +48,16 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
 final class Reports: @unchecked Sendable {
   // Guarded by the lock.
   private var all: [String] = []
+  private var counts: [StoreReport.Code: Int] = [:]
   private let lock = NSLock()
 
-  func add(_ report: StoreReport) { lock.withLock { all.append("\(report.code): \(report.message)") } }
+  func add(_ report: StoreReport) {
+    lock.withLock {
+      all.append("\(report.code): \(report.message)\(report.cause.map { " \($0)" } ?? "")")
+      counts[report.code, default: 0] += 1
+    }
+  }
+  func count(of code: StoreReport.Code) -> Int { lock.withLock { counts[code] ?? 0 } }
   var isEmpty: Bool { lock.withLock { all.isEmpty } }
   var text: String { lock.withLock { all.joined(separator: "; ") } }
 }

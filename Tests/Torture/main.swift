@@ -1,4 +1,4 @@
-// What `scripts/torture` runs: crashes, power cuts and damage, each in processes of its own.
+// What `scripts/torture` runs: crashes, power cuts, damage and faults, each in processes of its own.
 import Cistern
 
 #if canImport(Glibc)
@@ -27,12 +27,29 @@ case "power-cuts":
     recorder: argument(6))
 case "damage":
   isFine = try await damage(count: number(2, or: 1000), seed: UInt64(number(3, or: 1)))
+case "faults":
+  isFine = try faults(count: number(2, or: 200), seed: UInt64(number(3, or: 1)), layer: argument(4))
+case "fault":
+  isFine = try await faultTrial(directory: argument(2), seed: UInt64(argument(3)) ?? 1)
+case "system-faults":
+  isFine = try systemFaults(seed: UInt64(number(2, or: 1)))
+case "system-fault":
+  var trial = SystemTrial(directory: argument(2), seed: UInt64(argument(4)) ?? 1)
+  guard let fault = SystemFault(rawValue: argument(3)) else { exit(2) }
+  do {
+    isFine = try await trial.run(fault)
+  } catch {
+    say("ended with \(error)")
+    isFine = false
+  }
+case "soak":
+  isFine = try await soak(seconds: number(2, or: 600), seed: UInt64(number(3, or: 1)))
 case "check":
   isFine = try await check(
     directory: argument(2), limit: number(3, or: 16 << 20), durability: durability(argument(4)),
     seed: UInt64(argument(5)) ?? 1, flushed: number(6, or: 0), keepsOrder: argument(7) == "ordered")
 default:
-  say("usage: Torture crashes|power-cuts|damage …; scripts/torture --help tells more")
+  say("usage: Torture crashes|power-cuts|damage|faults …; scripts/torture --help tells more")
   exit(2)
 }
 exit(isFine ? 0 : 1)

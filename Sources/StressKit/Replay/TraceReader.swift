@@ -16,6 +16,8 @@ struct TraceReader: ~Copyable {
     case timeKeyAndSize = 3
   }
 
+  private static let longestLine = 1 << 20
+
   let path: String
   /// Lines read so far.
   var line: Int { lines.line }
@@ -28,7 +30,13 @@ struct TraceReader: ~Copyable {
 
   init(path: String) throws {
     self.path = path
-    lines = LineReader(try GzipStream(path: path), source: path, longest: 1 << 20)
+    lines = LineReader(try GzipStream(path: path), source: path, longest: TraceReader.longestLine)
+  }
+
+  /// Reads these bytes, as if they were a file's; `name` is what messages call them.
+  init(bytes: [UInt8], name: String) {
+    path = name
+    lines = LineReader(GzipStream(bytes: bytes, name: name), source: name, longest: TraceReader.longestLine)
   }
 
   /// The next request; nil at the end. Throws where a line is malformed, and where the whole file has no request.

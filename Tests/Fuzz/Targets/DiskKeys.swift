@@ -1,0 +1,36 @@
+@testable import Cistern
+
+/// Keys in the file: arbitrary bytes do not trap, what was built comes back, generations lie side by side.
+func fuzzDiskKeys(_ input: [UInt8]) {
+  if let key = DiskKey(input.rawSpan) {
+    require(key.copiedBytes() == input, "the key's bytes changed")
+    require(key.generation == DiskKey.generation(of: input.rawSpan), "two generations of one key")
+    require(key.isDigest || key.directKey == Array(input.dropFirst(DiskKey.prefixSize)), "the user's key changed")
+  } else {
+    require(
+      input.count < DiskKey.prefixSize || input.count > DiskKey.prefixSize + DiskKey.longestDirectKey
+        || DiskKey.isDigest(input.rawSpan), "bytes of a right length are no key")
+  }
+  var source = ByteSource(input)
+  let generation = source.number(UInt64.self) % (DiskKey.generationLimit - 1)
+  let one = source.bytes()
+  let other = source.bytes()
+  let (first, second) = (built(generation, one), built(generation, other))
+  require((one == other) == (first == second), "different keys in one place, or equal ones in two")
+  for key in [first, second] {
+    require(!key.lexicographicallyPrecedes(DiskKey(startOf: generation).copiedBytes()), "before its generation")
+    require(key.lexicographicallyPrecedes(DiskKey(startOf: generation + 1).copiedBytes()), "after its generation")
+  }
+  require(built(generation + 1, one) != first, "keys of two generations in one place")
+}
+
+private func built(_ generation: UInt64, _ key: [UInt8]) -> [UInt8] {
+  let built = DiskKey(generation: generation, key: key.rawSpan)
+  require(built.generation == generation, "another generation")
+  require(built.isDigest == (key.count > DiskKey.longestDirectKey), "a digest of a short key, or none of a long one")
+  require(built.isDigest || built.directKey == key, "another key")
+  let bytes = built.copiedBytes()
+  guard let read = DiskKey(bytes.rawSpan) else { fatalError("broken: what was built is no key") }
+  require(read.copiedBytes() == bytes && read.isDigest == built.isDigest, "read, it is another key")
+  return bytes
+}

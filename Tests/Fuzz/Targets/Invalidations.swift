@@ -1,0 +1,60 @@
+@testable import Cistern
+
+/// What the file holds of invalidations, tags and counts, and the mark beside it: arbitrary bytes do not trap, what was
+/// written comes back, and sets of invalidations conceal what their members concern.
+func fuzzInvalidations(_ input: [UInt8]) {
+  if let (invalidation, era) = MetaTable.invalidation(input.rawSpan) { comesBack(invalidation, era) }
+  if let row = EraRow(input.rawSpan) { require(row.value == input, "a row of numbers changed") }
+  if let counts = GenerationCounts(input.rawSpan) { require(counts.value == input, "counts changed") }
+  if let generation = MetaTable.deadGeneration(input.rawSpan) {
+    require(MetaTable.dead(generation) == input, "a dead generation changed")
+  }
+  if let number = MetaTable.number(input.rawSpan) { require(MetaTable.value(number) == input, "a number changed") }
+  let mark = BootMark(input[...])
+  if mark.state != .unreadable, mark.boot.count <= 128 { require(BootMark(mark.bytes[...]) == mark, "a mark changed") }
+  tagsComeBack(RecordTags.decode(input.rawSpan))
+  var source = ByteSource(input)
+  tagsComeBack(source.few { $0.text() })
+  var set = InvalidationSet()
+  var model: [Invalidation: UInt64] = [:]
+  for _ in 0..<source.byte() % 16 {
+    let invalidation = source.flag() ? Invalidation.tag(source.shortText()) : .prefix(source.bytes(upTo: 3))
+    let era = UInt64(source.byte() % 16)
+    comesBack(invalidation, era)
+    if source.flag() {
+      set.add(invalidation, era: era)
+      model[invalidation] = max(era, model[invalidation] ?? 0)
+    } else {
+      set.remove(invalidation, era: era)
+      if let present = model[invalidation], present <= era { model[invalidation] = nil }
+    }
+  }
+  require(set.eras == model && set.isEmpty == model.isEmpty, "the set has others than were added")
+  let (key, tags, era) = (source.bytes(upTo: 4), source.few { $0.shortText() }, UInt64(source.byte() % 16))
+  let isConcerned = model.contains { $0.value > era && $0.key.concerns(key: key, tags: tags) }
+  require(set.conceals(era: era, key: key.rawSpan, tags: tags) == isConcerned, "the set conceals another record")
+}
+
+private func comesBack(_ invalidation: Invalidation, _ era: UInt64) {
+  let written = MetaTable.value(invalidation, era: era)
+  guard let (read, number) = MetaTable.invalidation(written.rawSpan) else {
+    fatalError("broken: what was written is no invalidation")
+  }
+  require(read == invalidation && number == era, "\(invalidation) came back as \(read)")
+}
+
+private func tagsComeBack(_ tags: [String]) {
+  var bytes = [UInt8](repeating: 0xAA, count: RecordTags.size(of: tags))
+  do {
+    var span = bytes.mutableSpan
+    // Whole bytes, all of which have a value.
+    var target = unsafe span.mutableBytes
+    RecordTags.encode(tags, into: &target, at: 0)
+  }
+  require(
+    RecordTags.decode(bytes.rawSpan).map { Array($0.utf8) } == tags.map { Array($0.utf8) }, "tags came back as others")
+}
+
+extension ByteSource {
+  fileprivate mutating func shortText() -> String { String(decoding: bytes(upTo: 3), as: UTF8.self) }
+}

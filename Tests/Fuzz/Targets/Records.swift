@@ -1,0 +1,94 @@
+@testable import Cistern
+
+/// Arbitrary bytes as a record: nothing traps, the checksum keeps out what was not written, and what it lets through is
+/// within bounds.
+func fuzzRecords(_ input: [UInt8]) {
+  let key = DiskKey(generation: 7, key: Array(input.prefix(3)).rawSpan)
+  let unsealed = RecordHeader(input.rawSpan, under: key)
+  if let unsealed { look(at: unsealed, in: input) }
+  guard input.count >= RecordFormat.fixedSize else {
+    return require(unsealed == nil, "a record of \(input.count) bytes")
+  }
+  var sealed = input
+  do {
+    var span = sealed.mutableSpan
+    // Whole bytes, all of which have a value.
+    var bytes = unsafe span.mutableBytes
+    RecordFormat.seal(&bytes, under: key)
+  }
+  let trusted = RecordHeader(trusting: sealed.rawSpan)
+  let checked = RecordHeader(sealed.rawSpan, under: key)
+  require((trusted == nil) == (checked == nil), "a right checksum is not believed")
+  guard let checked else { return }
+  look(at: checked, in: sealed)
+  // Another key's, and one with another bit, are none.
+  let other = DiskKey(generation: 8, key: Array(input.prefix(3)).rawSpan)
+  require(RecordHeader(sealed.rawSpan, under: other) == nil, "a record of another key is believed")
+  let bit = Int(sealed[12]) % (sealed.count * 8)
+  sealed[bit / 8] ^= 1 << UInt8(bit % 8)
+  require(RecordHeader(sealed.rawSpan, under: key) == nil, "bit \(bit) was changed, and nobody noticed")
+}
+
+private func look(at header: RecordHeader, in record: [UInt8]) {
+  require(
+    header.tags.lowerBound >= RecordFormat.fixedSize && header.tags.upperBound == header.key.lowerBound
+      && header.key.upperBound == header.value.lowerBound && header.value.upperBound == record.count,
+    "the parts of the record are not side by side")
+  let metadata = header.metadata(of: record.rawSpan)
+  require(
+    RecordTags.size(of: metadata.tags) <= 3 * max(header.tags.count, 4), "more tags than there are bytes for")
+}
+
+/// Any record comes back as it was written, with another number as well.
+func fuzzRecordRoundTrips(_ input: [UInt8]) {
+  var source = ByteSource(input)
+  let metadata = source.metadata()
+  let key = source.bytes()
+  let bytes = source.bytes(upTo: 4_096)
+  let (first, second) = (source.number(UInt64.self), source.number(UInt64.self))
+  let diskKey = DiskKey(generation: source.number(UInt64.self) % DiskKey.generationLimit, key: key.rawSpan)
+  let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
+  var record = [UInt8](repeating: 0xAA, count: draft.size)
+  do {
+    var span = record.mutableSpan
+    // Whole bytes, all of which have a value.
+    var target = unsafe span.mutableBytes
+    draft.encode(sequence: first, under: diskKey, into: &target)
+  }
+  compare(record, diskKey, sequence: first, key, metadata, bytes)
+  do {
+    var span = record.mutableSpan
+    // As above.
+    var target = unsafe span.mutableBytes
+    RecordFormat.renumber(&target, sequence: second, under: diskKey)
+  }
+  compare(record, diskKey, sequence: second, key, metadata, bytes)
+}
+
+private func compare(
+  _ record: [UInt8], _ diskKey: borrowing DiskKey, sequence: UInt64, _ key: [UInt8], _ metadata: RecordMetadata,
+  _ bytes: [UInt8]
+) {
+  guard let header = RecordHeader(record.rawSpan, under: diskKey) else {
+    fatalError("broken: what was written is no record")
+  }
+  let found = header.metadata(of: record.rawSpan)
+  require(header.sequence == sequence, "the sequence number changed")
+  require(found == metadata, "\(metadata) came back as \(found)")
+  require(found.tags.map { Array($0.utf8) } == metadata.tags.map { Array($0.utf8) }, "a tag came back with other bytes")
+  require(record.rawSpan.extracting(header.value).copiedBytes() == bytes, "the value changed")
+  let written = key.count > DiskKey.longestDirectKey ? key : []
+  require(record.rawSpan.extracting(header.key).copiedBytes() == written, "the key changed")
+}
+
+extension ByteSource {
+  mutating func time() -> WallTime { WallTime(nanosecondsSince1970: number()) }
+
+  mutating func metadata() -> RecordMetadata {
+    RecordMetadata(
+      created: time(), expires: optional { $0.time() }, cost: number(), schemaVersion: optional { $0.number() } ?? 0,
+      tags: few { $0.text() }, grace: optional { $0.number() } ?? 0, idle: optional { $0.number() } ?? 0,
+      lastUsed: optional { $0.time() }, refreshAhead: optional { $0.number() } ?? 0,
+      era: optional { $0.number() } ?? 0, isNegative: flag())
+  }
+}
