@@ -19,7 +19,7 @@ func openEnvironment(directory: String, options: EnvironmentOptions) throws(LMDB
     try check(unsafe mdb_env_set_maxdbs(handle, MDB_dbi(options.maximumDatabases)), operation)
     try check(unsafe mdb_env_set_maxreaders(handle, UInt32(options.maximumReaders)), operation)
     try check(unsafe mdb_env_open(handle, directory, options.flags, 0o600), operation)
-    unsafe try requireWholeFile(handle, operation)
+    unsafe try requireWholeFile(handle, directory, operation)
     unsafe try prepareMainDatabase(handle, operation)
   } catch {
     // Also after a failed opening: LMDB leaves what it had begun to the closing.
@@ -41,8 +41,8 @@ private func prepareMainDatabase(_ handle: OpaquePointer, _ operation: String) t
 }
 
 /// Throws where the file is shorter than its newest meta page says: LMDB opens such a file, and reading what is missing
-/// kills the process.
-private func requireWholeFile(_ handle: OpaquePointer, _ operation: String) throws(LMDBError) {
+/// kills the process. A file may be sound all the same, where what it lacks is free; that takes a look at all of it.
+private func requireWholeFile(_ handle: OpaquePointer, _ directory: String, _ operation: String) throws(LMDBError) {
   var descriptor: mdb_filehandle_t = -1
   var information = unsafe MDB_envinfo()
   var statistics = MDB_stat()
@@ -54,10 +54,11 @@ private func requireWholeFile(_ handle: OpaquePointer, _ operation: String) thro
   let pages = unsafe information.me_last_pgno &+ 1
   let (expected, isTooLong) = pages.multipliedReportingOverflow(by: Int(statistics.ms_psize))
   // Two meta pages are always in use; fewer is a damaged number that went past the largest.
-  if pages < 2 || isTooLong || size < expected {
-    throw LMDBError(
-      .truncated, operation: operation,
-      message: "the file has \(size) bytes, and \(pages) pages of \(statistics.ms_psize) bytes are in use")
+  if pages >= 2, !isTooLong, size >= expected { return }
+  do {
+    _ = try DataFileCheck.run("\(directory)/data.mdb")
+  } catch {
+    throw LMDBError(.truncated, operation: operation, message: "\(error)")
   }
 }
 

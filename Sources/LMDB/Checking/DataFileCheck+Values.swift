@@ -1,0 +1,86 @@
+extension DataFileCheck {
+  /// Checks what a leaf's node leads to: pages of the value's own, another table, or free pages.
+  mutating func checkValue(
+    of node: TreeNode, in page: borrowing TreePage, _ role: TreeRole, _ totals: inout TreeTotals
+  ) throws(DataFileDamage) {
+    var place = (page: page.number, offset: node.valueOffset)
+    switch node.flags {
+    case 0:
+      guard node.size(in: .leaf) <= largestNode else {
+        throw DataFileDamage(page: page.number, "a value of \(node.valueSize) bytes has no pages of its own")
+      }
+    case TreeNode.ownPagesFlag:
+      let first = page.bytes.number(at: node.valueOffset, as: UInt64.self)
+      totals.overflows += try checkOverflow(first, size: node.valueSize, below: page.number)
+      place = (first, TreePage.headerSize)
+    case TreeNode.tableFlag:
+      guard case .main = role, node.valueSize == TreeRecord.size else {
+        throw DataFileDamage(page: page.number, "it names a table where there can be none")
+      }
+      try checkNamed(TreeRecord(page.bytes, at: node.valueOffset))
+    default: throw DataFileDamage(page: page.number, "a node of it has the flags \(node.flags)")
+    }
+    if case .freeList = role {
+      let transaction = page.bytes.number(at: node.keyOffset, as: UInt64.self)
+      guard transaction > 0, transaction <= newest.transaction else {
+        throw DataFileDamage(page: page.number, "transaction \(transaction), which it names, is to come")
+      }
+      try checkFreePages(at: place, size: node.valueSize)
+    }
+  }
+
+  /// The largest node of a leaf whose value has no pages of its own: two fit into a page.
+  private var largestNode: Int { (((reader.pageSize - TreePage.headerSize) / 2) & ~1) - 2 }
+
+  private mutating func checkNamed(_ tree: TreeRecord) throws(DataFileDamage) {
+    guard tree.flags & ~TreeRecord.integerKeys == 0 else {
+      throw DataFileDamage("a table has the flags \(tree.flags)")
+    }
+    try checkTree(tree, .named(tree.hasIntegerKeys ? .numbers : .bytes))
+  }
+
+  /// Checks the pages of a long value, which are its own; answers how many there are. There may be more than it needs now.
+  private mutating func checkOverflow(
+    _ first: UInt64, size: Int, below parent: UInt64
+  ) throws(DataFileDamage) -> UInt64 {
+    try use.meet(first, from: parent)
+    let bytes = try reader.bytes(TreePage.headerSize, of: first, at: 0)
+    try TreePage.requireKind(.overflow, first, bytes.checkedBytes)
+    let count = UInt64(bytes.checkedBytes.number(at: 12, as: UInt32.self))
+    let needed = UInt64((TreePage.headerSize - 1 + size) / reader.pageSize + 1)
+    guard count >= needed, count <= newest.lastPage, first <= newest.lastPage - (count - 1) else {
+      throw DataFileDamage(page: first, "it says that it is \(count) pages, for \(size) bytes")
+    }
+    for page in first + 1..<first + count { try use.meet(page, from: first) }
+    return count
+  }
+
+  /// Checks a list of free pages: how many, and then their numbers, the greatest first.
+  private mutating func checkFreePages(
+    at place: (page: UInt64, offset: Int), size: Int
+  ) throws(DataFileDamage) {
+    let width = MemoryLayout<UInt64>.size
+    guard size >= width, size % width == 0 else {
+      throw DataFileDamage(page: place.page, "it holds a list of free pages of \(size) bytes")
+    }
+    let head = try reader.bytes(width, of: place.page, at: place.offset)
+    let count = head.checkedBytes.number(at: 0, as: UInt64.self)
+    // There may be fewer than there is room for.
+    guard count < UInt64(size / width) else {
+      throw DataFileDamage(page: place.page, "it says that it lists \(count) free pages, in \(size) bytes")
+    }
+    var last = UInt64.max
+    var done = 0
+    while done < Int(count) {
+      let step = min(Int(count) - done, 512)
+      let bytes = try reader.bytes(step * width, of: place.page, at: place.offset + (1 + done) * width)
+      for index in 0..<step {
+        let page = bytes.checkedBytes.number(at: index * width, as: UInt64.self)
+        guard page < last else { throw DataFileDamage(page: place.page, "its list of free pages is out of order") }
+        try use.meetFree(page, from: place.page)
+        last = page
+      }
+      done += step
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/// How a table compares its keys.
+enum KeyOrder {
+  case bytes
+  case numbers
+
+  /// Throws where a key of this length cannot be.
+  func requireLength(_ length: Int, page: UInt64) throws(DataFileDamage) {
+    let isPossible =
+      switch self {
+      case .bytes: (1...TreeNode.longestKey).contains(length)
+      case .numbers: length == MemoryLayout<UInt64>.size
+      }
+    if !isPossible { throw DataFileDamage(page: page, "it has a key of \(length) bytes") }
+  }
+
+  /// Whether one key comes before the other; both have a possible length.
+  func isBefore(_ left: RawSpan, _ right: RawSpan) -> Bool {
+    switch self {
+    case .bytes: left.comesBefore(right)
+    case .numbers: left.number(at: 0, as: UInt64.self) < right.number(at: 0, as: UInt64.self)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/// A page of a tree: places of nodes grow from its head, the nodes from its end; what is between is nothing.
+struct TreePage: ~Escapable {
+  /// What comes before the places.
+  static let headerSize = 16
+
+  enum Kind: UInt16 {
+    case branch = 0x01
+    case leaf = 0x02
+    case overflow = 0x04
+  }
+
+  let number: UInt64
+  let kind: Kind
+  let bytes: RawSpan
+  /// How many nodes it has.
+  let count: Int
+  /// Where the nodes begin.
+  let upper: Int
+
+  /// Throws where the page says that it is another, or has another kind, or no sensible number of nodes.
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, number: UInt64, kind: Kind, fewest: Int) throws(DataFileDamage) {
+    try TreePage.requireKind(kind, number, bytes)
+    let lower = Int(bytes.number(at: 12, as: UInt16.self))
+    let upper = Int(bytes.number(at: 14, as: UInt16.self))
+    guard lower >= TreePage.headerSize, lower & 1 == 0, lower <= upper, upper <= bytes.byteCount else {
+      throw DataFileDamage(page: number, "its free space is from \(lower) to \(upper)")
+    }
+    let count = (lower - TreePage.headerSize) / 2
+    guard count >= fewest else { throw DataFileDamage(page: number, "it has \(count) nodes") }
+    self.number = number
+    self.kind = kind
+    self.bytes = bytes
+    self.count = count
+    self.upper = upper
+  }
+
+  /// Throws where the page says that it is another, or of another kind.
+  static func requireKind(_ kind: Kind, _ number: UInt64, _ bytes: RawSpan) throws(DataFileDamage) {
+    let own = bytes.number(at: 0, as: UInt64.self)
+    guard own == number else { throw DataFileDamage(page: number, "it says that it is page \(own)") }
+    let flags = bytes.number(at: 10, as: UInt16.self)
+    guard flags == kind.rawValue else {
+      throw DataFileDamage(page: number, "it should be a page of kind \(kind), and has the flags \(flags)")
+    }
+  }
+
+  /// Where the node `index` begins; it may be anywhere until the tiling was checked.
+  func place(_ index: Int) -> Int { Int(bytes.number(at: TreePage.headerSize + 2 * index, as: UInt16.self)) }
+
+  /// The node `index`, of a page whose tiling was checked.
+  func node(_ index: Int) -> TreeNode { TreeNode(bytes, at: place(index)) }
+
+  /// The key of a node of the page.
+  @_lifetime(copy self)
+  func key(_ node: TreeNode) -> RawSpan {
+    bytes.extracting(node.keyOffset..<node.keyOffset + node.keySize)
+  }
+}
+
+/// A node's first bytes: in a branch its child's number, in a leaf its value's size.
+struct TreeNode {
+  static let headerSize = 8
+  static let ownPagesFlag: UInt16 = 1
+  static let tableFlag: UInt16 = 2
+  static let longestKey = 511
+
+  let offset: Int
+  let flags: UInt16
+  let keySize: Int
+  private let low: UInt32
+
+  /// The node at `offset`, where there must be `headerSize` bytes.
+  init(_ bytes: RawSpan, at offset: Int) {
+    self.offset = offset
+    low = bytes.number(at: offset, as: UInt32.self)
+    flags = bytes.number(at: offset + 4, as: UInt16.self)
+    keySize = Int(bytes.number(at: offset + 6, as: UInt16.self))
+  }
+
+  var child: UInt64 { UInt64(low) | UInt64(flags) << 32 }
+  var valueSize: Int { Int(low) }
+  var keyOffset: Int { offset + TreeNode.headerSize }
+  var valueOffset: Int { keyOffset + keySize }
+
+  /// The bytes that it takes up in a page of the kind.
+  func size(in kind: TreePage.Kind) -> Int {
+    let value = kind == .branch ? 0 : flags & TreeNode.ownPagesFlag != 0 ? 8 : valueSize
+    return (TreeNode.headerSize + keySize + value + 1) & ~1
+  }
+}

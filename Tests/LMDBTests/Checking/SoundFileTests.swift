@@ -1,0 +1,64 @@
+import LMDB
+import Testing
+
+/// What LMDB leaves is found sound: a file that is not damaged is never taken for one that is.
+@Suite struct SoundFileTests {
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func `After every commit the file is sound`(seed: UInt64) throws {
+    var tables = try RandomTables(seed: seed)
+    for round in 0..<100 {
+      // Grows, then shrinks to nothing, then grows again.
+      try tables.change(upTo: round % 3 == 0 ? 200 : 20, removals: round % 60 < 40 ? 6 : 2)
+      #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
+    }
+  }
+
+  @Test func `A file is sound while it is full, and while a reader keeps pages from being used again`() throws {
+    var tables = try RandomTables(seed: 9, mapSize: 1 << 20)
+    let environment = tables.fixture.environment
+    var failures = 0
+    for round in 0..<300 {
+      do {
+        try tables.change(upTo: 30, removals: round % 40 < 30 ? 8 : 2)
+      } catch let error as LMDBError {
+        try #require(error.code == .mapFull)
+        failures += 1
+      }
+      if round % 10 == 0 {
+        try environment.withRead { (_) throws(LMDBError) in
+          // What does not fit does not matter: the reader does.
+          try? tables.change(upTo: 5, removals: 2)
+        }
+      }
+      #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
+    }
+    #expect(failures > 3)
+  }
+
+  @Test func `A new file, an emptied one and a compacted copy are sound`() throws {
+    var tables = try RandomTables(seed: 3)
+    #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
+    for _ in 0..<20 { try tables.change(upTo: 100, removals: 6) }
+    let copy = TemporaryDirectory()
+    try tables.fixture.environment.copy(to: copy.path + "/full", compacting: true)
+    #expect(throws: Never.self) { try DataFileCheck.run(copy.path + "/full/data.mdb") }
+    let (named, numbers) = (tables.named, tables.numbers)
+    try tables.fixture.environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.removeAll(in: named)
+      try transaction.removeAll(in: numbers)
+    }
+    #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
+    try tables.fixture.environment.copy(to: copy.path + "/empty", compacting: true)
+    #expect(throws: Never.self) { try DataFileCheck.run(copy.path + "/empty/data.mdb") }
+    let bare = try Fixture()
+    #expect(throws: Never.self) { try DataFileCheck.run(bare.directory.path + "/data.mdb") }
+  }
+
+  @Test func `Where there is no file, or an empty one, nothing is looked at`() throws {
+    let directory = TemporaryDirectory()
+    #expect(try DataFileCheck.run(directory.path + "/data.mdb") == 0)
+    try write([], to: directory.path + "/data.mdb")
+    #expect(try DataFileCheck.run(directory.path + "/data.mdb") == 0)
+    #expect(throws: DataFileDamage.self) { try DataFileCheck.run(directory.path) }
+  }
+}
