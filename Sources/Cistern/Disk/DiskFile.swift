@@ -13,6 +13,8 @@ final class DiskFile: Sendable {
   let order: IntegerDatabase
   /// The last commit up to which the generations of all partitions are known here; another process's come after it.
   let knownTransaction: Atomic<UInt>
+  /// What the next opening knows the file by.
+  let note = FileNote()
 
   private init(environment: Environment, meta: Database, records: Database, order: IntegerDatabase) throws(LMDBError) {
     self.environment = environment
@@ -63,7 +65,10 @@ final class DiskFile: Sendable {
   /// Notes the format in a new file; throws where the file's is another than this code's.
   private func requireFormat() throws(LMDBError) {
     let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
-      try transaction.number(forKey: MetaTable.format, in: meta)
+      // Of any version: those before the third had no checksum here.
+      let key = MetaTable.format
+      guard let row = try transaction.value(forKey: key.rawSpan, in: meta) else { return nil }
+      return row.byteCount < 8 ? .max : row.integer(at: 0, as: UInt64.self)
     }
     if let version {
       guard version == MetaTable.formatVersion else {

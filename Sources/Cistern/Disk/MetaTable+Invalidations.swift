@@ -33,10 +33,13 @@ extension MetaTable {
 
   static func value(_ invalidation: Invalidation, era: UInt64) -> [UInt8] { value(era) + body(of: invalidation) }
 
-  /// What the cursor's row says; nil where it is none.
-  static func invalidation(at cursor: borrowing Cursor<Database, CursorReads>) -> (Invalidation, era: UInt64)? {
-    guard let value = cursor.value else { return nil }
-    return invalidation(value)
+  /// What the cursor's row says; nil where it is none. Throws where it is not as it was written.
+  static func invalidation(
+    at cursor: borrowing Cursor<Database, CursorReads>
+  ) throws(LMDBError) -> (Invalidation, era: UInt64)? {
+    guard let key = cursor.key, let row = cursor.value else { return nil }
+    let value = try unsealed(row, under: key.copiedBytes())
+    return invalidation(value.rawSpan)
   }
 
   /// What these bytes, which may be any, say of an invalidation; nil where they are none.
@@ -66,9 +69,8 @@ extension MetaTable {
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
   borrowing func eraRow(of name: String, in database: Database) throws(LMDBError) -> EraRow {
-    let key = MetaTable.eras(name)
-    guard let value = try value(forKey: key.rawSpan, in: database) else { return EraRow() }
-    return EraRow(value) ?? EraRow()
+    guard let value = try row(forKey: MetaTable.eras(name), in: database) else { return EraRow() }
+    return EraRow(value.rawSpan) ?? EraRow()
   }
 
   /// The invalidations of the partition that are in force in the file. Linear in their number.
@@ -78,7 +80,7 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     var cursor = try cursor(in: database)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-      if let (invalidation, era) = MetaTable.invalidation(at: cursor) {
+      if let (invalidation, era) = try MetaTable.invalidation(at: cursor) {
         found[invalidation] = max(era, found[invalidation] ?? 0)
       }
       isAtRow = try cursor.moveToNext()
@@ -134,7 +136,7 @@ extension WriteStep {
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-      if let (invalidation, era) = MetaTable.invalidation(at: cursor), let target = targets[invalidation],
+      if let (invalidation, era) = try MetaTable.invalidation(at: cursor), let target = targets[invalidation],
         era <= target
       {
         keys.append(key)

@@ -30,7 +30,13 @@ struct WriteStep {
     self.invalidated = invalidated
     var cursor = try transaction.cursor(in: file.order)
     lastSequence = try cursor.moveToLast() ? UInt64(cursor.key ?? 0) : 0
+    guard lastSequence < WriteStep.sequenceLimit else {
+      throw LMDBError(.corrupted, operation: "number a record", message: "the newest record has number \(lastSequence)")
+    }
   }
+
+  /// No store comes to so many records in its life: a greater number is damage.
+  private static let sequenceLimit: UInt64 = 1 << 62
 
   // MARK: Records
 
