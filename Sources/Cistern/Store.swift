@@ -17,7 +17,8 @@ public final class Store: Sendable {
     public var durability = Durability.powerCut
     /// The longest time that a staged write waits for its commit.
     public var commitInterval = Duration.milliseconds(5)
-    /// Whether the store is only read: what is set stays in memory. The directory must exist.
+    /// Whether the store is only read: what is set stays in memory. The directory must exist. A file that was copied there is
+    /// read through at each opening, since it cannot be noted that it is sound.
     public var isReadOnly = false
     /// Which entries of memory make room for others.
     public var evictionPolicy = EvictionPolicyKind.s3FIFO

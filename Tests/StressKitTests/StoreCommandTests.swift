@@ -112,6 +112,22 @@ import Testing
     #expect(run.text.contains("checksum"))
   }
 
+  @Test func aStoreWhoseFileIsDamagedIsRefusedAndNotRead() async throws {
+    for number in 0..<50 { await put("key\(number)", String(repeating: "v", count: 300)) }
+    let path = URL(fileURLWithPath: store + "/data.mdb")
+    var bytes = try Data(contentsOf: path)
+    // Every page of a tree has more nodes than a page holds.
+    for page in stride(from: 8192, to: bytes.count, by: 4096) where bytes[page + 10] & 3 != 0 {
+      bytes.replaceSubrange(page + 12..<page + 14, with: [0xFE, 0xFF])
+    }
+    try bytes.write(to: path)
+    let verify = await CommandRun("verify", store)
+    #expect(verify.status == 1, "\(verify.text)\(verify.errors)")
+    #expect(verify.text.contains("damaged"))
+    #expect(await CommandRun("stat", store).status == 2)
+    #expect(try Data(contentsOf: path) == bytes)
+  }
+
   @Test func compactingMakesTheFileSmaller() async throws {
     for number in 0..<20 { await put("key\(number)", String(repeating: "v", count: 20_000)) }
     for number in 0..<19 { #expect(await CommandRun("remove", store, "things", "key\(number)").status == 0) }

@@ -1,3 +1,5 @@
+import LMDB
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -25,11 +27,14 @@ struct BootMark: Equatable, Sendable {
   var boot: String
   /// The limit that those who have the store open agreed on.
   var limit: Int
+  /// The data file's stamp as the store left it; nil where nobody can vouch for the file.
+  var stamp: DataFileStamp?
 
-  init(state: State, boot: String, limit: Int) {
+  init(state: State, boot: String, limit: Int, stamp: DataFileStamp?) {
     self.state = state
     self.boot = boot
     self.limit = limit
+    self.stamp = stamp
   }
 
   /// The mark that these bytes are.
@@ -38,16 +43,18 @@ struct BootMark: Equatable, Sendable {
     guard lines.count >= 4, lines[0] == BootMark.heading, let state = State(rawValue: String(lines[1])),
       let limit = Int(lines[3])
     else {
-      self.init(state: .unreadable, boot: "", limit: 0)
+      self.init(state: .unreadable, boot: "", limit: 0, stamp: nil)
       return
     }
-    self.init(state: state, boot: String(lines[2]), limit: limit)
+    let stamp = BootMark.stamp(bytes.dropFirst(BootMark.stampOffset))
+    self.init(state: state, boot: String(lines[2]), limit: limit, stamp: stamp)
   }
 
   /// The mark as bytes, always the same number of them: less than a sector, so that it is written whole or not at all.
   var bytes: [UInt8] {
-    let text = Array("\(BootMark.heading)\n\(state.rawValue)\n\(boot.prefix(128))\n\(limit)\n".utf8)
-    return text + Array(repeating: UInt8(ascii: "\n"), count: max(0, BootMark.size - text.count))
+    let text = Array("\(BootMark.heading)\n\(state.rawValue)\n\(boot.prefix(64))\n\(limit)\n".utf8)
+    let gap = Array(repeating: UInt8(ascii: "\n"), count: max(0, BootMark.stampOffset - text.count))
+    return text + gap + BootMark.stampBytes(stamp)
   }
 
   /// Whether the data file that this is the mark of can be opened, in this run of the system.

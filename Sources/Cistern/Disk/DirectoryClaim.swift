@@ -1,3 +1,5 @@
+import LMDB
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -83,5 +85,19 @@ final class DirectoryClaim: Sendable {
       throw SystemError(status: count < 0 ? errno : EIO, operation: "write the mark in \(directory)")
     }
     guard fsync(mark) == 0 else { throw SystemError(status: errno, operation: "write the mark in \(directory)") }
+  }
+
+  /// Writes the data file's stamp into the mark, or that there is none, and waits for nothing: what a power cut leaves of
+  /// it is the stamp or another, and with another the file is looked through.
+  func note(_ stamp: DataFileStamp?) {
+    guard mark >= 0 else { return }
+    let bytes = BootMark.stampBytes(stamp)
+    // Where it cannot be written, what is there does not fit the file any more, which is as good.
+    _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, off_t(BootMark.stampOffset)) }
+  }
+
+  /// The stamp that is noted now, by whichever process; nil where there is none.
+  func notedStamp() -> DataFileStamp? {
+    (try? readMark())?.stamp
   }
 }

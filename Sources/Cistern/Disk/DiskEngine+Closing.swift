@@ -39,9 +39,10 @@ extension DiskEngine {
             failure = error
           }
         }
+        let stamp = options.isReadOnly ? nil : file.note.stampAtEnd(of: file.environment, claim)
         try file.close()
         if !options.isReadOnly, failure == nil, claim.isAlone() {
-          try claim.write(BootMark(state: .sound, boot: presentBoot(), limit: limits.limit))
+          try claim.write(BootMark(state: .sound, boot: presentBoot(), limit: limits.limit, stamp: stamp))
         }
       }
     } catch {

@@ -67,7 +67,7 @@ extension DiskEngine {
         isAtRecord = try cursor.moveToNext()
       }
     } catch {
-      noteReadFailure(error)
+      noteReadFailure(error, of: environment)
     }
     return listed
   }

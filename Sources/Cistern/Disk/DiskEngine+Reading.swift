@@ -127,7 +127,7 @@ extension DiskEngine {
     do {
       return try environment.beginRead()
     } catch {
-      noteReadFailure(error)
+      noteReadFailure(error, of: environment)
       return nil
     }
   }
@@ -141,7 +141,7 @@ extension DiskEngine {
     do {
       return try transaction.value(forKey: key, in: file.records)
     } catch {
-      noteReadFailure(error)
+      noteReadFailure(error, of: file.environment)
       return nil
     }
   }
@@ -169,7 +169,7 @@ extension DiskEngine {
       try partition.learnInvalidations(in: transaction, as: transaction.number, of: file)
       partition.learn(generation: generation, transaction: transaction.number)
     } catch {
-      noteReadFailure(error)
+      noteReadFailure(error, of: file.environment)
     }
   }
 
@@ -183,11 +183,11 @@ extension DiskEngine {
 
   /// A reader met this error and answered a miss. What only the writer thread can mend is left to it.
   @inline(never)
-  func noteReadFailure(_ error: LMDBError) {
+  func noteReadFailure(_ error: LMDBError, of environment: Environment) {
     switch error.code {
     case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch:
       suspects.withLock { suspects in
-        if suspects.count < DiskEngine.suspectCapacity { suspects.append(.file(error)) }
+        if suspects.count < DiskEngine.suspectCapacity { suspects.append(.file(error, environment)) }
       }
       wakeForChores()
     default: break
@@ -216,6 +216,6 @@ extension DiskEngine {
 enum Suspect: Sendable {
   /// A record that failed its checksum.
   case record(Partition, [UInt8])
-  /// The file itself.
-  case file(LMDBError)
+  /// The file itself, if it is still this one.
+  case file(LMDBError, Environment)
 }

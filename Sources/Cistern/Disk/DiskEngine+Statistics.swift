@@ -10,7 +10,7 @@ extension DiskEngine {
       }
       counters.records.store(count, ordering: .relaxed)
     } catch {
-      noteReadFailure(error)
+      noteReadFailure(error, of: file.environment)
     }
   }
 

@@ -132,4 +132,6 @@ final class EngineCounters: Sendable {
   /// The file's size as of the last commit, and the records and bytes in it.
   let fileBytes = Atomic<Int>(0)
   let records = Atomic<Int>(0)
+  /// Pages that the opening had to look at, because the file was not as it had been left.
+  let pagesChecked = Atomic<Int>(0)
 }

@@ -8,6 +8,8 @@ struct DiskOpening {
   let limits: DiskLimits
   /// What was met and dealt with, to be reported once there is someone to report it.
   private(set) var reports: [StoreReport] = []
+  /// How many pages had to be looked at, before LMDB saw the file.
+  var pagesChecked = 0
 
   init(directory: String, options: DiskOptions, limits: DiskLimits) {
     self.directory = directory
@@ -36,6 +38,7 @@ struct DiskOpening {
     }
     let file = try openFile(claim)
     let engine = DiskEngine(directory: directory, options: options, limits: limits, claim: claim, file: file)
+    engine.counters.pagesChecked.store(pagesChecked, ordering: .relaxed)
     engine.addReporter(report, for: owner.number)
     for report in reports { engine.report(report) }
     if options.isReadOnly { return engine }
@@ -80,30 +83,24 @@ struct DiskOpening {
     // Before anything is written that a power cut could tear, the mark says so; and it stays, while others may.
     let wasUnsynchronized = mark?.state == .unsynchronized
     let isUnsynchronized = options.durability == .processCrash
-    try write(isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, claim, isNew: mark == nil)
-    let file = try openTrusted()
+    // Alone, the file was found sound; else those who have it open say what they know of it.
+    let stamp = isAlone ? DataFileStamp(of: path) : mark?.stamp
+    try write(isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, stamp, claim, isNew: mark == nil)
+    var file = try openTrusted()
     if isAlone, wasUnsynchronized, !isUnsynchronized {
       try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
-      try write(.sound, claim, isNew: false)
+      try write(.sound, stamp, claim, isNew: false)
     }
-    return isAlone ? try shrinkIfLarge(file) : file
+    if isAlone { file = try shrinkIfLarge(file) }
+    file.note.begin(file.environment, claim, isVouchedFor: isAlone || stamp != nil)
+    return file
   }
 
-  /// Why the data file cannot be opened; nil where it can.
-  func distrust(_ mark: BootMark?) -> String? {
-    let path = "\(directory)/\(DiskDirectory.data)"
-    guard DiskDirectory.fileSize(path) != nil else { return nil }
-    if let mark, !mark.isTrustworthy(boot: presentBoot()) {
-      return mark.state == .unreadable
-        ? "its mark cannot be read, so that nobody knows whether a power cut damaged it"
-        : "the system went down before the store was closed, and its durability is not kept over that"
-    }
-    return FileHeader.fault(at: path)
-  }
-
-  private func write(_ state: BootMark.State, _ claim: DirectoryClaim, isNew: Bool) throws(CisternError) {
+  private func write(
+    _ state: BootMark.State, _ stamp: DataFileStamp?, _ claim: DirectoryClaim, isNew: Bool
+  ) throws(CisternError) {
     try system { () throws(SystemError) in
-      try claim.write(BootMark(state: state, boot: presentBoot(), limit: limits.limit))
+      try claim.write(BootMark(state: state, boot: presentBoot(), limit: limits.limit, stamp: stamp))
       if isNew { try DiskDirectory.synchronize(directory) }
     }
   }
@@ -122,13 +119,13 @@ struct DiskOpening {
 
   /// The limit's, or what a larger file needs, with room for the changes that make it smaller.
   var presentMapSize: Int {
-    let size = DiskDirectory.fileSize("\(directory)/\(DiskDirectory.data)") ?? 0
+    let size = DiskDirectory.fileSize(path) ?? 0
     guard size > limits.mapSize else { return limits.mapSize }
     let whole = size + DiskLimits.pageSize - 1
     return whole - whole % DiskLimits.pageSize + 256 * DiskLimits.pageSize
   }
 
-  private mutating func setAside(_ reason: String) throws(CisternError) {
+  mutating func setAside(_ reason: String) throws(CisternError) {
     let name = try system { () throws(SystemError) in try DiskDirectory.setAside(in: directory) }
     reports.append(
       StoreReport(
@@ -161,7 +158,6 @@ struct DiskOpening {
   // MARK: To read only
 
   private mutating func openToRead(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
-    let path = "\(directory)/\(DiskDirectory.data)"
     guard DiskDirectory.fileSize(path) != nil else { return nil }
     let mark = try system { () throws(SystemError) in try claim.readMark() }
     if claim.isAlone(), let reason = distrust(mark) {

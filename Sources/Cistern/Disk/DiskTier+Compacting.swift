@@ -40,7 +40,7 @@ extension DiskTier {
   }
 
   private static func compactAlone(_ directory: String, limit: ByteCount, _ claim: DirectoryClaim) throws {
-    let opening = DiskOpening(
+    var opening = DiskOpening(
       directory: directory, options: DiskOptions(limit: limit),
       limits: try DiskLimits(limit, location: directory))
     let mark = try claim.readMark()
@@ -52,7 +52,8 @@ extension DiskTier {
       directory: directory, options: opening.environmentOptions(mapSize: opening.presentMapSize))
     try file.replaceByCopy()
     // The copy was written through.
-    try claim.write(BootMark(state: .sound, boot: presentBoot(), limit: limit.bytes))
+    let stamp = DataFileStamp(of: opening.path)
+    try claim.write(BootMark(state: .sound, boot: presentBoot(), limit: limit.bytes, stamp: stamp))
   }
 
   private static func inUse(_ directory: String) -> CisternError {

@@ -47,38 +47,23 @@ extension DiskTier {
     }
   }
 
-  /// Puts a compacted copy in the place of the file: free pages go, and the rest lies in order. Answers the file's size
-  /// before and after.
-  ///
-  /// For a store that nobody has open, this process included; throws `storeInUse` where anybody has. Needs room on the
-  /// device for the copy. Whenever it is interrupted, the one file or the other is there, whole.
-  package static func compact(_ directory: String) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
-    guard let limit = try recordedLimit(in: directory) else {
-      throw CisternError(.directoryUnusable, "there is no store in the directory", location: directory)
-    }
-    let opening = DiskOpening(
-      directory: directory, options: DiskOptions(limit: limit), limits: try DiskLimits(limit, location: directory))
-    let path = "\(directory)/\(DiskDirectory.data)"
-    let claim: DirectoryClaim
+  /// What is wrong with the structure of the store's data file, whatever its mark says; nil where nothing is, or somebody
+  /// has it open, and it changes while it is read. Reads all of it, and does not use LMDB: it may be in any state.
+  package static func damage(in directory: String) throws(CisternError) -> DiskFinding? {
+    try DiskDirectory.prepare(directory, isReadOnly: true)
     do {
-      claim = try DirectoryClaim(directory: directory, isReadOnly: false)
+      let claim = try DirectoryClaim(directory: directory, isReadOnly: true)
+      return try claim.withGate({ $0 }) { () throws(SystemError) -> DiskFinding? in
+        guard claim.isAlone() else { return nil }
+        do {
+          _ = try DataFileCheck.run("\(directory)/\(DiskDirectory.data)")
+          return nil
+        } catch {
+          return DiskFinding(kind: .unreadable, description: "the data file is damaged: \(error)")
+        }
+      }
     } catch {
       throw DiskDirectory.unusable(directory, error)
     }
-    return try claim.withGate({ inUse(directory, $0) }) { () throws(CisternError) -> (ByteCount, ByteCount) in
-      guard claim.isAlone() else { throw inUse(directory, nil) }
-      let before = DiskDirectory.fileSize(path) ?? 0
-      do {
-        try DiskFile.open(directory: directory, options: opening.environmentOptions()).replaceByCopy()
-      } catch {
-        throw CisternError(.diskFailed, "the file could not be compacted", location: directory, cause: error)
-      }
-      return (.bytes(before), .bytes(DiskDirectory.fileSize(path) ?? 0))
-    }
-  }
-
-  private static func inUse(_ directory: String, _ cause: (any Error)?) -> CisternError {
-    CisternError(
-      .storeInUse, "somebody has the store open; close it there first", location: directory, cause: cause)
   }
 }

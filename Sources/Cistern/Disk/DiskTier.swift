@@ -13,7 +13,7 @@ package final class DiskTier: SecondTier {
   ///
   /// `report` is told what went wrong and was dealt with, on any thread, outside all locks and transactions.
   /// Costs nothing that grows with the number of records, unless the limit is smaller than the file is: then what has to
-  /// go is evicted first.
+  /// go is evicted first; or the file is not as the store left it: then its pages are looked through.
   package init(
     directory: String, options: DiskOptions, report: @escaping @Sendable (StoreReport) -> Void = { _ in }
   ) throws(CisternError) {

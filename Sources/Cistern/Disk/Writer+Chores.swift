@@ -12,6 +12,7 @@ extension Writer {
     } catch {
       recover(from: error)
     }
+    noteChanges()
     noteChores()
   }
 
@@ -39,7 +40,8 @@ extension Writer {
     var records: [(partition: Partition, key: [UInt8])] = []
     for suspect in suspects {
       switch suspect {
-      case .file(let error): throw error
+      // One that was replaced since is nobody's any more: the new one is not at fault.
+      case .file(let error, let environment): if environment === engine.file?.environment { throw error }
       case .record(let partition, let key): records.append((partition, key))
       }
     }
@@ -72,6 +74,7 @@ extension Writer {
     in file: DiskFile,
     _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
+    file.note.expectChange(of: file.environment, engine.claim)
     let (result, step, number) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (Result, WriteStep, UInt) in
       var step = try WriteStep(
@@ -105,7 +108,7 @@ extension Writer {
         return found
       }
     } catch {
-      engine.noteReadFailure(error)
+      engine.noteReadFailure(error, of: file.environment)
     }
   }
 }

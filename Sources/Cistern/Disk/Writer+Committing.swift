@@ -13,12 +13,19 @@ extension Writer {
       } catch {
         fail(&commit, error)
       }
+      noteChanges()
       finish(commit)
     } else {
       settle(round.through)
     }
     engine.announceRoom()
     noteChores()
+  }
+
+  /// Notes how what was committed left the file, so that the next opening need not look through it.
+  func noteChanges() {
+    guard let file = engine.file else { return }
+    file.note.noteChanges(of: file.environment, engine.claim)
   }
 
   private func takeRound() -> CommitRound {
@@ -72,6 +79,7 @@ extension Writer {
     defer {
       if !isCommitted { for key in leaving { key.withdraw() } }
     }
+    file.note.expectChange(of: file.environment, engine.claim)
     let (step, number, position) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
       var step = try WriteStep(

@@ -52,6 +52,7 @@ extension Writer {
       giveUpStaged(through: through, error)
       return
     }
+    noteChanges()
     engine.monitor.withLock { $0.retryAt = nil }
     // Active before the round: what is staged from now on is for the disk again.
     engine.mode = .active

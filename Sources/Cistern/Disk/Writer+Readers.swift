@@ -15,7 +15,7 @@ extension Writer {
     do {
       try file.environment.clearStaleReaders()
     } catch {
-      engine.noteReadFailure(error)
+      engine.noteReadFailure(error, of: file.environment)
     }
   }
 

@@ -33,8 +33,9 @@ extension Writer {
 
   /// Opens what is in the directory now, or begins it.
   func openFreshFile() throws(LMDBError) {
-    let opening = DiskOpening(directory: engine.directory, options: engine.options, limits: engine.limits)
-    let file = try DiskFile.open(directory: engine.directory, options: opening.environmentOptions())
+    var opening = DiskOpening(directory: engine.directory, options: engine.options, limits: engine.limits)
+    defer { for report in opening.reports { engine.report(report) } }
+    let file = try opening.reopen(engine.claim)
     deadGenerations = []
     extraMargin = 0
     ceiling = nil

@@ -18,7 +18,7 @@ struct CompactCommand: AsyncParsableCommand {
     // Opened once the usual way, so that what cannot be trusted is dealt with before it is copied.
     try await StoreOnDisk(writing: directory).close()
     do {
-      let (before, after) = try DiskTier.compact(directory)
+      let (before, after) = try DiskTier.compact(directory: directory)
       Console.current.print("\(directory): \(before) before, \(after) now")
     } catch {
       throw CommandFailure("\(error)", status: .badInput)

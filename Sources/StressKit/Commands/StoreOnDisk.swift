@@ -42,6 +42,17 @@ struct StoreOnDisk: Sendable {
     }
   }
 
+  /// What is wrong with the structure of the store's data file; nil where nothing is, or somebody has it open.
+  static func damage(in directory: String) throws -> DiskFinding? {
+    // Whether there is a store at all, and a mark that can be read, is for the opening to say.
+    guard FileManager.default.fileExists(atPath: directory) else { return nil }
+    do {
+      return try DiskTier.damage(in: directory)
+    } catch {
+      throw CommandFailure("\(error)", status: .badInput)
+    }
+  }
+
   private static func recordedLimit(_ directory: String, mayBeAbsent: Bool) throws -> ByteCount? {
     guard FileManager.default.fileExists(atPath: directory) else {
       if mayBeAbsent { return nil }

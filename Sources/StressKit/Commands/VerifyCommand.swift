@@ -7,7 +7,7 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify",
     abstract: "Read every record of a store, and tell what is damaged.",
     discussion: """
-      Compares each record with its checksum, the order of eviction with the records, and the counts with a recount. \
+      First looks through the structure of the data file, unless somebody has the store open. Compares each record with its checksum, the order of eviction with the records, and the counts with a recount. \
       Changes nothing: a damaged record is removed by whoever next reads it. Others may use the store meanwhile. \
       \(ExitStatus.explanation)
       """)
@@ -16,6 +16,10 @@ struct VerifyCommand: AsyncParsableCommand {
   var directory: String
 
   func run() async throws {
+    if let damage = try StoreOnDisk.damage(in: directory) {
+      Console.current.print(damage)
+      throw CommandFailure("\(directory): the data file is damaged; the next opening sets it aside", status: .negative)
+    }
     let store = try StoreOnDisk(reading: directory)
     let findings = store.tier.verify()
     let entries = try store.tier.partitionNames().reduce(0) { try $0 + store.partition($1).statistics.entryCount }

@@ -1,0 +1,55 @@
+import LMDB
+import Locking
+
+/// What is kept beside an open data file so that the next opening knows it again: in the mark, the file's stamp as this
+/// store left it. A file that has another stamp then was changed by somebody else, or by a commit that did not end, and is
+/// looked through before LMDB sees it.
+///
+/// Where somebody else changed the file while it was open here, it is not vouched for any more, whatever is committed
+/// afterwards. Another process of ours is told apart by its own note; where both were writing just then, the next opening
+/// may look once more than it has to.
+final class FileNote: Sendable {
+  private enum State {
+    /// The file has this stamp since the last note.
+    case left(DataFileStamp)
+    /// Once a change of our own was begun, until it is noted.
+    case changing
+    /// Once somebody else changed it.
+    case foreign
+  }
+
+  private let state = Guarded(State.changing)
+
+  /// Begins beside a file that has just been opened; `isVouchedFor` says whether all that is in it is known to be sound.
+  func begin(_ environment: Environment, _ claim: DirectoryClaim, isVouchedFor: Bool) {
+    state.withLock { $0 = isVouchedFor ? .changing : .foreign }
+    noteChanges(of: environment, claim)
+  }
+
+  /// To be called before a change: looks whether somebody else was here.
+  func expectChange(of environment: Environment, _ claim: DirectoryClaim) {
+    state.withLock { state in
+      guard case .left(let known) = state else { return }
+      let present = try? environment.dataFileStamp()
+      let isOurs = present != nil && (present == known || present == claim.notedStamp())
+      state = isOurs ? .changing : .foreign
+      if !isOurs { claim.note(nil) }
+    }
+  }
+
+  /// To be called after changes: notes how they left the file. Does nothing where there were none.
+  func noteChanges(of environment: Environment, _ claim: DirectoryClaim) {
+    state.withLock { state in
+      guard case .changing = state, let stamp = try? environment.stampDataFile() else { return }
+      claim.note(stamp)
+      state = .left(stamp)
+    }
+  }
+
+  /// The stamp that the file is left with, for the mark of a closed store; nil where nobody can vouch for it.
+  func stampAtEnd(of environment: Environment, _ claim: DirectoryClaim) -> DataFileStamp? {
+    expectChange(of: environment, claim)
+    noteChanges(of: environment, claim)
+    return state.withLock { if case .left(let stamp) = $0 { stamp } else { nil } }
+  }
+}

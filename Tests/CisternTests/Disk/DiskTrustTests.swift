@@ -1,0 +1,176 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Cistern
+
+/// When a data file is looked through before LMDB sees it, and when it is not.
+@Suite struct DiskTrustTests {
+  /// A store with some hundred records, closed.
+  func filled(_ scratch: Scratch, durability: Durability = .processCrash) async throws {
+    let tier = try openTier(scratch, durability: durability)
+    let cache = try tier.cache()
+    for number in 0..<300 { cache.put("k\(number)", value(number, size: 700)) }
+    try await tier.close()
+  }
+
+  /// Opens the store, and closes it: how many pages had to be looked at, and what was reported.
+  func opening(
+    _ scratch: Scratch, isReadOnly: Bool = false
+  ) async throws -> (pages: Int, reports: [StoreReport.Code]) {
+    let told = Told()
+    let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
+    let pages = tier.engine.counters.pagesChecked.load(ordering: .relaxed)
+    try await tier.close()
+    return (pages, told.reportCodes)
+  }
+
+  /// Changes the file in place, as another program would.
+  func change(_ scratch: Scratch, at offset: UInt64, _ bytes: [UInt8]) throws {
+    let file = try FileHandle(forUpdating: scratch.dataFile)
+    try file.seek(toOffset: offset)
+    try file.write(contentsOf: Data(bytes))
+    try file.close()
+  }
+
+  @Test(arguments: [Durability.processCrash, .powerCut])
+  func `A store that was closed is opened without a look at a page of it, however often`(durability: Durability)
+    async throws
+  {
+    let scratch = Scratch()
+    try await filled(scratch, durability: durability)
+    for _ in 0..<3 { #expect(try await opening(scratch) == (0, [])) }
+    #expect(try await opening(scratch, isReadOnly: true) == (0, []))
+    _ = try DiskTier.compact(directory: scratch.store)
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A store whose process was killed between two commits is opened without a look at a page of it`()
+    async throws
+  {
+    let scratch = Scratch()
+    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    _ = child.readLine()
+    _ = child.kill()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A file that anybody changed, copied or touched is looked through once, and used where it is sound`()
+    async throws
+  {
+    let scratch = Scratch()
+    try await filled(scratch)
+    // The first bytes of a value, as they are: nothing but the times changes.
+    let contents = try Data(contentsOf: scratch.dataFile)
+    try change(scratch, at: 9000, [UInt8](contents[9000..<9001]))
+    #expect(try await opening(scratch).pages > 50)
+    #expect(try await opening(scratch) == (0, []))
+    let copy = scratch.url("store/copy")
+    try FileManager.default.copyItem(at: scratch.dataFile, to: copy)
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    try FileManager.default.moveItem(at: copy, to: scratch.dataFile)
+    #expect(try await opening(scratch).pages > 50)
+    #expect(try await opening(scratch) == (0, []))
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<300 { #expect(cache.get("k\(number)") == value(number, size: 700)) }
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `A file that somebody damaged is found out before LMDB sees it`(isReadOnly: Bool) async throws {
+    let scratch = Scratch()
+    try await filled(scratch)
+    let contents = [UInt8](try Data(contentsOf: scratch.dataFile))
+    // Every tree page that there is, old ones too: of whichever is in use, the number of nodes is beyond the page.
+    for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
+      try change(scratch, at: UInt64(page + 12), [0xFE, 0xFF])
+    }
+    #expect(try DiskTier.damage(in: scratch.store) != nil)
+    let (pages, reports) = try await opening(scratch, isReadOnly: isReadOnly)
+    #expect(pages == 0)
+    #expect(reports == [.setAside])
+    #expect(scratch.names().contains("data.mdb.set-aside-1") == !isReadOnly)
+    #expect(scratch.names().contains("data.mdb") == true)
+  }
+
+  @Test func `A file that was changed while it was open is not vouched for, whatever is committed afterwards`()
+    async throws
+  {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("a", bytes("a"))
+    try await tier.flush()
+    let contents = try Data(contentsOf: scratch.dataFile)
+    try change(scratch, at: 0, [contents[0]])
+    cache.put("b", bytes("b"))
+    try await tier.flush()
+    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.stamp == nil)
+    try await tier.close()
+    #expect(try await opening(scratch).pages > 0)
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A store that two processes wrote to in turn is opened without a look at a page of it`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("key-1", bytes("mine"))
+    try await tier.flush()
+    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    _ = child.kill()
+    cache.put("key-2", bytes("mine"))
+    try await tier.flush()
+    try await tier.close()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test(arguments: ["pcache", "g", "ecache"])
+  func `A row of the store's own table that is not as it was written is damage, and not another cache's records`(
+    name: String
+  ) async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<20 { cache.put("k\(number)", bytes("value")) }
+    _ = cache.stageInvalidation(.tag("none"))
+    try await tier.close()
+    let opening = DiskOpening(
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
+      limits: try DiskLimits(.mebibytes(16), location: ""))
+    let file = try DiskFile.open(directory: scratch.store, options: opening.environmentOptions())
+    let key = name == "g" ? MetaTable.live(1) : bytes(name)
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      var row = try transaction.value(forKey: key.rawSpan, in: file.meta)?.copiedBytes() ?? []
+      #expect(row.count >= 16)
+      row[0] ^= 3
+      try transaction.put(row.rawSpan, forKey: key.rawSpan, in: file.meta)
+    }
+    try file.close()
+    let told = Told()
+    let damaged = try openTier(scratch, told: told)
+    let again = try damaged.cache()
+    while told.reportCodes.isEmpty {
+      again.put("new", bytes("new"))
+      try await damaged.flush()
+    }
+    #expect(told.reportCodes == [.setAside])
+    #expect(again.get("k1") == nil)
+    again.put("after", bytes("after"))
+    try await damaged.flush()
+    #expect(again.get("after") == bytes("after"))
+    #expect(told.reportCodes == [.setAside])
+    try await damaged.close()
+  }
+
+  @Test func `A mark has a stamp again as it was written, none where it had none, and one size`() {
+    let stamp = DataFileStamp(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
+    for stamp in [stamp, nil] {
+      let mark = BootMark(state: .sound, boot: String(repeating: "b", count: 64), limit: .max, stamp: stamp)
+      #expect(mark.bytes.count == BootMark.size)
+      #expect(BootMark(mark.bytes[...]) == mark)
+    }
+  }
+}
