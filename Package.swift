@@ -38,7 +38,7 @@ var targets: [Target] = [
     name: "DiskChild", dependencies: ["Cistern"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
   // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
   .executableTarget(
-    name: "Torture", dependencies: ["Cistern"], path: "Tests/Torture", exclude: ["faults.c", "recorder.c"],
+    name: "Torture", dependencies: ["Cistern", "LMDB"], path: "Tests/Torture", exclude: ["faults.c", "recorder.c"],
     swiftSettings: swiftSettings),
   .testTarget(
     name: "CisternTests", dependencies: ["Cistern", "CisternTesting", "DiskChild", "Locking", "LMDB", "CLMDB"],

@@ -1,5 +1,6 @@
 import Cistern
 import Foundation
+import LMDB
 
 /// Kills a writer at random instants, many times, and looks at what it left.
 func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool {
@@ -8,6 +9,7 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
   var found = 0
   var setAside = 0
   var flushes = 0
+  var pages = 0
   for round in 0..<kills {
     let folder = try TemporaryFolder()
     // Every third store is too small for all keys.
@@ -19,6 +21,12 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
     usleep(UInt32(random.next(below: round % 4 == 0 ? 40_000 : 400_000)))
     let flushed = child.kill().compactMap { Int($0) }.last ?? 0
     flushes += flushed > 0 ? 1 : 0
+    // Whether the opening would look at it or not: what is left by a crash is never found damaged.
+    do {
+      pages += try DataFileCheck.run(folder.store + "/data.mdb")
+    } catch {
+      worst.append("kill \(round), seed \(script.seed): \(error)")
+    }
     do {
       let reports = Reports()
       let tier = try DiskTier(
@@ -39,7 +47,8 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
     }
   }
   say(
-    "crashes, \(durability): \(kills) kills (\(flushes) after a flush), \(found) values found, \(worst.count) faults")
+    "crashes, \(durability): \(kills) kills (\(flushes) after a flush), \(found) values found, "
+      + "\(pages) pages looked at, \(worst.count) faults")
   for fault in worst.prefix(20) { say("  \(fault.prefix(300))") }
   return worst.isEmpty
 }

@@ -43,65 +43,14 @@ func damage(count: Int, seed: UInt64) async throws -> Bool {
       faults.append("trial \(trial), \(kind.rawValue), seed \(seed): \(said.prefix(4).joined(separator: "; "))")
     }
   }
-  say("damage: \(count) damaged stores, \(faults.count) with a wrong value or an error")
+  let ended = tally.values.flatMap { $0 }.filter { $0.key.hasPrefix("killed") || $0.key == "hung" }
+    .reduce(0) { $0 + $1.value }
+  say(
+    "damage: \(count) damaged stores, \(faults.count) with a wrong value or an error, \(ended) that ended the process "
+      + "or ran on")
   for (kind, outcomes) in tally.sorted(by: { $0.key < $1.key }) {
     say("  \(kind): " + outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
   }
   for fault in faults.prefix(20) { say("  \(fault.prefix(300))") }
-  return faults.isEmpty
-}
-
-enum DamageKind: String, CaseIterable {
-  case flippedBytes = "flipped bytes"
-  case zeroedPage = "zeroed page"
-  case randomPage = "random page"
-  case swappedPages = "swapped pages"
-  case cutTail = "cut tail"
-  case grownTail = "grown tail"
-  case otherData = "data of another time"
-  case lockFile = "lock file"
-  case markFile = "mark"
-
-  func apply(in folder: String, other: String, _ random: inout Mixer) throws {
-    let name =
-      switch self {
-      case .lockFile: "lock.mdb"
-      case .markFile: "cistern.mark"
-      default: "data.mdb"
-      }
-    let file = URL(fileURLWithPath: folder + "/" + name)
-    var data = try Data(contentsOf: file)
-    let pages = max(1, data.count / 4096)
-    func page(_ number: Int) -> Range<Int> { min(data.count, number * 4096)..<min(data.count, number * 4096 + 4096) }
-    switch self {
-    case .flippedBytes:
-      for _ in 0...random.next(below: 8) { data[random.next(below: data.count)] ^= UInt8(1 + random.next(below: 255)) }
-    case .zeroedPage:
-      let range = page(random.next(below: pages))
-      data.replaceSubrange(range, with: Data(count: range.count))
-    case .randomPage:
-      let range = page(random.next(below: pages))
-      data.replaceSubrange(range, with: Data((0..<range.count).map { _ in UInt8(random.next(below: 256)) }))
-    case .swappedPages:
-      let (first, second) = (page(random.next(below: pages)), page(random.next(below: pages)))
-      guard first.count == second.count else { break }
-      let bytes = Data(data[first])
-      data.replaceSubrange(first, with: Data(data[second]))
-      data.replaceSubrange(second, with: bytes)
-    case .cutTail: data = data.prefix(random.next(below: data.count))
-    case .grownTail: data.append(Data((0..<random.next(below: 20_000)).map { _ in UInt8(random.next(below: 256)) }))
-    case .otherData: data = try Data(contentsOf: URL(fileURLWithPath: other + "/data.mdb"))
-    case .lockFile, .markFile:
-      switch random.next(below: 4) {
-      case 0: data = Data()
-      case 1: data = Data(count: data.count)
-      case 2: data = Data((0..<data.count).map { _ in UInt8(random.next(below: 256)) })
-      default:
-        for _ in 0...3 where !data.isEmpty {
-          data[random.next(below: data.count)] ^= UInt8(1 + random.next(below: 255))
-        }
-      }
-    }
-    try data.write(to: file)
-  }
+  return faults.isEmpty && ended == 0
 }
