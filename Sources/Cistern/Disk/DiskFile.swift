@@ -27,7 +27,11 @@ final class DiskFile: Sendable {
   /// Opens the file in `directory`, and creates it unless `options` say read-only; costs nothing that grows with it.
   ///
   /// Throws `invalid` for a file of LMDB's that is not ours, `versionMismatch` for one of another format than this code's.
-  static func open(directory: String, options: EnvironmentOptions) throws(LMDBError) -> DiskFile {
+  /// With `checkingRows`, for a file that somebody else changed, also where a row of the store's own table is damaged:
+  /// one whose key is would not be found, and nobody would know.
+  static func open(
+    directory: String, options: EnvironmentOptions, checkingRows: Bool = false
+  ) throws(LMDBError) -> DiskFile {
     let environment = try Environment.open(directory: directory, options: options)
     do throws(LMDBError) {
       if !options.isReadOnly { try environment.clearStaleReaders() }
@@ -37,6 +41,7 @@ final class DiskFile: Sendable {
         records: try environment.openDatabase(named: nil),
         order: try environment.openIntegerDatabase(named: "order"))
       try file.requireFormat()
+      if checkingRows { try file.requireSoundRows() }
       return file
     } catch {
       try environment.close()
@@ -82,6 +87,15 @@ final class DiskFile: Sendable {
       }
     }
     knownTransaction.store(try environment.information().lastTransaction, ordering: .releasing)
+  }
+
+  private func requireSoundRows() throws(LMDBError) {
+    try environment.withRead { (transaction) throws(LMDBError) in
+      var cursor = try transaction.cursor(in: meta)
+      while try cursor.moveToNext() {
+        if let key = cursor.key, let row = cursor.value { _ = try MetaTable.unsealed(row, under: key.copiedBytes()) }
+      }
+    }
   }
 
   /// Closes the file; waits for readers that are inside, and throws `busy` where the calling thread itself is.

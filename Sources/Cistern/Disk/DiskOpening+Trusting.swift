@@ -38,7 +38,8 @@ extension DiskOpening {
         // Also where it was not had: the system lets go of the old lock first.
         defer { claim.share() }
         if isAlone, let reason = opening.distrust(mark) { try opening.setAside(reason) }
-        let file = try DiskFile.open(directory: directory, options: environmentOptions)
+        let file = try DiskFile.open(
+          directory: directory, options: environmentOptions, checkingRows: opening.pagesChecked > 0)
         file.note.begin(file.environment, claim, isVouchedFor: isAlone || mark?.stamp != nil)
         return file
       }

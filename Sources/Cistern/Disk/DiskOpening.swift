@@ -108,7 +108,8 @@ struct DiskOpening {
   /// Opens the file; what LMDB finds wrong with it is set aside, once.
   private mutating func openTrusted() throws(CisternError) -> DiskFile {
     do {
-      return try DiskFile.open(directory: directory, options: environmentOptions(mapSize: presentMapSize))
+      return try DiskFile.open(
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
       try setAside("\(error)")
@@ -165,7 +166,8 @@ struct DiskOpening {
       return nil
     }
     do {
-      return try DiskFile.open(directory: directory, options: environmentOptions(mapSize: presentMapSize))
+      return try DiskFile.open(
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
       noteUnreadable("\(error)")
