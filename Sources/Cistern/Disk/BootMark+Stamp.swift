@@ -1,7 +1,7 @@
 import LMDB
 
 extension BootMark {
-  /// Where the stamp of the data file lies in the mark, and how long it is at most. It is written by itself, after each
+  /// Where the stamp of the data file lies in the mark, to its end. It is written by itself, after each
   /// commit; by several processes too, which leave the rest of the mark alone.
   static let stampOffset = 160
   private static let stampHeading: Substring = "left"
@@ -21,9 +21,8 @@ extension BootMark {
     if let stamp {
       text = Array("\(stampHeading) \(stamp.node) \(stamp.size) \(stamp.modified) \(stamp.changed)".utf8)
     }
+    // Four numbers of at most twenty digits, with what is between them, have room.
     let room = size - stampOffset
-    // Five numbers of 64 bits are longer than there is room, and no file has them; it would be looked through.
-    if text.count >= room { text = [] }
     return text + Array(repeating: UInt8(ascii: "\n"), count: room - text.count)
   }
 }

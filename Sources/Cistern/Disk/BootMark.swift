@@ -20,6 +20,8 @@ struct BootMark: Equatable, Sendable {
   }
 
   static let size = 256
+  /// The longest name of a run of the system, in bytes; the systems' own have 36.
+  static let longestBoot = 64
   private static let heading = "cistern mark 1"
 
   var state: State
@@ -52,7 +54,8 @@ struct BootMark: Equatable, Sendable {
 
   /// The mark as bytes, always the same number of them: less than a sector, so that it is written whole or not at all.
   var bytes: [UInt8] {
-    let text = Array("\(BootMark.heading)\n\(state.rawValue)\n\(boot.prefix(64))\n\(limit)\n".utf8)
+    let boot = String(decoding: boot.utf8.prefix(BootMark.longestBoot), as: UTF8.self)
+    let text = Array("\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n".utf8)
     let gap = Array(repeating: UInt8(ascii: "\n"), count: max(0, BootMark.stampOffset - text.count))
     return text + gap + BootMark.stampBytes(stamp)
   }

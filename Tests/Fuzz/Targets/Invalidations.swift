@@ -11,7 +11,9 @@ func fuzzInvalidations(_ input: [UInt8]) {
   }
   if let number = MetaTable.number(input.rawSpan) { require(MetaTable.value(number) == input, "a number changed") }
   let mark = BootMark(input[...])
-  if mark.state != .unreadable, mark.boot.count <= 128 { require(BootMark(mark.bytes[...]) == mark, "a mark changed") }
+  if mark.state != .unreadable, mark.boot.utf8.count <= BootMark.longestBoot {
+    require(BootMark(mark.bytes[...]) == mark, "a mark changed")
+  }
   tagsComeBack(RecordTags.decode(input.rawSpan))
   var source = ByteSource(input)
   tagsComeBack(source.few { $0.text() })

@@ -104,6 +104,12 @@ import Testing
   static let ofFreePages: [String: Change] = [
     "more than there is room for": { $0[$0.freePages, UInt64.self] = 1 << 40 },
     "one that is in use": { $0[$0.freePages + 8, UInt64.self] = UInt64($0.mainRoot / 4096) },
+    "one that is in use, in its order": { image in
+      let (place, root) = (image.freePages, image.mainRoot)
+      let second = image[place + 16, UInt64.self]
+      let used = image.leaves(below: root).map { UInt64($0 / 4096) }.first { $0 > second } ?? 0
+      image[place + 8, UInt64.self] = used
+    },
     "one twice": { $0[$0.freePages + 8, UInt64.self] = $0[$0.freePages + 16, UInt64.self] },
     "one beyond the last": { $0[$0.freePages + 8, UInt64.self] = $0.lastPage + 1 },
     "a meta page": { $0[$0.freePages + 8, UInt64.self] = 1 },
