@@ -39,9 +39,10 @@ extension SlotTable {
   /// Moves all entries to a new table: a larger one if this is well filled, else one of the same size, without slots
   /// that only look taken. Entries get new numbers, which their nodes' links follow.
   ///
+  /// - Parameter isLinked: whether nodes have links.
   /// - Returns: the new numbers, for whoever holds old ones. O(n).
   @usableFromInline
-  mutating func rebuild() -> Renumbering {
+  mutating func rebuild(relinking isLinked: Bool = true) -> Renumbering {
     var rebuilt = SlotTable(groupCount: groupsAfterRebuild)
     let numbers = Renumbering(count: groupCount * 8)
     // An empty one may be of those that share their control bytes.
@@ -57,7 +58,7 @@ extension SlotTable {
       unsafe controls[group] = ControlWord.allEmpty
     }
     rebuilt.count = count
-    for group in 0..<rebuilt.groupCount {
+    for group in 0..<(isLinked ? rebuilt.groupCount : 0) {
       for offset in ControlWord.full(unsafe rebuilt.controls[group]) {
         let number = SlotNumber(UInt32(group * 8 + offset))
         rebuilt[node: number].newer = numbers[rebuilt[node: number].newer]

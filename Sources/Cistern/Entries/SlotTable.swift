@@ -98,8 +98,8 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @_lifetime(borrow self)
     borrowing get {
       unsafe EvictionNodes(
-        nodes: nodes, slots: UnsafeMutableRawPointer(slots), slotStride: MemoryLayout<Slot>.stride,
-        useOffset: Self.useOffset, owner: self)
+        nodes: nodes, controls: controls, groupCount: groupCount, slots: UnsafeMutableRawPointer(slots),
+        slotStride: MemoryLayout<Slot>.stride, useOffset: Self.useOffset, owner: self)
     }
   }
 

@@ -32,8 +32,10 @@ package struct EvictionUse: BitwiseCopyable, Sendable {
     case none
     /// On probation: a new entry.
     case small
-    /// Proven: an entry that was wanted again.
+    /// Proven: an entry that was wanted again; where a policy has no small queue, any.
     case main
+    /// Among those that are likely to go next.
+    case candidates
   }
 
   @inlinable

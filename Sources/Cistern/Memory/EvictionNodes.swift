@@ -4,9 +4,12 @@
 @safe
 @usableFromInline
 package struct EvictionNodes: ~Escapable {
-  // The slot table, which owns both, outlives this view, as the lifetime states. Numbers come from the table and from
+  // The slot table, which owns all three, outlives this view, as the lifetime states. Numbers come from the table and from
   // links between its nodes only, so that they are of entries in the table.
   @usableFromInline let nodes: UnsafeMutablePointer<EvictionNode>
+  @usableFromInline let controls: UnsafeMutablePointer<UInt64>
+  /// The groups of eight slots that the table has.
+  @usableFromInline let groupCount: Int
   @usableFromInline let slots: UnsafeMutableRawPointer
   @usableFromInline let slotStride: Int
   @usableFromInline let useOffset: Int
@@ -14,10 +17,12 @@ package struct EvictionNodes: ~Escapable {
   @_lifetime(borrow owner)
   @inlinable
   init<Owner: ~Copyable & ~Escapable>(
-    nodes: UnsafeMutablePointer<EvictionNode>, slots: UnsafeMutableRawPointer, slotStride: Int, useOffset: Int,
-    owner: borrowing Owner
+    nodes: UnsafeMutablePointer<EvictionNode>, controls: UnsafeMutablePointer<UInt64>, groupCount: Int,
+    slots: UnsafeMutableRawPointer, slotStride: Int, useOffset: Int, owner: borrowing Owner
   ) {
     unsafe self.nodes = nodes
+    unsafe self.controls = controls
+    self.groupCount = groupCount
     unsafe self.slots = slots
     self.slotStride = slotStride
     self.useOffset = useOffset
@@ -35,6 +40,12 @@ package struct EvictionNodes: ~Escapable {
   package subscript(use number: SlotNumber) -> EvictionUse {
     get { unsafe useAddress(number).pointee }
     nonmutating _modify { yield unsafe &useAddress(number).pointee }
+  }
+
+  /// The entries of a group of slots, in progress or not.
+  func entries(inGroup group: Int) -> some Sequence<SlotNumber> {
+    precondition(group < groupCount)
+    return ControlWord.full(unsafe controls[group]).lazy.map { SlotNumber(UInt32(group &* 8 + $0)) }
   }
 
   @inlinable

@@ -7,6 +7,17 @@ package protocol EvictionPolicy: AnyObject {
   /// What a hit does to the entry's node.
   var hitRule: HitRule { get }
 
+  /// Whether its nodes hold numbers of others. A policy that does not may keep something else in these words.
+  var linksEntries: Bool { get }
+
+  /// What the entry that is likely to go next promises for its cost, to be compared with other shards': infinite where
+  /// there is none, nil where that is not known, or the policy has no such measure.
+  var lowestDensity: Float? { get }
+
+  /// Whether an entry that is large beside the limit should be let in, though others have to go for it. Asked before room is
+  /// made for it.
+  func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool
+
   /// A new entry is in memory; its node carries its cost.
   func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
@@ -32,6 +43,12 @@ package protocol EvictionPolicy: AnyObject {
   var total: (cost: Int, count: Int) { get }
 }
 
+extension EvictionPolicy {
+  @usableFromInline package var linksEntries: Bool { true }
+  @usableFromInline package var lowestDensity: Float? { nil }
+  @usableFromInline package func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool { true }
+}
+
 /// What a hit does to a node.
 @usableFromInline
 package enum HitRule: Sendable {
@@ -43,13 +60,18 @@ package enum HitRule: Sendable {
 
 /// The eviction policies that a store can be given.
 public enum EvictionPolicyKind: String, Sendable, Hashable, CaseIterable {
-  /// S3-FIFO, with queues and ghost measured in cost: resists scans, and a hit only counts. The default.
+  /// Least hit density: learns from the requests themselves how likely entries are to be used soon, by how often and how
+  /// long ago they were, and weighs that against their cost. The default.
+  case leastHitDensity = "lhd"
+  /// S3-FIFO, with queues and ghost measured in cost: resists scans, and what is wanted once goes in the order in which
+  /// it came.
   case s3FIFO = "s3fifo"
   /// Least recently used: for those who need to predict what goes next.
   case lru
 
   package func makePolicy() -> any EvictionPolicy {
     switch self {
+    case .leastHitDensity: LeastHitDensity()
     case .s3FIFO: S3FIFO()
     case .lru: LRU()
     }

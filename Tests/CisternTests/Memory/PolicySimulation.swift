@@ -46,7 +46,7 @@ struct PolicySimulation: ~Copyable {
     misses += 1
     guard cost <= limit else { return }
     while policy.total.cost + cost > limit { evict() }
-    if table.isFull { policy.renumber(table.rebuild()) }
+    if table.isFull { policy.renumber(table.rebuild(relinking: policy.linksEntries)) }
     let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
     let slot = table.insert(key, fingerprint: Self.fingerprint(key), entry: .ready(held))
     table[node: slot].cost = UInt32(cost)

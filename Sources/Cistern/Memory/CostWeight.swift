@@ -1,0 +1,9 @@
+/// How much an entry's cost weighs against its hits.
+enum CostWeight {
+  /// The cost to the power of 5/8. With the cost itself, as in GDSF, the fewest objects are missed where sizes differ, and
+  /// many more bytes; this way a few more objects, and about as many bytes as by policies that know nothing of sizes.
+  static func of(_ cost: UInt32) -> Float {
+    let root = Float(max(cost, 1)).squareRoot()
+    return root * root.squareRoot().squareRoot()
+  }
+}
