@@ -21,7 +21,7 @@ public final class Store: Sendable {
     /// read through at each opening, since it cannot be noted that it is sound.
     public var isReadOnly = false
     /// Which entries of memory make room for others.
-    public var evictionPolicy = EvictionPolicyKind.s3FIFO
+    public var evictionPolicy = EvictionPolicyKind.leastHitDensity
     /// The time that lifetimes go by.
     public var clock: any CacheClock = SystemClock()
     /// Where fetches and observers run; nil for the global pool.

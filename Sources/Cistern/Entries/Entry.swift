@@ -231,6 +231,12 @@ extension WriteCondition {
     }
   }
 
+  /// Whether the value was fetched or read, not set.
+  @inlinable
+  var brings: Bool {
+    if case .untouched = self { true } else { flight != nil }
+  }
+
   /// The newest invalidation when the value began to be fetched or read; nil for one that is set now.
   @inlinable
   var era: UInt64? {

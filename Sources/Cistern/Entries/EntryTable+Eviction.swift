@@ -19,14 +19,17 @@ extension EntryTable {
     }
   }
 
-  /// Evicts one entry, from whichever shard has one, beginning anywhere; its cost, or nil where none has.
+  /// Evicts one entry, from whichever shard has one, beginning anywhere, or with this one; its cost, or nil where none has.
   @usableFromInline
-  func evictAnywhere() -> Int? {
-    let start = Int.random(in: 0..<shards.count)
+  @discardableResult
+  func evictAnywhere(from first: Int? = nil) -> Int? {
+    let start = first ?? Int.random(in: 0..<shards.count)
     for offset in 0..<shards.count {
-      let gone = shards.withShard(at: (start + offset) & (shards.count - 1)) {
+      let index = (start + offset) & (shards.count - 1)
+      let gone = shards.withShard(at: index) {
         shard -> (slot: Shard<Key, Value>.Slots.Slot, cost: Int)? in
         let before = shard.policy.total.cost
+        defer { standings.note(shard.policy.lowestDensity, of: index) }
         guard let slot = shard.evict(sparing: .none, budget: budget) else { return nil }
         if case .ready(let held) = slot.entry { evicted(slot.key, held) }
         return (slot, before - shard.policy.total.cost)
@@ -57,7 +60,7 @@ extension EntryTable: MemoryTenant {
   package func giveBackSlots() {
     for index in 0..<shards.count {
       shards.withShard(at: index) { shard in
-        if shard.slots.isSparse { shard.policy.renumber(shard.slots.rebuild()) }
+        if shard.slots.isSparse { shard.rebuildSlots() }
       }
     }
   }

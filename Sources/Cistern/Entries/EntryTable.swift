@@ -10,6 +10,7 @@ import Synchronization
 @usableFromInline
 final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let shards: ShardArray<Key, Value>
+  @usableFromInline let standings: ShardStandings
   @usableFromInline let budget: MemoryBudget
   /// Callers that wait for flights now.
   @usableFromInline let waiterCount = Atomic<Int>(0)
@@ -30,6 +31,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     unlocked: @escaping @Sendable () -> Void = {}
   ) {
     shards = ShardArray(count: shardCount, policy: policy)
+    standings = ShardStandings(count: shardCount)
     self.budget = budget
     self.newestInvalidation = Atomic(newestInvalidation)
     let pending = PendingInvalidations<Key>(newest: newestInvalidation)
@@ -201,7 +203,7 @@ extension EntryTable {
     defer { withExtendedLifetime((replaced, removed, evictedSlots)) {} }
     let holds = arrival.map { canHold($0.cost) } ?? false
     while true {
-      var short: MemoryBudget?
+      var short: Shard<Key, Value>.Shortage?
       let result = shards.withShard(of: hash) { shard -> Bool? in
         let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
         let entry = number.map { shard.slots[$0].entry }
@@ -223,9 +225,11 @@ extension EntryTable {
           count(&shard.counters)
           return false
         }
+        let holds = holds && arrival.map { shard.admits($0.cost, at: number, fingerprint, condition, budget) } ?? false
         if holds, let arrival {
           short = shard.makeRoom(
-            for: arrival.cost, replacing: number, budget: budget, shardCount: shards.count
+            for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
+            shardCount: shards.count, standings: standings
           ) { slot in
             if let held = slot.entry.held { evicted(slot.key, held) }
             evictedSlots.append(slot)
@@ -253,11 +257,17 @@ extension EntryTable {
           }
           Entry.arrive(&entry, holds ? held : nil, keepsFlight: keepsFlight)
         }
+        // After the value is in its place: what is large may have to go next, for the sake of any shard.
+        if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: hash)) }
         return true
       }
       if let result { return result }
       // The room that is needed is held by other shards or caches, whose locks must not be taken inside this one's.
-      short?.evictSomewhere()
+      switch short {
+      case .elsewhere(let budget): budget.evictSomewhere()
+      case .shard(let index): evictAnywhere(from: index)
+      case nil: break
+      }
     }
   }
 }

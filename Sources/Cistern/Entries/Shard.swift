@@ -18,6 +18,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var counters = ShardCounters()
 
   @usableFromInline var policy: any EvictionPolicy
+  /// Entries that were brought in, for ``ShardStandings``.
+  @usableFromInline var turn: UInt32 = 0
   /// Entries that hold a value and have a flight under way.
   @usableFromInline var refreshingCount = 0
   /// Counts writes of all keys at once; a part of each of ``stamps``.
@@ -173,13 +175,16 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Reserves room for an entry of this cost in the place of what `number` has, evicting others of this shard where
   /// that is right.
   ///
-  /// - Parameter shardCount: the number of the table's shards, of which this is one.
-  /// - Returns: nil where the room is reserved; else the budget where it has to come from elsewhere first.
+  /// - Parameters:
+  ///   - index: which of the table's shards this is.
+  ///   - shardCount: the number of these.
+  ///   - standings: theirs.
+  /// - Returns: nil where the room is reserved; else where it has to come from first.
   @inlinable
   mutating func makeRoom(
-    for cost: UInt32, replacing number: SlotNumber?, budget: MemoryBudget, shardCount: Int,
-    evicted: (consuming Slots.Slot) -> Void
-  ) -> MemoryBudget? {
+    for cost: UInt32, replacing number: SlotNumber?, budget: MemoryBudget, index: Int, shardCount: Int,
+    standings: ShardStandings, evicted: (consuming Slots.Slot) -> Void
+  ) -> Shortage? {
     var difference = (cost: Int(cost), count: 1)
     var spared = SlotNumber.none
     if let number, isLinked(number) {
@@ -187,12 +192,35 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       spared = number
     }
     while let short = budget.reserve(cost: difference.cost, count: difference.count) {
-      guard short.shouldEvict(own: policy.total.cost, parts: shardCount),
-        let slot = evict(sparing: spared, budget: budget)
-      else { return short }
+      guard short.shouldEvict(own: policy.total.cost, parts: shardCount) else { return .elsewhere(short) }
+      turn &+= 1
+      if let other = standings.worse(than: policy.lowestDensity, of: index, turn: turn) { return .shard(other) }
+      guard let slot = evict(sparing: spared, budget: budget) else { return .elsewhere(short) }
       evicted(slot)
     }
     return nil
+  }
+
+  /// Whether a value should be held in memory. What is set always is, and what has a place already; of what is loaded or
+  /// read from the second tier, the policy is asked where it is large beside the limit.
+  @inlinable
+  func admits(
+    _ cost: UInt32, at number: SlotNumber?, _ fingerprint: UInt32, _ condition: WriteCondition<Value>,
+    _ budget: MemoryBudget
+  ) -> Bool {
+    guard Int(cost) > budget.largestCost / 16, condition.brings, !(number.map { isLinked($0) } ?? false) else {
+      return true
+    }
+    return policy.admits(fingerprint, cost: cost)
+  }
+
+  /// Where room has to come from, when it should not be, or cannot be, from the shard that needs it.
+  @usableFromInline
+  enum Shortage {
+    /// From whoever shares the budget.
+    case elsewhere(MemoryBudget)
+    /// From another shard of the table.
+    case shard(Int)
   }
 
   /// Lets the state machine decide on an entry, and puts what it decided into effect: the entry enters or leaves the
@@ -213,7 +241,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     case (nil, nil):
       break
     case (nil, let entry?):
-      if slots.isFull { policy.renumber(slots.rebuild()) }
+      if slots.isFull { rebuildSlots() }
       let inserted = slots.insert(key, fingerprint: fingerprint, entry: entry)
       reorder(inserted, isReady: entry.isReady, cost: cost, budget: budget)
     case (let number?, let entry?):
@@ -224,6 +252,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       return (decision, before, slots.remove(number))
     }
     return (decision, before, nil)
+  }
+
+  /// Gives the entries a new table, and tells the policy their new numbers. O(n).
+  @usableFromInline
+  mutating func rebuildSlots() {
+    let numbers = slots.rebuild(relinking: policy.linksEntries)
+    policy.renumber(numbers)
   }
 
   @inlinable

@@ -16,7 +16,10 @@ struct CacheThreadsTests {
   private static let taskCount = 4
   private static let operationCount = 15_000
 
-  @Test(arguments: [(100_000, EvictionPolicyKind.s3FIFO), (30, .s3FIFO), (30, .lru), (1, .s3FIFO)])
+  @Test(arguments: [
+    (100_000, EvictionPolicyKind.leastHitDensity), (30, .leastHitDensity), (30, .s3FIFO), (30, .lru),
+    (1, .leastHitDensity),
+  ])
   func `in memory no read is stale, limits hold, and nothing is left over`(
     limit: Int, policy: EvictionPolicyKind
   ) async throws {

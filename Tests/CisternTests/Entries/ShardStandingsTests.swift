@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Cistern
+
+/// Shards compare what goes next, and so hold what one order over all entries would.
+struct ShardStandingsTests {
+  @Test func `in the course of some turns every shard that is worse by half is named, and none that is not`() {
+    let standings = ShardStandings(count: 4)
+    standings.note(10, of: 0)
+    standings.note(4, of: 1)
+    standings.note(5, of: 2)
+    #expect((0..<3).map { standings.worse(than: 10, of: 0, turn: $0) } == [1, nil, nil])
+    // One that has nothing takes from any that has.
+    #expect((0..<3).map { standings.worse(than: .infinity, of: 3, turn: $0) } == [0, 1, 2])
+    #expect((0..<3).allSatisfy { standings.worse(than: nil, of: 3, turn: $0) == nil })
+    standings.note(nil, of: 1)
+    #expect(standings[1] == 4)
+    #expect(ShardStandings(count: 1).worse(than: 1, of: 0, turn: 0) == nil)
+  }
+
+  @Test func `a shard that nobody asks gives its room to those that are asked`() throws {
+    var configuration = Store.Configuration()
+    configuration.shardCount = 8
+    let cache = try Cache<Int, Int>(costLimit: 800, weigher: { $0 }, configuration: configuration)
+    let idle = 3
+    func isIdle(_ key: Int) -> Bool {
+      cache.table.shards.index(of: EntryTable<Int, Int>.hash(key)) == idle
+    }
+    func count() -> Int { cache.table.shards.withShard(at: idle) { $0.policy.total.count } }
+    for key in 0..<4_000 { cache[key] = 1 }
+    let before = count()
+    // More than fits in the others' parts, again and again.
+    let asked = (10_000..<12_000).filter { !isIdle($0) }.prefix(790)
+    for _ in 0..<60 {
+      for key in asked where cache[key] == nil { cache[key] = 1 }
+      #expect(cache.table.memoryCost <= 800)
+    }
+    #expect(before > 40)
+    #expect(count() < before, "\(count()) of \(before)")
+  }
+}
