@@ -9,7 +9,7 @@ enum Compared {
     switch arguments.first {
     case "memory": try await MemoryComparisons.run(Array(arguments.dropFirst()))
     case "coalescer": try await CoalescerComparisons.run(Array(arguments.dropFirst()))
-    case "eviction": try EvictionComparison.run(Array(arguments.dropFirst()))
+    case "eviction": try await EvictionComparison.run(Array(arguments.dropFirst()))
     case "disk": try await DiskComparison.run(Array(arguments.dropFirst()))
     default: fail("usage: Compared memory|coalescer|eviction|disk ARGUMENT…: see Peers/README.md")
     }

@@ -13,7 +13,7 @@ struct EvictionComparison {
   private let recordSize = 24
 
   /// `eviction NAME TRACE SHARE=COST…`
-  static func run(_ arguments: [String]) throws {
+  static func run(_ arguments: [String]) async throws {
     let limits = arguments.dropFirst(2).compactMap { argument -> (name: String, cost: Int)? in
       let parts = argument.split(separator: "=")
       guard parts.count == 2, let cost = Int(parts[1]) else { return nil }
@@ -22,34 +22,36 @@ struct EvictionComparison {
     guard arguments.count > 2, limits.count == arguments.count - 2 else {
       Compared.fail("eviction NAME TRACE SHARE=COST…")
     }
-    try EvictionComparison(trace: arguments[0], path: arguments[1], limits: limits).run()
+    try await EvictionComparison(trace: arguments[0], path: arguments[1], limits: limits).run()
   }
 
-  private func run() throws {
+  private func run() async throws {
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     for policy in EvictionPolicyKind.allCases {
-      for limit in limits { try replay(bytes, policy: policy, limit: limit) }
+      for limit in limits { try await replay(bytes, policy: policy, limit: limit) }
     }
   }
 
-  private func replay(_ bytes: [UInt8], policy: EvictionPolicyKind, limit: (name: String, cost: Int)) throws {
+  private func replay(_ bytes: [UInt8], policy: EvictionPolicyKind, limit: (name: String, cost: Int)) async throws {
     var configuration = Store.Configuration()
     let isDefault = configuration.evictionPolicy == policy
     configuration.evictionPolicy = policy
     configuration.respondsToMemoryPressure = false
     let cache = try Cache<Int, Int>(costLimit: limit.cost, weigher: { $0 }, configuration: configuration)
     var (requested, missed, bytesRequested, bytesMissed) = (0, 0, 0, 0)
-    bytes.withUnsafeBytes { bytes in
-      for start in stride(from: 0, to: bytes.count - recordSize + 1, by: recordSize) {
-        let key = Int(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4, as: UInt64.self)))
-        let size = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self)))
-        requested += 1
-        bytesRequested += size
-        guard cache.value(forKey: key) == nil else { continue }
-        missed += 1
-        bytesMissed += size
-        cache.setValue(size, forKey: key)
+    for start in stride(from: 0, to: bytes.count - recordSize + 1, by: recordSize) {
+      let (key, size) = bytes.withUnsafeBytes { bytes in
+        (
+          Int(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4, as: UInt64.self))),
+          Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self)))
+        )
       }
+      requested += 1
+      bytesRequested += size
+      guard cache.value(forKey: key) == nil else { continue }
+      missed += 1
+      bytesMissed += size
+      _ = try await cache.value(forKey: key) { _ in size }
     }
     let name = isDefault ? "Cistern" : "Cistern \(policy.rawValue)"
     report(name, limit.name, "object_misses", Double(missed) / Double(requested))

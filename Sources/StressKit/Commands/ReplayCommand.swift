@@ -13,7 +13,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
       Examples:
         cistern replay requests.csv.gz --memory-limit 64MiB
-        cistern replay requests.csv --memory-limit 0.1% --memory-limit 1% --memory-limit 10% --policy s3fifo --policy lru
+        cistern replay requests.csv --memory-limit 0.1% --memory-limit 1% --memory-limit 10% --policy lhd --policy lru
       """)
 
   @Argument(help: "The trace.")
@@ -49,7 +49,7 @@ struct ReplayCommand: AsyncParsableCommand {
       policies: policies)
     let report: ReplayReport
     do {
-      report = try replay.run()
+      report = try await replay.run()
     } catch let error as TraceError {
       throw CommandFailure("\(error)", status: .badInput)
     }

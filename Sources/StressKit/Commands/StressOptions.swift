@@ -64,7 +64,7 @@ struct StressStoreOptions: ParsableArguments {
   var directory: String?
 
   @Option(help: "Which entries make room in memory: \(PolicyArgument.names).")
-  var policy = PolicyArgument(.s3FIFO)
+  var policy = PolicyArgument(.leastHitDensity)
 
   @Option(
     help: "How long the store stays open before it is closed and opened again; 0 for ever. (default: the profile's)",

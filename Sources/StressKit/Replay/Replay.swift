@@ -73,7 +73,7 @@ struct Replay: Sendable {
 
   /// Reads the trace once for its footprint, and once for the replay: of the trace itself, nothing but the distinct
   /// keys is held.
-  func run() throws -> ReplayReport {
+  func run() async throws -> ReplayReport {
     let footprint = try measure()
     var runs: [(result: ReplayResult, tier: ReplayTier)] = []
     for policy in policies {
@@ -87,7 +87,7 @@ struct Replay: Sendable {
     while let request = try reader.next() {
       let size = request.size ?? 1
       for index in runs.indices {
-        let isHit = runs[index].tier.request(request.key, cost: size)
+        let isHit = try await runs[index].tier.request(request.key, cost: size)
         runs[index].result.requests += 1
         runs[index].result.bytesRequested += size
         guard !isHit else { continue }

@@ -15,9 +15,9 @@ struct ReplayTier {
   }
 
   /// "Get; on a miss, load and insert": whether it was a hit.
-  func request(_ key: Int, cost: Int) -> Bool {
+  func request(_ key: Int, cost: Int) async throws -> Bool {
     if cache.value(forKey: key) != nil { return true }
-    cache.setValue(cost, forKey: key)
+    _ = try await cache.value(forKey: key) { _ in cost }
     return false
   }
 }

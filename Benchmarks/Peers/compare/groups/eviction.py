@@ -17,18 +17,23 @@ ALL = "all"
 #: It knows the future. The optimum where all objects are of one size, and only there.
 OPTIMUM = "Belady"
 SEED = 20_241
+HELD_OUT_SEED = 7_451
+#: In the names of traces that the policy was not tuned on.
+HELD_OUT = "(held out)"
 
 
 def runs(options):
     """Makes the traces too, in the build folder."""
     try:
         sys.path.insert(0, str(PEERS))
-        from Eviction import oracle, traces
+        from Eviction import held_out, oracle, traces
     except ImportError:
         raise Missing("no numpy to make traces with") from None
     folder = BUILD / "traces"
     folder.mkdir(parents=True, exist_ok=True)
-    made = list(traces.synthetic(60_000 if options.quick else 300_000, SEED))
+    requests = 60_000 if options.quick else 300_000
+    made = list(traces.synthetic(requests, SEED))
+    made += [(f"{name} {HELD_OUT}", *rest) for name, *rest in held_out.synthetic(requests, HELD_OUT_SEED)]
     for path in sorted(Path(options.traces).glob("*.csv*")) if options.traces else []:
         made.append((re.sub(r"\.csv(\.gz)?$", "", path.name), *traces.read(path)))
     found = []
@@ -56,6 +61,13 @@ def tables(figures):
         if not cells:
             continue
         found.append(_excess(figures, cells, metric, kind))
+        held_out = [workload for workload in cells if HELD_OUT in workload]
+        if held_out:
+            table = _excess(figures, held_out, metric, kind)
+            table.name += "-held-out"
+            table.title += ", on traces that Cistern's policy was not tuned on"
+            table.is_drawn = False
+            found.append(table)
         table = ratio_table(
             f"eviction-{kind}-traces", f"{kind.capitalize()} misses by trace",
             "Ratios of miss ratios, at shares of what all objects of the trace come to. **Above 1, Cistern misses less.** Belady knows the future, and is the optimum where all objects are of one size.",
