@@ -18,6 +18,7 @@ func openEnvironment(directory: String, options: EnvironmentOptions) throws(LMDB
     try check(unsafe mdb_env_set_mapsize(handle, options.mapSize), operation)
     try check(unsafe mdb_env_set_maxdbs(handle, MDB_dbi(options.maximumDatabases)), operation)
     try check(unsafe mdb_env_set_maxreaders(handle, UInt32(options.maximumReaders)), operation)
+    try reserveLockFile(in: directory, readers: options.maximumReaders, operation)
     try check(unsafe mdb_env_open(handle, directory, options.flags, 0o600), operation)
     unsafe try requireWholeFile(handle, directory, operation)
     unsafe try prepareMainDatabase(handle, operation)
@@ -27,6 +28,23 @@ func openEnvironment(directory: String, options: EnvironmentOptions) throws(LMDB
     throw error
   }
   return unsafe Environment(handle: handle, directory: directory, options: options)
+}
+
+/// Has the file system set aside room for the lock file. LMDB writes to it through a map: a page of it for which there is no
+/// room would end the process, at the opening or when more readers come than ever before.
+///
+/// Only while this process does not have the environment open: closing the descriptor drops the process's locks on the
+/// file, which LMDB relies on.
+private func reserveLockFile(in directory: String, readers: Int, _ operation: String) throws(LMDBError) {
+  #if canImport(Glibc)
+    let descriptor = unsafe open("\(directory)/lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    // Whatever keeps it from being opened, LMDB meets as well, and knows whether it matters.
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    // A line of the processor's cache for each reader, and three before them; LMDB lengthens what is too short.
+    let status = posix_fallocate(descriptor, 0, off_t(64 * (readers + 2)))
+    if status == ENOSPC || status == EDQUOT { throw LMDBError(status: status, operation: operation) }
+  #endif
 }
 
 /// Opens the table without a name, which exists without being opened, but has no order of keys until then: looking a key

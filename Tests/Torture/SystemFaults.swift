@@ -34,10 +34,10 @@ func systemFaults(seed: UInt64) throws -> Bool {
   return isFine
 }
 
-/// Four megabytes of memory as a file system.
+/// Six megabytes of memory as a file system.
 private func mountSmall(_ path: String) -> Bool {
   #if canImport(Glibc)
-    unsafe mount("none", path, "tmpfs", 0, "size=4m") == 0
+    unsafe mount("none", path, "tmpfs", 0, "size=6m") == 0
   #else
     false
   #endif
@@ -64,7 +64,7 @@ struct SystemTrial {
     model.write(80, to: cache, &random)
     try await store.flush()
     model.flushed()
-    let undo = try begin(fault)
+    let undo = try await begin(fault)
     for turn in 0..<6 {
       model.write(12, to: cache, &random)
       await flush(store)
@@ -109,11 +109,14 @@ struct SystemTrial {
   }
 
   /// Begins it; answers how it ends.
-  private mutating func begin(_ fault: SystemFault) throws -> () -> Void {
+  private mutating func begin(_ fault: SystemFault) async throws -> () -> Void {
     let directory = directory
     switch fault {
     case .full:
       model.evicts = true
+      // Another store, whose lock file has to be made anew when it is opened.
+      try await open(directory + "-another", limit: .mebibytes(4)).0.close()
+      unsafe unlink(directory + "-another/lock.mdb")
       let path = (directory as NSString).deletingLastPathComponent + "/filler"
       let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT, 0o600)
       let block = [UInt8](repeating: 1, count: 4096)
