@@ -18,13 +18,38 @@ final class FetchLedger: Sendable {
   private struct Running {
     let number: UInt64
     let call: UInt64
-    /// When a second fetch began meanwhile that nothing but a cancellation can excuse.
-    var overtaken: UInt64?
+    let start: UInt64
+    var collisions: [UInt64] = []
+  }
+
+  /// Two fetches that ran at once, which nothing but the cancellation of one of them can excuse. Which of the two lost its
+  /// entry is not known: flights may start in another order than they were led in.
+  private struct Collision {
+    /// Between their starts, in nanoseconds.
+    let distance: UInt64
+    var hasOneEnded = false
+    var isExcused = false
   }
 
   private struct State {
     var running: [Int: [Running]] = [:]
+    var collisions: [UInt64: Collision] = [:]
     var lastNumber: UInt64 = 0
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+
+    /// One of the two has ended; the distance, where both have and neither was cancelled.
+    mutating func end(_ number: UInt64, isExcused: Bool) -> UInt64? {
+      guard var collision = collisions.removeValue(forKey: number) else { return nil }
+      collision.isExcused = collision.isExcused || isExcused
+      if collision.hasOneEnded { return collision.isExcused ? nil : collision.distance }
+      collision.hasOneEnded = true
+      collisions[number] = collision
+      return nil
+    }
   }
 
   private static let shardCount = 16
@@ -65,38 +90,50 @@ final class FetchLedger: Sendable {
   private func begin(_ key: Int, calledAt call: UInt64) -> Fetch {
     let start = Ticks.now()
     return shard(of: key).state.withLock { state in
+      var new = Running(number: state.nextNumber(), call: call, start: start)
       for index in (state.running[key] ?? []).indices {
-        // Flights may start in another order than they were led in: this one may be the one that lost its entry.
-        let earlier = min(state.running[key]![index].call, call)
-        if !register.wasWritten(key, since: earlier) { state.running[key]![index].overtaken = start }
+        let other = state.running[key]![index]
+        if register.wasWritten(key, since: min(other.call, call)) { continue }
+        let collision = state.nextNumber()
+        state.collisions[collision] = Collision(distance: max(other.start, start) - min(other.start, start))
+        state.running[key]![index].collisions.append(collision)
+        new.collisions.append(collision)
       }
-      state.lastNumber += 1
-      state.running[key, default: []].append(Running(number: state.lastNumber, call: call))
-      return Fetch(key: key, call: call, start: start, number: state.lastNumber)
+      state.running[key, default: []].append(new)
+      return Fetch(key: key, call: call, start: start, number: new.number)
     }
   }
 
   private func end(_ fetch: Fetch, name: String, _ outcome: String) async {
-    let overtaken: UInt64? = shard(of: fetch.key).state.withLock { state in
-      guard let index = state.running[fetch.key]?.firstIndex(where: { $0.number == fetch.number }) else { return nil }
-      let overtaken = state.running[fetch.key]![index].overtaken
-      state.running[fetch.key]!.remove(at: index)
+    let collisions = shard(of: fetch.key).state.withLock { state -> [UInt64] in
+      guard let index = state.running[fetch.key]?.firstIndex(where: { $0.number == fetch.number }) else { return [] }
+      let ended = state.running[fetch.key]!.remove(at: index)
       if state.running[fetch.key]!.isEmpty { state.running[fetch.key] = nil }
-      return overtaken
+      return ended.collisions
     }
     let end = Ticks.now()
-    guard let overtaken, await !cancellationArrives() else { return }
-    violations.report(
-      .fetchedTwice,
-      "\(name): a second fetch began \(overtaken - fetch.start) ns into one that ran for \(end - fetch.start) ns, "
-        + "was asked for \(fetch.start - fetch.call) ns before, and ended with \(outcome); nothing had removed the entry"
-    )
+    guard !collisions.isEmpty else { return }
+    let isExcused = await cancellationArrives(collisions, of: fetch.key)
+    for collision in collisions {
+      let distance = shard(of: fetch.key).state.withLock { $0.end(collision, isExcused: isExcused) }
+      guard let distance else { continue }
+      violations.report(
+        .fetchedTwice,
+        "\(name): a second fetch began \(distance) ns before or after one that ran for \(end - fetch.start) ns, "
+          + "was asked for \(fetch.start - fetch.call) ns before, and ended with \(outcome); nothing had removed the entry"
+      )
+    }
   }
 
   /// Whether the flight is cancelled, now or in a moment: its entry is gone before the cancellation is delivered, and
-  /// the thread that delivers it may have to wait for a processor. A cancellation ends each sleep at once.
-  private func cancellationArrives() async -> Bool {
+  /// the thread that delivers it may have to wait for a processor. A cancellation ends each sleep at once. Where the other
+  /// fetch of each collision was cancelled, nothing is waited for.
+  private func cancellationArrives(_ collisions: [UInt64], of key: Int) async -> Bool {
     for _ in 0..<200 {
+      let isOpen = shard(of: key).state.withLock { state in
+        collisions.contains { state.collisions[$0].map { !$0.isExcused } ?? false }
+      }
+      guard isOpen else { break }
       do { try await Task.sleep(for: .milliseconds(10)) } catch { return true }
     }
     return Task.isCancelled

@@ -49,6 +49,23 @@ import Testing
     #expect(violations.count == 0)
   }
 
+  @Test func theCancelledOneOfTwoMayHaveStartedLast() async throws {
+    let (started, start) = AsyncStream.makeStream(of: Void.self)
+    try await ledger.fetch(1, name: "one", calledAt: Ticks.now()) { _ in
+      let second = Task {
+        try await ledger.fetch(1, name: "one", calledAt: Ticks.now()) { _ in
+          start.finish()
+          try await Task.sleep(for: .seconds(3600))
+        }
+      }
+      for await _ in started {}
+      second.cancel()
+      _ = await second.result
+    }
+    #expect(violations.count == 0)
+    #expect(ledger.count == 0)
+  }
+
   @Test func theFlightThatLostItsEntryMayStartLast() async throws {
     let early = Ticks.now()
     register.write(1, .value) { _ in }
