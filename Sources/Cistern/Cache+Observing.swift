@@ -52,10 +52,14 @@ extension Cache {
   ) -> ObservationToken {
     // The handler has its changes one at a time: the lock is never waited for, and not held while it runs.
     let shown = Guarded(ShownValue<Key, Value>())
+    let beginning = WriterContext()
     return observers.observe(.key(key)) {
       let (value, number) = numberedValue(forKey: key)
-      return Change(number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit))
+      return Change(
+        number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit), context: beginning)
     } _: { [weak self] change in
+      // What changed since the registration came before it, and shows as much.
+      if change.context == beginning, shown.withLock({ $0.hasBegun }) { return }
       let current =
         if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil as (Value?, UInt64)? }
       if let value = shown.withLock({ $0.take(change) { current } }) { handler(value) }

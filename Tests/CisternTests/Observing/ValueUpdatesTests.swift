@@ -139,4 +139,27 @@ struct ValueUpdatesTests {
       token.cancel()
     }
   }
+
+  @Test func `a closure is told once of a value that came while it began, though other keys changed, too`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let cache = subject.cache
+      let tier = try #require(subject.tier)
+      cache["k"] = 1
+      cache.trim(toCost: 0)
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad(nil)
+        cache["k"] = 2
+        cache["other"] = 1
+      }
+      let seen = Recorder<Int>()
+      let token = cache.observeValue(forKey: "k") { seen.record($0 ?? -1) }
+      for _ in 0..<50 { await Task.yield() }
+      try #require(seen.elements == [2])
+      cache["k"] = 3
+      for _ in 0..<50 { await Task.yield() }
+      try #require(seen.elements == [2, 3])
+      token.cancel()
+    }
+  }
 }
