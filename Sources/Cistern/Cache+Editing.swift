@@ -28,7 +28,7 @@ extension Cache {
   ///   - expiry: the confirmed value's lifetime; nil for the cache's.
   ///   - tags: what the confirmed value can be removed by, with others.
   ///   - context: who edits, for ``Change/context``; all changes that come of the edit have it.
-  ///   - change: makes the shown value of the one below it; nil for none. Called outside all locks, as often as that one
+  ///   - change: makes the shown value of the one below it, which may be in grace; nil for none. Called outside all locks, as often as that one
   ///     changes: it should do nothing else, and must not write the key.
   ///   - operation: has the change confirmed.
   /// - Returns: the confirmed value; nil where there is none, or the key was removed meanwhile. Throws what `operation`

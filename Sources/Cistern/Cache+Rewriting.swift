@@ -41,9 +41,11 @@ extension Cache {
     noticeExpiry(ofKey: key, hash: hash)
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
     if !edits.isEmpty, let edited = edits[key] {
-      let isGone = edited.timing.freshness(at: clock.now()) == .gone
+      let freshness = edited.timing.freshness(at: clock.now())
+      let isStale = if case .stale = freshness { true } else { false }
       return Finding(
-        usable: isGone ? nil : edited.queue.base, isStale: false, timing: edited.timing, shown: edited.shown,
+        usable: freshness == .gone ? nil : edited.queue.base, isStale: isStale, timing: edited.timing,
+        shown: edited.shown,
         existed: edited.shown.map { _ in true } ?? false, edited: edited, version: watched.version,
         flight: watched.isOwn ? flight : nil)
     }

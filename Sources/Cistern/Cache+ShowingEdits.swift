@@ -27,7 +27,7 @@ extension Cache {
   ) throws(Failure) -> EditedKeys<Key, Value>.Edited? {
     while true {
       let finding = find(key, hash: hash)
-      var edited = finding.edited ?? EditedKeys.Edited(queue: EditQueue(base: finding.value), timing: finding.timing)
+      var edited = finding.edited ?? EditedKeys.Edited(queue: EditQueue(base: finding.usable), timing: finding.timing)
       let taken = try step(&edited.queue)
       if case .nothing = taken { return nil }
       edited.shown = edited.queue.shown()
