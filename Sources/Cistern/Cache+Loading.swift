@@ -194,7 +194,7 @@ extension Cache {
     if found.isStale(at: now()) {
       // Where memory cannot hold it, nobody could look again.
       guard table.canHold(found.cost) else { return .nothing }
-      promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight))
+      promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight), isNeeded: true)
       flight.land(.failure(LookAgain()))
       return .lookAgain
     }

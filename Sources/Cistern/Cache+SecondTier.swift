@@ -50,11 +50,12 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - rewriting: the record to write in the place of the one that was read.
+  ///   - isNeeded: whether somebody is to find it there: then memory's policy is not asked.
   ///   - count: run once, inside the critical section.
   @inlinable
   func promote(
     _ arrival: Arrival<Value>, rewriting: Rewriting? = nil, forKey key: Key, hash: UInt64,
-    if condition: WriteCondition<Value>,
+    if condition: WriteCondition<Value>, isNeeded: Bool = false,
     count: (inout ShardCounters) -> Void = { _ in }
   ) {
     // It would leave the key as it is: absent.
@@ -65,7 +66,7 @@ extension Cache {
     if condition.flight?.recordHasDeparted ?? false { keyBytes = secondTier?.bytes(key) }
     var isMigrated = false
     table.write(
-      arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, count: count
+      arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, isNeeded: isNeeded, count: count
     ) { _, isHeld, era in
       if condition.flight?.recordHasDeparted ?? false, !(keyBytes.map { isPersisted($0) } ?? false) {
         // The record has left the tier since it was read, and observers know. In memory it is there again.

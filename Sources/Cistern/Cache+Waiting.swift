@@ -66,8 +66,7 @@ extension Cache {
   @usableFromInline
   func cachedOnly(_ key: Key, hash: UInt64, policy: LoadPolicy) throws -> Loaded<Value> {
     if let value = value(forKey: key) { return Loaded(value: value, source: .secondTier) }
-    // What the second tier has in grace is in memory now.
-    if let value = staleInMemory(key, hash: hash, if: { policy.demand.accepts(staleBy: $0) }) {
+    if let value = staleValue(ofKey: key, hash: hash, if: { policy.demand.accepts(staleBy: $0) }) {
       return Loaded(value: value, source: .secondTier, isStale: true)
     }
     throw CisternError(
@@ -75,17 +74,39 @@ extension Cache {
       location: location(of: key))
   }
 
-  /// What memory has of a key past its lifetime, if its age is accepted. For after a look-up, which counted a miss: this
-  /// makes a hit of it.
-  func staleInMemory(_ key: Key, hash: UInt64, if accepts: (UInt64) -> Bool) -> Value? {
-    guard case .stale(let value, let age) = table.lookUp(key, hash: hash, at: now()), accepts(age) else { return nil }
-    table.count(hash) {
-      $0.staleHits += 1
-      $0.memoryHits += 1
-      $0.misses -= 1
+  /// What either tier has of a key past its lifetime, if its age is accepted. For after a look-up, which counted a miss:
+  /// this makes a hit of it.
+  func staleValue(ofKey key: Key, hash: UInt64, if accepts: (UInt64) -> Bool) -> Value? {
+    switch table.lookUp(key, hash: hash, at: now()) {
+    case .stale(let value, let age):
+      guard accepts(age) else { return nil }
+      table.count(hash) {
+        $0.staleHits += 1
+        $0.memoryHits += 1
+        $0.misses -= 1
+      }
+      noteUse(ofKey: key, hash: hash)
+      return value
+    case .absent:
+      // The look-up brought it into memory, unless memory would not have it.
+      guard let value = staleBehindMemory(key, if: accepts) else { return nil }
+      table.count(hash) {
+        $0.staleHits += 1
+        $0.diskHits += 1
+        $0.misses -= 1
+      }
+      return value
+    case .hit, .hitToNote, .expired:
+      return nil
     }
-    noteUse(ofKey: key, hash: hash)
-    return value
+  }
+
+  private func staleBehindMemory(_ key: Key, if accepts: (UInt64) -> Bool) -> Value? {
+    guard case nil = shownByEdits(key), let record = secondTier?.read(key),
+      case .usable(let found, _) = interpret(record, forKey: key),
+      case .stale(let age, _) = found.timing.freshness(at: clock.now()), accepts(age)
+    else { return nil }
+    return found.value
   }
 
   private func timedOut(_ key: Key) -> CisternError {

@@ -194,8 +194,7 @@ extension Cache {
   public func value(forKey key: Key, staleUpTo age: Duration) -> Value? {
     let hash = EntryTable<Key, Value>.hash(key)
     if let value = value(forKey: key) { return value }
-    // What the second tier has of it was brought into memory just now, where memory can hold it.
-    return staleInMemory(key, hash: hash) { $0 <= age.countedNanoseconds }
+    return staleValue(ofKey: key, hash: hash) { $0 <= age.countedNanoseconds }
   }
 
   /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory. What an older

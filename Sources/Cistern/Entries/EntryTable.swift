@@ -184,6 +184,7 @@ extension EntryTable {
   ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
   ///   - effect: what the write means for those who began something before it.
   ///   - edits: what the write means for the key's unconfirmed edits.
+  ///   - isNeeded: whether memory is to hold the value if it can, and its policy is not asked.
   ///   - count: run once, inside the critical section, whether or not the condition holds.
   ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
   ///     entry changes. Given what memory had, whether it will hold the new value, and the number of the newest
@@ -192,7 +193,8 @@ extension EntryTable {
   @discardableResult
   func write(
     _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
-    effect: WriteEffect = .replacement, edits: EditMark = .unchanged, count: (inout ShardCounters) -> Void = { _ in },
+    effect: WriteEffect = .replacement, edits: EditMark = .unchanged, isNeeded: Bool = false,
+    count: (inout ShardCounters) -> Void = { _ in },
     commit: (_ had: Held<Value>?, _ isHeld: Bool, _ era: UInt64) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
@@ -225,7 +227,10 @@ extension EntryTable {
           count(&shard.counters)
           return false
         }
-        let holds = holds && arrival.map { shard.admits($0.cost, at: number, fingerprint, condition, budget) } ?? false
+        let holds =
+          holds
+          && (isNeeded
+            || arrival.map { shard.admits($0.cost, at: number, fingerprint, condition, budget) } ?? false)
         if holds, let arrival {
           short = shard.makeRoom(
             for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
