@@ -93,9 +93,9 @@ extension Writer {
         position = next
       }
       try step.finish(in: &transaction)
-      try engine.injectFault()
       leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, putBefore: start)
       for key in leaving { key.note() }
+      try engine.injectFault()
       return (step, transaction.number, position)
     }
     isCommitted = true

@@ -1,0 +1,154 @@
+import Locking
+import Testing
+
+@testable import Cistern
+
+/// What a key is between the transaction that takes it out of the file and the telling of its end.
+@Suite struct DiskLeavingTests {
+  /// A tier with room for fewer records than there are keys, and what was leaving at the end of each transaction.
+  private final class Watched: Sendable {
+    let partition = Guarded<Partition?>(nil)
+    let seen = Guarded<Set<[UInt8]>>([])
+    let failing = Switch<DiskFaults.Fault>()
+    let told = Told()
+
+    static let keys = (0..<600).map { bytes("key-\($0)") }
+
+    var departing: Set<[UInt8]> {
+      let partition = partition.withLock { $0 }
+      return Set(Self.keys.filter { partition?.isDeparting($0.rawSpan) ?? false })
+    }
+
+    /// At the end of a transaction, before it is committed. Fails those in which something leaves, where that is asked for.
+    func look() -> DiskFaults.Fault? {
+      let departing = departing
+      seen.withLock { $0.formUnion(departing) }
+      return departing.isEmpty ? nil : failing.peek()
+    }
+
+    func open(_ scratch: Scratch) throws -> (DiskTier, any SecondTierPartition) {
+      let tier = try openTier(
+        scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600), faults: DiskFaults { self.look() })
+      let cache = try tier.cache(told: told)
+      let opened = tier.engine.partitions.first
+      partition.withLock { $0 = opened }
+      return (tier, cache)
+    }
+  }
+
+  @Test func `A key that is evicted is leaving before the commit that takes it out can be seen`() async throws {
+    let scratch = Scratch()
+    let watched = Watched()
+    let (tier, cache) = try watched.open(scratch)
+    for (number, key) in Watched.keys.enumerated() {
+      cache.put(key, value(number, size: 900))
+      if number % 32 == 31 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let told = Set(watched.told.departed(.evicted))
+    #expect(told.count > 100)
+    #expect(told.subtracting(watched.seen.withLock { $0 }) == [])
+    #expect(watched.departing == [])
+    try await tier.close()
+  }
+
+  @Test func `What was to leave in a commit that failed has not left`() async throws {
+    let scratch = Scratch()
+    let watched = Watched()
+    let (tier, cache) = try watched.open(scratch)
+    watched.failing.set(.inputOutput)
+    var failures = 0
+    for (number, key) in Watched.keys.enumerated() where failures == 0 {
+      cache.put(key, value(number, size: 900))
+      guard number % 32 == 31 else { continue }
+      do { try await tier.flush() } catch { failures += 1 }
+    }
+    #expect(failures == 1)
+    #expect(watched.departing == [])
+    let withdrawn = watched.seen.withLock { $0 }
+    #expect(!withdrawn.isEmpty)
+    for key in withdrawn { #expect(cache.get(key) != nil) }
+    #expect(watched.told.departed(.evicted) == [])
+    try await tier.close()
+  }
+
+  @Test func `A key that makes room in the round that writes it anew does not depart`() async throws {
+    let scratch = Scratch()
+    let watched = Watched()
+    let (tier, cache) = try watched.open(scratch)
+    for number in 0..<250 {
+      cache.put(Watched.keys[number], value(number, size: 900))
+      if number % 32 == 31 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let present = cache.keys()
+    watched.told.departures.withLock { $0 = [] }
+    let evictions = tier.statistics.evictions
+    // The oldest, which are evicted first, are written last. While a batch is open no round is begun: this is one.
+    let batch = cache.beginBatch()
+    for number in 250..<300 { cache.put(Watched.keys[number], value(number, size: 900)) }
+    for number in 0..<250 where present.contains("key-\(number)") {
+      cache.put(Watched.keys[number], value(number, size: 900))
+    }
+    cache.endBatch(batch)
+    try await tier.flush()
+    let told = Set(watched.told.departed(.evicted).map { String(decoding: $0, as: UTF8.self) })
+    #expect(tier.statistics.evictions > evictions)
+    #expect(told.intersection(cache.keys()) == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `The end of a key that was evicted is to be told, unless its tag was invalidated since`(
+    isInvalidated: Bool
+  ) async throws {
+    let scratch = Scratch()
+    let cache = Guarded<(any SecondTierPartition)?>(nil)
+    let ends = Guarded<[Bool]>([])
+    let tier = try openTier(scratch, limit: .kibibytes(256))
+    let partition = try tier.partition(named: "cache") { departures in
+      guard let cache = cache.withLock({ $0 }) else { return }
+      if isInvalidated { _ = cache.stageInvalidation(.tag("red")) }
+      let areToBeTold = departures.map { cache.endDeparture(of: $0.key.rawSpan) }
+      ends.withLock { $0 += areToBeTold }
+    }
+    cache.withLock { $0 = partition }
+    // One from before all of them, which concerns none.
+    _ = partition.stageInvalidation(.tag("red"))
+    for number in 0..<400 {
+      partition.put("key-\(number)", value(number, size: 900), tags: ["red"])
+      await partition.waitForRoom()
+    }
+    try await tier.flush()
+    let told = ends.withLock { $0 }
+    #expect(told.count > 0)
+    #expect(told.allSatisfy { $0 == !isInvalidated })
+    try await tier.close()
+    cache.withLock { $0 = nil }
+  }
+
+  @Test func `A record that could not be written is there until its end is told, and is to be told`() async throws {
+    let scratch = Scratch()
+    let cache = Guarded<(any SecondTierPartition)?>(nil)
+    let ends = Guarded<[[Bool]]>([])
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let partition = try tier.partition(named: "cache") { departures in
+      guard let cache = cache.withLock({ $0 }) else { return }
+      let seen = departures.map { departure in
+        [
+          departure.cause == .notWritten, cache.contains(departure.key.rawSpan),
+          cache.endDeparture(of: departure.key.rawSpan), !cache.contains(departure.key.rawSpan),
+        ]
+      }
+      ends.withLock { $0 += seen }
+    }
+    cache.withLock { $0 = partition }
+    failing.set(.inputOutput)
+    for number in 0..<10 { partition.put("key-\(number)", value(number, size: 90)) }
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(ends.withLock { $0 } == Array(repeating: [true, true, true, true], count: 10))
+    try await tier.close()
+    cache.withLock { $0 = nil }
+  }
+}
