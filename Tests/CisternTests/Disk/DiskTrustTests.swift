@@ -112,6 +112,45 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
+  @Test func `Who opens a file that nobody vouches for does not vouch for it`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("a", bytes("a"))
+    try await tier.flush()
+    let contents = try Data(contentsOf: scratch.dataFile)
+    try change(scratch, at: 0, [contents[0]])
+    cache.put("b", bytes("b"))
+    try await tier.flush()
+    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.stamp == nil)
+    _ = child.kill()
+    try await tier.close()
+  }
+
+  @Test func `A damaged file that was put in the place of an open one is found out before LMDB sees it`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    for number in 0..<300 { cache.put("k\(number)", value(number, size: 700)) }
+    try await tier.flush()
+    var contents = [UInt8](try Data(contentsOf: scratch.dataFile))
+    for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
+      contents.replaceSubrange(page + 12..<page + 14, with: [0xFE, 0xFF])
+    }
+    // Exchanged in one step, as a program does that saves a file.
+    try Data(contents).write(to: scratch.dataFile, options: .atomic)
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(told.reportCodes == [.setAside])
+    #expect(cache.get("after") == bytes("after"))
+    #expect(cache.get("k1") == nil)
+    try await tier.close()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
   @Test func `A store that two processes wrote to in turn is opened without a look at a page of it`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)

@@ -38,4 +38,21 @@ struct ShardStandingsTests {
     #expect(before > 40)
     #expect(count() < before, "\(count()) of \(before)")
   }
+
+  @Test func `a shard that gave its room says what it would let go next`() throws {
+    var configuration = Store.Configuration()
+    configuration.shardCount = 4
+    let cache = try Cache<Int, Int>(costLimit: 400, weigher: { $0 }, configuration: configuration)
+    for key in 0..<4_000 { cache[key] = 1 + key % 7 }
+    let table = cache.table
+    for shard in 0..<4 {
+      // To the last, after which there is nothing that is worse than anything.
+      while table.shards.withShard(at: shard, { $0.policy.total.count }) > 0 {
+        table.evictAnywhere(from: shard)
+        let lowest = table.shards.withShard(at: shard) { $0.policy.lowestDensity }
+        if let lowest { #expect(table.standings[shard] == lowest) }
+      }
+      #expect(table.standings[shard] == .infinity)
+    }
+  }
 }

@@ -64,6 +64,30 @@ struct PatienceTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches, [0, 2])
+  func `where a fetch fails the older value is returned while it is in grace, and no longer`(
+    kind: SubjectKind, waited: Int
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .failure(Broken())) }
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(659))
+      let load = subject.load("a", policy: .freshElseStale, fetch: origin.fetch)
+      while origin.runningCount == 0 { await Task.yield() }
+      subject.clock.advance(by: .seconds(waited))
+      gate.open()
+      if waited == 0 {
+        try #require(try await load.value == -1)
+      } else {
+        await #expect(throws: Broken()) { try await load.value }
+      }
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: SubjectKind.caches, [false, true])
   func `at the hard timeout leader and joiners throw, and the flight is cancelled or goes on, as asked`(
     kind: SubjectKind, completes: Bool

@@ -45,7 +45,9 @@ struct PolicySimulation: ~Copyable {
     if let slot = slot(of: key) { return hit(slot) }
     misses += 1
     guard cost <= limit else { return }
-    while policy.total.cost + cost > limit { evict() }
+    while policy.total.cost + cost > limit {
+      guard evict() != nil else { preconditionFailure("nothing is left to evict, and there is no room") }
+    }
     if table.isFull { policy.renumber(table.rebuild(relinking: policy.linksEntries)) }
     let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
     let slot = table.insert(key, fingerprint: Self.fingerprint(key), entry: .ready(held))

@@ -110,6 +110,12 @@ import Testing
       let used = image.leaves(below: root).map { UInt64($0 / 4096) }.first { $0 > second } ?? 0
       image[place + 8, UInt64.self] = used
     },
+    "one inside of a long value, in its order": { image in
+      let place = image.freePages
+      let second = image[place + 16, UInt64.self]
+      let values = image.nodes(flags: 1).map { image.overflow(of: $0) }.filter { image[$0 + 12, UInt32.self] > 1 }
+      image[place + 8, UInt64.self] = values.map { UInt64($0 / 4096) + 1 }.first { $0 > second } ?? 0
+    },
     "one twice": { $0[$0.freePages + 8, UInt64.self] = $0[$0.freePages + 16, UInt64.self] },
     "one beyond the last": { $0[$0.freePages + 8, UInt64.self] = $0.lastPage + 1 },
     "a meta page": { $0[$0.freePages + 8, UInt64.self] = 1 },
