@@ -3,7 +3,9 @@ import PackageDescription
 
 // A package of its own, so that nobody who uses Cistern resolves what only measuring needs.
 // CISTERN_RATIOS=1 leaves out the suites and the benchmark package: only the programs `Ratios` and `Compared` are built.
+// CISTERN_WHOLE=1 adds the program `Whole`, which needs an HTTP server and an HTTP client.
 let ratiosOnly = Context.environment["CISTERN_RATIOS"] == "1"
+let whole = Context.environment["CISTERN_WHOLE"] == "1"
 
 var dependencies: [Package.Dependency] = [
   // By name, because a path's own name is that of the folder, which everyone chooses.
@@ -39,6 +41,28 @@ if !ratiosOnly {
         path: "Benchmarks/\(suite)",
         plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]))
   }
+}
+
+if whole {
+  dependencies += [
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+  ]
+  targets.append(
+    .executableTarget(
+      name: "Whole",
+      dependencies: [
+        "Workloads",
+        .product(name: "Cistern", package: "cistern"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      path: "Peers/Whole"))
 }
 
 let package = Package(

@@ -13,7 +13,7 @@ from .harnesses import BUILD, ROOT, Harnesses, Missing
 from .running import run_rounds
 
 #: The tables that the README shows.
-SHOWN = {"memory-hits", "coalescer", "disk-reads", "eviction-object", "eviction-object-held-out"}
+SHOWN = {"memory-hits", "coalescer", "disk-reads", "eviction-object", "eviction-object-held-out", "whole-mixed", "whole-burst"}
 
 
 def main():

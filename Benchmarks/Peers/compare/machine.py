@@ -18,13 +18,14 @@ def versions():
     """Of the toolchains that are there."""
     asked = [
         ("swift", ["swift", "--version"]), ("go", ["go", "version"]), ("java", ["java", "-version"]),
-        ("g++", ["g++", "--version"]),
+        ("g++", ["g++", "--version"]), ("redis-server", ["redis-server", "--version"]),
     ]
     found = []
     for name, command in asked:
         if shutil.which(name):
             outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-            found += (outcome.stdout or outcome.stderr).strip().splitlines()[:1]
+            # Redis goes on about how it was built.
+            found += [line.split(" sha=")[0] for line in (outcome.stdout or outcome.stderr).strip().splitlines()[:1]]
     return "; ".join(found)
 
 

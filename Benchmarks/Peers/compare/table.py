@@ -43,9 +43,20 @@ class Table:
 
 def ratio_table(name, title, note, base, figures, rows, metric, unit, subjects=None):
     """A row for each of `rows`, (title, workload, threads), whose base was measured; nothing where none was."""
-    others = [subject for subject in (subjects or figures.subjects()) if subject != base]
+    return _table(
+        name, title, note, base, figures, [(*row, metric, unit) for row in rows], subjects or figures.subjects())
+
+
+def metric_table(name, title, note, base, figures, workload, metrics, subjects):
+    """The same of one workload, with a row for each of `metrics`: (title, metric, unit)."""
+    return _table(
+        name, title, note, base, figures, [(row_title, workload, 1, metric, unit) for row_title, metric, unit in metrics], subjects)
+
+
+def _table(name, title, note, base, figures, rows, subjects):
+    others = [subject for subject in subjects if subject != base]
     table = Table(name, title, note, base, [])
-    for row_title, workload, threads in rows:
+    for row_title, workload, threads, metric, unit in rows:
         cost = figures.median(workload, base, metric, threads)
         if cost is None:
             continue
@@ -75,4 +86,4 @@ def count(value):
 
 
 def _number(ratio):
-    return f"{ratio:.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 9.95 else f"{ratio:.2f}"
+    return f"{ratio:,.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 9.95 else f"{ratio:.2f}"

@@ -1,0 +1,37 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+
+/// The origin as its clients see it: one HTTP client for all that is asked, the same for every subject.
+final class Origin: Sendable {
+  private let client: HTTPClient
+  private let base: String
+
+  /// - Parameter connections: The most at once.
+  init(port: Int, connections: Int) {
+    var configuration = HTTPClient.Configuration()
+    configuration.httpVersion = .http1Only
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    base = "http://127.0.0.1:\(port)/"
+  }
+
+  @Sendable func value(forKey key: String) async throws -> [UInt8] {
+    [UInt8](try await body(of: key).readableBytesView)
+  }
+
+  /// Of values, since it started.
+  func requests() async throws -> Int {
+    let text = String(buffer: try await body(of: "requests"))
+    guard let number = Int(text) else { Whole.fail("the origin has counted '\(text)' requests") }
+    return number
+  }
+
+  func close() async throws { try await client.shutdown() }
+
+  private func body(of path: String) async throws -> ByteBuffer {
+    let response = try await client.execute(HTTPClientRequest(url: base + path), timeout: .seconds(60))
+    guard response.status == .ok else { Whole.fail("the origin answered with \(response.status)") }
+    return try await response.body.collect(upTo: 1 << 20)
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Workloads
+
+/// One subject in front of the origin: a warm mixed load, as much as can be and at a steady rate; that rate after a restart of
+/// the client; and bursts of callers of what nobody has yet.
+struct WholeComparison<Subject: WholeSubject> {
+  let name: String
+  let load: WholeLoad<Subject>
+  /// Of each pass.
+  let seconds: Double
+  private let passes = 3
+
+  func run(_ subject: Subject) async throws {
+    var subject = subject
+    // Without a cache there is nothing to fill: only connections are warmed up.
+    if Subject.self != NoCache.self { try await load.fill(subject) }
+    _ = try await load.closed(subject, seconds: min(seconds, 1), seed: 1)
+
+    let most = try await taken { try await load.closed(subject, seconds: seconds, seed: UInt64(10 + $0)) }
+    report("mixed", "ns", most.nanosecondsPerRequest)
+    report("mixed", "origin_requests", most.originRequestsPerRequest)
+    reportLatencies("mixed", try await taken { try await load.open(subject, seconds: seconds, seed: UInt64(20 + $0)) })
+
+    let restarted = try await taken { number in
+      subject = try await subject.restarted()
+      return try await load.open(subject, seconds: seconds, seed: UInt64(30 + number))
+    }
+    report("restart", "origin_requests", restarted.originRequestsPerRequest)
+    reportLatencies("restart", restarted)
+
+    for number in 0..<2 { _ = try await load.burst(subject, number: number) }
+    let bursts = try await taken(max(Int(seconds * 20), 4)) { try await load.burst(subject, number: 2 + $0) }
+    report("burst", "ns", bursts.nanosecondsPerRequest)
+    report("burst", "origin_requests", bursts.originRequestsPerRequest)
+    reportLatencies("burst", bursts)
+    try await subject.close()
+  }
+
+  /// By all passes together.
+  private func taken(_ passes: Int? = nil, _ pass: (Int) async throws -> Taken) async throws -> Taken {
+    var taken = Taken()
+    for number in 0..<(passes ?? self.passes) { taken.add(try await pass(number)) }
+    return taken
+  }
+
+  private func reportLatencies(_ workload: String, _ taken: Taken) {
+    for (metric, share) in [("p50_ns", 500), ("p99_ns", 990), ("p999_ns", 999)] {
+      report(workload, metric, taken.latency(perMille: share))
+    }
+  }
+
+  private func report(_ workload: String, _ metric: String, _ value: Double) {
+    Figure(group: "whole", workload: workload, subject: name, metric: metric, value: value).print()
+  }
+}
+
+enum WholeComparisons {
+  private static let tasks = 64
+
+  /// `whole SUBJECT FOLDER SECONDS LATENCY`
+  static func run(_ arguments: [String]) async throws {
+    guard arguments.count == 4, let seconds = Double(arguments[2]), Double(arguments[3]) != nil else {
+      Whole.fail("whole SUBJECT FOLDER SECONDS LATENCY")
+    }
+    let process = try ChildProcess(CommandLine.arguments[0], ["origin", arguments[3]])
+    defer { process.stop() }
+    guard let port = process.line().flatMap(Int.init) else { Whole.fail("the origin does not start") }
+    let origin = Origin(port: port, connections: tasks)
+    func run<Subject: WholeSubject>(_ subject: Subject) async throws {
+      let load = WholeLoad<Subject>(origin: origin, tasks: tasks)
+      try await WholeComparison(name: arguments[0], load: load, seconds: seconds).run(subject)
+    }
+    switch arguments[0] {
+    case "no cache": try await run(NoCache())
+    case "Cistern":
+      let folder = arguments[1] + "/Cistern"
+      try remove(folder)
+      try await run(try CisternInFront(folder: folder))
+      try remove(folder)
+    case "Cistern memory": try await run(try CisternInFront(folder: nil))
+    case "NSCache": try await run(NSCacheInFront())
+    case "Redis":
+      // Who prints nothing is not installed.
+      guard let program = RedisServer.program else { break }
+      let server = try await RedisServer.start(program)
+      defer { server.stop() }
+      try await run(try await RedisInFront(server))
+    default: Whole.fail("no subject \(arguments[0])")
+    }
+    try await origin.close()
+  }
+
+  private static func remove(_ folder: String) throws {
+    if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Workloads
+
+/// The loads: what one subject takes for them is what is compared.
+struct WholeLoad<Subject: WholeSubject> {
+  let origin: Origin
+  let keys = Keys(count: 20_000)
+  /// How many requests are on their way at once, where there are as many as can be.
+  let tasks: Int
+  /// Of the requests that come by themselves, how many a second.
+  let rate = 2_000.0
+
+  /// Each key once: after it, the subject has what it may keep.
+  func fill(_ subject: Subject) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          for index in stride(from: task, to: keys.all.count, by: tasks) { _ = try await ask(subject, keys.all[index]) }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Tasks that each ask for one key after the other, for so long.
+  func closed(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> Taken {
+    let drawn = keys.drawn(1 << 17, seed: seed)
+    return try await counted { start, taken in
+      let end = start + UInt64(seconds * 1e9)
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for task in 0..<tasks {
+          group.addTask {
+            var asked = 0
+            while nanoseconds() < end {
+              let index = task * (drawn.count / tasks) + asked
+              _ = try await ask(subject, drawn[index % drawn.count])
+              asked += 1
+              if asked % 100 == 0 { try await subject.removeValue(forKey: drawn[(index + drawn.count / 2) % drawn.count]) }
+            }
+            return asked
+          }
+        }
+        taken.requests = try await group.reduce(0, +)
+      }
+    }
+  }
+
+  /// Requests that come at random times, whether or not earlier ones are done.
+  func open(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> Taken {
+    let drawn = keys.drawn(Int(rate * seconds), seed: seed)
+    let removed = keys.drawn(drawn.count / 100 + 1, seed: seed + 1_000)
+    return try await counted { start, taken in
+      try await withThrowingTaskGroup(of: UInt64.self) { group in
+        var randomness = Randomness(seed: seed)
+        var due = start
+        for (index, key) in drawn.enumerated() {
+          due += UInt64(-log(1 - Double.random(in: 0..<1, using: &randomness)) / rate * 1e9)
+          let now = nanoseconds()
+          if due > now { try await Task.sleep(for: .nanoseconds(Int64(due - now)), tolerance: .zero) }
+          if index % 100 == 99 { try await subject.removeValue(forKey: removed[index / 100]) }
+          let start = nanoseconds()
+          group.addTask { try await ask(subject, key) - start }
+        }
+        taken.latencies = try await group.reduce(into: []) { $0.append($1) }
+      }
+      taken.requests = drawn.count
+    }
+  }
+
+  /// Fifty callers of each of twenty keys that were never asked for, all at once.
+  func burst(_ subject: Subject, number: Int) async throws -> Taken {
+    let asked = (0..<20).map { keys.beyond(number * 20 + $0) }
+    return try await counted { start, taken in
+      try await withThrowingTaskGroup(of: UInt64.self) { group in
+        // Latencies are from the start of all, so that who had to wait for a thread has waited.
+        for caller in 0..<1_000 { group.addTask { try await ask(subject, asked[caller % asked.count]) - start } }
+        taken.latencies = try await group.reduce(into: []) { $0.append($1) }
+      }
+      taken.requests = taken.latencies.count
+    }
+  }
+
+  /// When the value was there.
+  private func ask(_ subject: Subject, _ key: String) async throws -> UInt64 {
+    let value = try await subject.value(forKey: key, fetch: origin.value)
+    let time = nanoseconds()
+    Payload.check(value, ofKey: key)
+    return time
+  }
+
+  /// `body` is told when it began.
+  private func counted(_ body: (UInt64, inout Taken) async throws -> Void) async throws -> Taken {
+    var taken = Taken()
+    let before = try await origin.requests()
+    let start = nanoseconds()
+    try await body(start, &taken)
+    taken.nanoseconds = nanoseconds() - start
+    taken.originRequests = try await origin.requests() - before
+    return taken
+  }
+}

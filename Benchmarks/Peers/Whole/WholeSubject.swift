@@ -1,0 +1,123 @@
+import Cistern
+import Foundation
+
+/// What is between a client and its origin. Each is used as its own users would.
+protocol WholeSubject: Sendable {
+  /// - Parameter fetch: What asks the origin.
+  func value(forKey key: String, fetch: @escaping @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8]
+  /// As is done when the origin's value has changed.
+  func removeValue(forKey key: String) async throws
+  /// The same, as the client finds it after a restart of its own.
+  func restarted() async throws -> Self
+  func close() async throws
+}
+
+/// What all of them may keep in the client's memory, and for how long anything is good.
+enum Limits {
+  static let memory = 32 << 20
+  static let disk = 1 << 30
+  static let seconds = 600
+}
+
+/// Every call asks the origin.
+struct NoCache: WholeSubject {
+  func value(forKey key: String, fetch: @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8] {
+    try await fetch(key)
+  }
+
+  func removeValue(forKey key: String) {}
+  func restarted() -> NoCache { self }
+  func close() {}
+}
+
+/// This project's: over both tiers, or in memory only.
+struct CisternInFront: WholeSubject {
+  /// Nil for memory only.
+  private let folder: String?
+  private let store: Store
+  private let cache: Cache<String, [UInt8]>
+
+  init(folder: String?) throws {
+    self.folder = folder
+    store =
+      if let folder {
+        try Store(directory: folder, memoryLimit: .bytes(Limits.memory), diskLimit: .bytes(Limits.disk))
+      } else {
+        try Store.inMemory(memoryLimit: .bytes(Limits.memory))
+      }
+    cache = try store.cache(
+      "values", of: [UInt8].self, keyedBy: String.self, expiry: .after(.seconds(Limits.seconds)))
+  }
+
+  func value(forKey key: String, fetch: @escaping @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8] {
+    try await cache.value(forKey: key, fetch: fetch)
+  }
+
+  func removeValue(forKey key: String) { cache.removeValue(forKey: key) }
+
+  func restarted() async throws -> CisternInFront {
+    try await store.close()
+    return try CisternInFront(folder: folder)
+  }
+
+  func close() async throws { try await store.close() }
+}
+
+/// Foundation's: look, and if nothing is there, ask and keep the answer.
+// Sendable holds because NSCache may be used by several threads, as its documentation says.
+struct NSCacheInFront: WholeSubject, @unchecked Sendable {
+  private final class Entry {
+    let value: [UInt8]
+    let expires: Date
+
+    init(_ value: [UInt8]) {
+      self.value = value
+      expires = Date(timeIntervalSinceNow: TimeInterval(Limits.seconds))
+    }
+  }
+
+  private let cache = NSCache<NSString, Entry>()
+
+  init() {
+    cache.totalCostLimit = Limits.memory
+  }
+
+  func value(forKey key: String, fetch: @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8] {
+    let object = NSString(string: key)
+    if let entry = cache.object(forKey: object), entry.expires > Date() { return entry.value }
+    let value = try await fetch(key)
+    cache.setObject(Entry(value), forKey: object, cost: value.count)
+    return value
+  }
+
+  func removeValue(forKey key: String) { cache.removeObject(forKey: NSString(string: key)) }
+  func restarted() -> NSCacheInFront { NSCacheInFront() }
+  func close() {}
+}
+
+/// A server in front: ask it, and if it has nothing, ask the origin and give it the answer.
+struct RedisInFront: WholeSubject {
+  let server: RedisServer
+  private let client: RedisClient
+
+  init(_ server: RedisServer) async throws {
+    self.server = server
+    client = try await RedisClient(server, connections: 4)
+  }
+
+  func value(forKey key: String, fetch: @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8] {
+    if let value = try await client.value(forKey: key) { return value }
+    let value = try await fetch(key)
+    try await client.setValue(value, forKey: key, seconds: Limits.seconds)
+    return value
+  }
+
+  func removeValue(forKey key: String) async throws { try await client.removeValue(forKey: key) }
+
+  func restarted() async throws -> RedisInFront {
+    try await client.close()
+    return try await RedisInFront(server)
+  }
+
+  func close() async throws { try await client.close() }
+}

@@ -1,0 +1,51 @@
+"""All of it: a client of an HTTP origin, with a cache and without."""
+
+from ..harnesses import BUILD, ROOT
+from ..running import Run
+from ..table import metric_table, nanoseconds
+
+TITLE = "Whole"
+BASE = "Cistern"
+SUBJECTS = ["Cistern", "Cistern memory", "no cache", "NSCache", "Redis"]
+#: Milliseconds that the origin takes for each answer.
+LATENCY = 5
+LOADS = {
+    "mixed": (
+        "Warm mixed load",
+        "Keys by Zipf's law (0.99) over 20,000, each of which was asked for before; with every hundredth request some key is removed, as one whose value "
+        "has changed. Requests a second and origin requests: 64 tasks that each ask as soon as they have their last value. Latencies: at 2,000 "
+        f"requests a second that come at random times. The origin takes {LATENCY} ms for each answer, values have 1 to 16 KiB. Memory is limited to "
+        "32 MiB, a fifth of all values; *Cistern* has the rest on disk, *Cistern memory* has no disk, Redis holds all."),
+    "restart": (
+        "After a restart of the client",
+        "The first requests, at 2,000 a second: what was in the client's memory is gone."),
+    "burst": (
+        "Bursts",
+        "1,000 callers at once, 50 of each of 20 keys that nobody has. Latencies are from the start of the burst."),
+}
+METRICS = [
+    # The time for one is what is divided, so that above 1 more are served.
+    ("requests a second", "ns", lambda value: f"{1e9 / value:,.0f}"),
+    ("origin requests", "origin_requests", lambda share: f"{share:.1%}"),
+    ("latency, median", "p50_ns", nanoseconds),
+    ("latency, 99 %", "p99_ns", nanoseconds),
+    ("latency, 99.9 %", "p999_ns", nanoseconds),
+]
+
+
+def runs(options):
+    folder = BUILD / "whole"
+    folder.mkdir(parents=True, exist_ok=True)
+    seconds = 0.3 if options.quick else 2
+    return [
+        Run("whole", subject, ("whole", subject, str(folder.relative_to(ROOT)), str(seconds), str(LATENCY)))
+        for subject in SUBJECTS
+    ]
+
+
+def tables(figures):
+    made = [
+        metric_table(f"whole-{load}", title, note, BASE, figures, load, METRICS, SUBJECTS)
+        for load, (title, note) in LOADS.items()
+    ]
+    return [table for table in made if table]

@@ -1,0 +1,24 @@
+/// One line of what a harness of scripts/compare prints.
+package struct Figure {
+  let group: String
+  let workload: String
+  let subject: String
+  let threads: Int
+  let metric: String
+  let value: Double
+
+  package init(group: String, workload: String, subject: String, threads: Int = 1, metric: String, value: Double) {
+    self.group = group
+    self.workload = workload
+    self.subject = subject
+    self.threads = threads
+    self.metric = metric
+    self.value = value
+  }
+
+  package func print() {
+    Swift.print("\(group),\(workload),\(subject),\(threads),\(metric),\(value)")
+  }
+}
+
+package func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
