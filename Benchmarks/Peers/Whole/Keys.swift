@@ -16,6 +16,12 @@ struct Keys: Sendable {
 
   func drawn(_ count: Int, seed: UInt64) -> [String] { ranks.draw(count, seed: seed).map { byRank[$0] } }
 
+  /// Each as often as the others.
+  func evenlyDrawn(_ count: Int, seed: UInt64) -> [String] {
+    var randomness = Randomness(seed: seed)
+    return (0..<count).map { _ in byRank[Int.random(in: 0..<byRank.count, using: &randomness)] }
+  }
+
   /// One that is never drawn.
   func beyond(_ number: Int) -> String { .key(byRank.count + number) }
 }

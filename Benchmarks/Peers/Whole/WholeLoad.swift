@@ -22,9 +22,11 @@ struct WholeLoad<Subject: WholeSubject> {
     }
   }
 
-  /// Tasks that each ask for one key after the other, for so long.
-  func closed(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> Taken {
+  /// Tasks that each ask for one key after the other, for so long. A hundredth as many keys are removed, popular ones no more than others:
+  /// on one that many want, all would wait for the origin at once.
+  func closed(_ subject: Subject, seconds: Double, seed: UInt64, removes: Bool = true) async throws -> Taken {
     let drawn = keys.drawn(1 << 17, seed: seed)
+    let removed = keys.evenlyDrawn(1 << 17, seed: seed)
     return try await counted { start, taken in
       let end = start + UInt64(seconds * 1e9)
       try await withThrowingTaskGroup(of: Int.self) { group in
@@ -32,10 +34,10 @@ struct WholeLoad<Subject: WholeSubject> {
           group.addTask {
             var asked = 0
             while nanoseconds() < end {
-              let index = task * (drawn.count / tasks) + asked
-              _ = try await ask(subject, drawn[index % drawn.count])
+              let place = (task * (drawn.count / tasks) + asked) % drawn.count
+              _ = try await ask(subject, drawn[place])
               asked += 1
-              if asked % 100 == 0 { try await subject.removeValue(forKey: drawn[(index + drawn.count / 2) % drawn.count]) }
+              if removes, asked % 100 == 0 { try await subject.removeValue(forKey: removed[place]) }
             }
             return asked
           }
@@ -48,7 +50,7 @@ struct WholeLoad<Subject: WholeSubject> {
   /// Requests that come at random times, whether or not earlier ones are done.
   func open(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> Taken {
     let drawn = keys.drawn(Int(rate * seconds), seed: seed)
-    let removed = keys.drawn(drawn.count / 100 + 1, seed: seed + 1_000)
+    let removed = keys.evenlyDrawn(drawn.count / 100 + 1, seed: seed)
     return try await counted { start, taken in
       try await withThrowingTaskGroup(of: UInt64.self) { group in
         var randomness = Randomness(seed: seed)

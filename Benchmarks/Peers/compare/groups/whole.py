@@ -12,8 +12,8 @@ LATENCY = 5
 LOADS = {
     "mixed": (
         "Warm mixed load",
-        "Keys by Zipf's law (0.99) over 20,000, each of which was asked for before; with every hundredth request some key is removed, as one whose value "
-        "has changed. Requests a second and origin requests: 64 tasks that each ask as soon as they have their last value. Latencies: at 2,000 "
+        "Keys by Zipf's law (0.99) over 20,000, each of which was asked for before; with every hundredth request one of them is removed, any, as one "
+        "whose value has changed. Requests a second: 64 tasks that each ask as soon as they have their last value. The rest: at 2,000 "
         f"requests a second that come at random times. The origin takes {LATENCY} ms for each answer, values have 1 to 16 KiB. Memory is limited to "
         "32 MiB, a fifth of all values; *Cistern* has the rest on disk, *Cistern memory* has no disk, Redis holds all."),
     "restart": (
@@ -26,7 +26,7 @@ LOADS = {
 METRICS = [
     # The time for one is what is divided, so that above 1 more are served.
     ("requests a second", "ns", lambda value: f"{1e9 / value:,.0f}"),
-    ("origin requests", "origin_requests", lambda share: f"{share:.1%}"),
+    ("origin requests", "origin_requests", lambda share: f"{share:.2%}"),
     ("latency, median", "p50_ns", nanoseconds),
     ("latency, 99 %", "p99_ns", nanoseconds),
     ("latency, 99.9 %", "p999_ns", nanoseconds),
