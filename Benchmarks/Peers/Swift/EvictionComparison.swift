@@ -1,5 +1,6 @@
 import Cistern
 import Foundation
+import Workloads
 
 /// The policies of this project, shown a trace at several limits: the default one by the project's name, others by theirs.
 /// Each request is "get; on a miss, load and insert".
