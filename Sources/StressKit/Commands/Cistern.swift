@@ -28,6 +28,9 @@ package struct CisternProgram: AsyncParsableCommand {
       } else {
         try command.run()
       }
+      if let failure = console.outputFailure() {
+        throw CommandFailure("not all of the output could be written: \(failure)", status: .badInput)
+      }
       return ExitStatus.success.rawValue
     } catch let failure as CommandFailure {
       if !failure.message.isEmpty { console.printError("cistern: \(failure.message)") }

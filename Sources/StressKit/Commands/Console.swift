@@ -1,3 +1,5 @@
+import Locking
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -20,15 +22,19 @@ package struct Console: Sendable {
   package var readAll: @Sendable () throws -> [UInt8]
   /// Whether a person watches standard error, so that a line may be drawn over.
   package var isTerminal: Bool
+  /// Why not all of standard output could be written, so far; nil where it was.
+  package var outputFailure: @Sendable () -> String?
 
   package init(
     write: @escaping @Sendable ([UInt8]) -> Void, writeError: @escaping @Sendable ([UInt8]) -> Void,
-    readAll: @escaping @Sendable () throws -> [UInt8], isTerminal: Bool
+    readAll: @escaping @Sendable () throws -> [UInt8], isTerminal: Bool,
+    outputFailure: @escaping @Sendable () -> String? = { nil }
   ) {
     self.write = write
     self.writeError = writeError
     self.readAll = readAll
     self.isTerminal = isTerminal
+    self.outputFailure = outputFailure
   }
 
   /// The console of the task that runs: the process's, unless a test gave it another.
@@ -36,16 +42,22 @@ package struct Console: Sendable {
 
   /// The process's own descriptors.
   package static let process = Console(
-    write: { Console.writeAll($0, to: STDOUT_FILENO) },
-    writeError: { Console.writeAll($0, to: STDERR_FILENO) },
+    write: { bytes in
+      if let failure = Console.writeAll(bytes, to: STDOUT_FILENO) { firstFailure.withLock { $0 = $0 ?? failure } }
+    },
+    writeError: { _ = Console.writeAll($0, to: STDERR_FILENO) },
     readAll: {
       var stream = FileStream(standardInput: ())
       var bytes: [UInt8] = []
       while case let block = try stream.next(), !block.isEmpty { bytes += block }
       return bytes
     },
-    isTerminal: isatty(STDERR_FILENO) == 1
+    isTerminal: isatty(STDERR_FILENO) == 1,
+    outputFailure: { firstFailure.withLock { $0 } }
   )
+
+  /// Why standard output could not be written, the first time.
+  private static let firstFailure = Guarded<String?>(nil)
 
   /// Writes a line to standard output.
   func print(_ line: some CustomStringConvertible) {
@@ -57,7 +69,8 @@ package struct Console: Sendable {
     writeError(Array((line.description + "\n").utf8))
   }
 
-  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+  /// Writes everything; why not, where it cannot.
+  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
     var rest = bytes[...]
     while !rest.isEmpty {
       // The pointer is used for as many bytes as there are, during the call.
@@ -65,9 +78,10 @@ package struct Console: Sendable {
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
-        // The reader went away (a pipe into `head`); there is nobody left to tell.
-        return
+        // Of a reader that went away (a pipe into `head`) there is nobody left to tell.
+        return errno == EPIPE ? nil : systemErrorMessage()
       }
     }
+    return nil
   }
 }

@@ -47,6 +47,7 @@ struct ReplayCommand: AsyncParsableCommand {
     let replay = Replay(
       path: trace, limits: try limitNames.map { try ReplayLimit(argument: $0) }, limitNames: limitNames,
       policies: policies)
+    let output = try JSONOutput.file(json)
     let report: ReplayReport
     do {
       report = try await replay.run()
@@ -54,6 +55,6 @@ struct ReplayCommand: AsyncParsableCommand {
       throw CommandFailure("\(error)", status: .badInput)
     }
     if json != "-" { Console.current.print(report) }
-    if let json { try JSONOutput.write(report, to: json) }
+    if let output { try JSONOutput.write(report, to: output) }
   }
 }

@@ -72,6 +72,7 @@ struct StressCommand: AsyncParsableCommand {
     } catch let error as TraceError {
       throw CommandFailure("\(error)", status: .badInput)
     }
+    let output = try JSONOutput.file(json)
     let console = Console.current
     if json != "-" { console.print("stress: " + configuration.announcement) }
     let stop = StopSignal(configuration.bound)
@@ -84,7 +85,7 @@ struct StressCommand: AsyncParsableCommand {
       throw CommandFailure("\(error)", status: .badInput)
     }
     if json != "-" { console.print(report) }
-    if let json { try JSONOutput.write(report, to: json) }
+    if let output { try JSONOutput.write(report, to: output) }
     if report.violationCount > 0 { throw CommandFailure("", status: .negative) }
   }
 

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 
 /// Writes reports as JSON, keys in order and readable by people too.
@@ -9,17 +8,14 @@ enum JSONOutput {
     return Array(try encoder.encode(report)) + [UInt8(ascii: "\n")]
   }
 
-  /// Writes to the file at `path`, whole or not at all; `-` is standard output.
-  static func write(_ report: some Encodable, to path: String) throws {
-    let bytes = try encode(report)
-    if path == "-" {
-      Console.current.write(bytes)
-      return
-    }
-    do {
-      try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch {
-      throw CommandFailure("cannot write the report to \(path): \(error.localizedDescription)", status: .badInput)
-    }
+  /// The file at `path`, written whole or not at all; `-` is standard output. Opened before there is a report, so that none
+  /// is made in vain.
+  static func file(_ path: String?) throws -> OutputFile? {
+    try path.map { try OutputFile($0 == "-" ? nil : $0) }
+  }
+
+  static func write(_ report: some Encodable, to file: OutputFile) throws {
+    try file.write(try encode(report))
+    try file.finish()
   }
 }
