@@ -66,11 +66,15 @@ extension Store {
       location: "cache \"\(name)\"")
   }
 
+  /// How many bytes of UTF-8 the name of a cache may have.
+  package static let cacheNameLengths = 1...128
+
   private static func check<Value>(_ name: String, _ configuration: CacheConfiguration<Value>) throws(CisternError) {
     let location = "opening cache \"\(name)\""
-    guard (1...128).contains(name.utf8.count) else {
+    guard cacheNameLengths.contains(name.utf8.count) else {
       throw CisternError(
-        .invalidArgument, "the name of a cache has between 1 and 128 bytes; this one has \(name.utf8.count)",
+        .invalidArgument,
+        "the name of a cache has between \(cacheNameLengths.lowerBound) and \(cacheNameLengths.upperBound) bytes; this one has \(name.utf8.count)",
         location: location)
     }
     try configuration.check(location: location)

@@ -1,3 +1,4 @@
+import CisternTesting
 import Foundation
 import Testing
 
@@ -158,5 +159,57 @@ import Testing
     _ = try folder.file("store/data.mdb", garbage)
     #expect(await CommandRun("stat", store).status == 2)
     #expect(try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb")) == Data(garbage))
+  }
+
+  @Test func `a store that is there is not given another limit`() async {
+    await put("a", "one")
+    let run = await CommandRun(["put", store, "things", "b", "--disk-limit", "2MiB"], input: [1])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("1048576") && run.errors.contains("--disk-limit"))
+    #expect(await CommandRun("get", store, "things", "b").status == 1)
+  }
+
+  @Test(arguments: ["", String(repeating: "n", count: 129)])
+  func `a cache that no program could open is not begun`(name: String) async {
+    let run = await CommandRun(["put", store, name, "a", "--disk-limit", "1MiB"], input: [1])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("between 1 and 128"))
+  }
+
+  @Test func `where there is no store, it is said what makes one`() async {
+    for directory in [store, folder.path] {
+      let run = await CommandRun(["put", directory, "things", "a"], input: [1])
+      #expect(run.status == 2)
+      #expect(run.errors.contains("--disk-limit"))
+    }
+  }
+
+  @Test func `a text is the same key in whatever form it is written`() async {
+    await put("e\u{301}", "one")
+    let run = await CommandRun("get", store, "things", "\u{e9}")
+    #expect(run.text == "one")
+    #expect(await CommandRun("list", store, "things", "--keys-only", "--prefix", "e\u{301}").text == "\u{e9}\n")
+    #expect(await CommandRun("remove", store, "things", "e\u{301}").status == 0)
+  }
+
+  @Test func `a key of which it is known that there is nothing is a no`() async {
+    await put("a", "one")
+    let line = #"{"key":"b","negative":true}"#
+    #expect(await CommandRun(["import", store, "things"], input: Array(line.utf8)).status == 0)
+    let run = await CommandRun("get", store, "things", "b")
+    #expect(run.status == 1)
+    #expect(run.errors.contains("nothing"))
+  }
+
+  @Test func `output that could not be written ends a command with an error`() async throws {
+    await put("a", "one")
+    let errors = Recorder<[UInt8]>()
+    let console = Console(
+      write: { _ in }, writeError: { errors.record($0) }, readAll: { [] }, isTerminal: false,
+      outputFailure: { "no space" })
+    let arguments = ["get", store, "things", "a"]
+    let status = await Console.$current.withValue(console) { await CisternProgram.run(arguments) }
+    #expect(status == 2)
+    #expect(String(decoding: errors.elements.joined(), as: UTF8.self).contains("no space"))
   }
 }

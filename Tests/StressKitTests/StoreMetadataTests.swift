@@ -20,7 +20,7 @@ import Testing
 
   /// Five hundred records with the tag that is then removed, one with all metadata, and one that is negative.
   private func fill() async throws {
-    let disk = try StoreOnDisk(writing: store, limit: .mebibytes(4))
+    let disk = try StoreOnDisk(writing: store, orMakingWith: .mebibytes(4))
     let partition = try disk.partition("things", beginning: true)
     for number in 0..<500 {
       let metadata = RecordMetadata(created: Self.full.created, cost: 1, tags: ["gone"], era: partition.currentEra)

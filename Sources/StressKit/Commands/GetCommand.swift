@@ -39,6 +39,9 @@ struct GetCommand: AsyncParsableCommand {
         "'\(KeyText.describe(key))' expired at \(Date(expires).formatted(.iso8601)); --expired gives it all the same",
         status: .negative)
     }
+    guard !record.metadata.isNegative else {
+      throw CommandFailure("of '\(KeyText.describe(key))' it is known that there is nothing", status: .negative)
+    }
     Console.current.write(record.bytes)
   }
 }

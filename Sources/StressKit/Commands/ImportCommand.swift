@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cistern
-import Foundation
 
 /// `cistern import`: records from JSON Lines.
 struct ImportCommand: AsyncParsableCommand {
@@ -36,10 +35,22 @@ struct ImportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let source = try ImportSource(file)
-    let store = try StoreOnDisk(writing: directory, limit: diskLimit)
+    let largest: ImportSource.Largest?
+    do {
+      // Before a store is made for what cannot be read.
+      largest = try source.largest()
+    } catch {
+      throw CommandFailure("\(error); nothing was imported", status: .badInput)
+    }
+    let store = try StoreOnDisk(writing: directory, orMakingWith: diskLimit)
     do {
       let partition = try store.partition(cache, beginning: true)
-      let count = try await RecordImport(partition: partition, source: source.name) { try source.lines() }.run()
+      if let largest, !partition.canHold(batchBytes: largest.size, count: 1) {
+        throw CommandFailure(
+          "\(source.name):\(largest.line): the record has \(ByteCount.bytes(largest.size)), more than the store can hold with its limit; nothing was imported",
+          status: .badInput)
+      }
+      let count = try await RecordImport(partition: partition, source: source).run()
       let evicted = store.tier.statistics.evictions
       try await store.close()
       Console.current.printError("\(Formatting.count(count)) records imported into '\(cache)'")
@@ -47,34 +58,9 @@ struct ImportCommand: AsyncParsableCommand {
         Console.current.printError(
           "\(Formatting.count(evicted)) records, older ones first, had to go: the store has reached its limit")
       }
-    } catch let error as TraceError {
-      try await store.close()
-      throw CommandFailure("\(error); nothing was imported", status: .badInput)
     } catch {
       try await store.close()
       throw error
     }
-  }
-}
-
-/// Where an import reads its lines from: twice, so that what comes from standard input is kept.
-struct ImportSource {
-  let name: String
-  private let path: String?
-  private let bytes: [UInt8]
-
-  init(_ path: String?) throws {
-    self.path = path
-    name = path ?? "standard input"
-    do {
-      bytes = path == nil ? try Console.current.readAll() : []
-    } catch {
-      throw CommandFailure("cannot read standard input: \(error)", status: .badInput)
-    }
-  }
-
-  func lines() throws -> LineReader {
-    let stream = if let path { try GzipStream(path: path) } else { GzipStream(bytes: bytes, name: name) }
-    return LineReader(stream, source: name, longest: 1 << 31)
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cistern
 
 /// A key on the command line: its text, or its bytes in hexadecimal.
 struct KeyArgument: ParsableArguments {
@@ -9,7 +10,7 @@ struct KeyArgument: ParsableArguments {
   var hex = false
 
   func bytes() throws -> [UInt8] {
-    hex ? try KeyText.bytes(hexadecimal: key) : Array(key.utf8)
+    try KeyText.bytes(key, isHexadecimal: hex)
   }
 }
 
@@ -31,6 +32,11 @@ enum KeyText {
 
   static func hexadecimal(_ key: [UInt8]) -> String {
     key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  /// The bytes of a key that was given as text, which are those that a cache of strings has it under, or in hexadecimal.
+  static func bytes(_ text: String, isHexadecimal: Bool = false) throws -> [UInt8] {
+    isHexadecimal ? try bytes(hexadecimal: text) : text.withKeyBytes { $0.copiedBytes() }
   }
 
   static func bytes(hexadecimal text: String) throws -> [UInt8] {

@@ -49,7 +49,7 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try StoreOnDisk(reading: directory)
     let partition = try store.partition(cache)
-    let wanted = Array((prefix ?? "").utf8)
+    let wanted = try KeyText.bytes(prefix ?? "")
     var entries: [Entry] = []
     var left = limit ?? .max
     partition.forEachRecord { key, metadata, size in

@@ -40,7 +40,7 @@ struct PutCommand: AsyncParsableCommand {
   func run() async throws {
     let key = try key.bytes()
     let bytes = try input()
-    let store = try StoreOnDisk(writing: directory, limit: diskLimit)
+    let store = try StoreOnDisk(writing: directory, orMakingWith: diskLimit)
     let partition = try store.partition(cache, beginning: true)
     let created = SystemClock().wallTime()
     let expires = expiresAfter.map { lifetime in

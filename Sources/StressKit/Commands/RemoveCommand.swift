@@ -35,7 +35,7 @@ struct RemoveCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let key = try key.map { hex ? try KeyText.bytes(hexadecimal: $0) : Array($0.utf8) }
+    let key = try key.map { try KeyText.bytes($0, isHexadecimal: hex) }
     let store = try StoreOnDisk(writing: directory)
     let partition = try store.partition(cache)
     let ticket =

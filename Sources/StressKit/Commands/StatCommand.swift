@@ -43,7 +43,7 @@ struct StatCommand: AsyncParsableCommand {
   }
 
   private func report(_ store: StoreOnDisk) throws -> Report {
-    let caches = try store.tier.partitionNames().map { name in
+    let caches = try store.cacheNames().map { name in
       let statistics = try store.partition(name).statistics
       return Report.Cache(name: name, entries: statistics.entryCount, bytes: statistics.liveBytes)
     }

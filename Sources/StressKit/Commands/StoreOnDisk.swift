@@ -14,27 +14,37 @@ struct StoreOnDisk: Sendable {
 
   /// Opens an existing store to read. Throws where there is none, or where its file cannot be read.
   init(reading directory: String) throws {
-    try self.init(directory, limit: nil, isReadOnly: true)
+    let limit = try StoreOnDisk.recordedLimit(directory)
+    try self.init(directory, limit: try limit.orFailure(StoreOnDisk.absence(directory)), isReadOnly: true)
   }
 
-  /// Opens a store to write; with `limit`, also one that is not there yet.
-  init(writing directory: String, limit: ByteCount? = nil) throws {
-    try self.init(directory, limit: limit, isReadOnly: false)
+  /// Opens an existing store to write.
+  init(writing directory: String) throws {
+    let limit = try StoreOnDisk.recordedLimit(directory)
+    try self.init(directory, limit: try limit.orFailure(StoreOnDisk.absence(directory)), isReadOnly: false)
   }
 
-  private init(_ directory: String, limit: ByteCount?, isReadOnly: Bool) throws {
+  /// Opens a store to write, or makes one with this limit where there is none. Throws where there is one with another.
+  init(writing directory: String, orMakingWith limit: ByteCount?) throws {
+    let recorded = try StoreOnDisk.recordedLimit(directory)
+    if let recorded, let limit, recorded != limit {
+      throw CommandFailure(
+        "the store in \(directory) has a limit of \(recorded.bytes) bytes, not \(limit.bytes): "
+          + "leave out --disk-limit, which is for a store that is not there yet", status: .badInput)
+    }
+    let absence = StoreOnDisk.absence(directory) + "; --disk-limit makes one"
+    try self.init(directory, limit: try (recorded ?? limit).orFailure(absence), isReadOnly: false)
+  }
+
+  private init(_ directory: String, limit: ByteCount, isReadOnly: Bool) throws {
     self.directory = directory
     let reports = Reports()
     self.reports = reports
     do {
-      let recorded = try StoreOnDisk.recordedLimit(directory, mayBeAbsent: limit != nil)
-      guard let limit = recorded ?? limit else {
-        throw CommandFailure("there is no store in \(directory)", status: .badInput)
-      }
       tier = try DiskTier(directory: directory, limit: limit, isReadOnly: isReadOnly) { report in
         reports.messages.withLock { $0.append("\(report.message) (\(report.location))") }
       }
-    } catch let error as CisternError {
+    } catch {
       throw CommandFailure("\(error)", status: .badInput)
     }
     if isReadOnly, let message = reports.messages.withLock({ $0.first }) {
@@ -53,26 +63,48 @@ struct StoreOnDisk: Sendable {
     }
   }
 
-  private static func recordedLimit(_ directory: String, mayBeAbsent: Bool) throws -> ByteCount? {
-    guard FileManager.default.fileExists(atPath: directory) else {
-      if mayBeAbsent { return nil }
-      throw CommandFailure("\(directory) does not exist", status: .badInput)
+  /// The limit of the store in a directory; nil where there is none.
+  private static func recordedLimit(_ directory: String) throws -> ByteCount? {
+    guard FileManager.default.fileExists(atPath: directory) else { return nil }
+    do {
+      return try DiskTier.recordedLimit(in: directory)
+    } catch {
+      throw CommandFailure("\(error)", status: .badInput)
     }
-    return try DiskTier.recordedLimit(in: directory)
+  }
+
+  private static func absence(_ directory: String) -> String {
+    FileManager.default.fileExists(atPath: directory)
+      ? "there is no store in \(directory)" : "the directory '\(directory)' does not exist"
+  }
+
+  /// The names of the store's caches, in order.
+  func cacheNames() throws -> [String] {
+    do {
+      return try tier.partitionNames()
+    } catch {
+      throw CommandFailure("\(error)", status: .badInput)
+    }
   }
 
   /// The records of a cache. Throws where the store has no cache of this name, unless it is to be begun.
   func partition(_ name: String, beginning: Bool = false) throws -> any SecondTierPartition {
-    do {
-      if !beginning {
-        let names = try tier.partitionNames()
-        guard names.contains(name) else {
-          let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-          throw CommandFailure("the store in \(directory) has no cache '\(name)'; \(known)", status: .negative)
-        }
+    if beginning {
+      guard Store.cacheNameLengths.contains(name.utf8.count) else {
+        throw CommandFailure(
+          "a cache's name has between \(Store.cacheNameLengths.lowerBound) and \(Store.cacheNameLengths.upperBound) bytes; "
+            + "'\(name)' has \(name.utf8.count)", status: .badInput)
       }
+    } else {
+      let names = try cacheNames()
+      guard names.contains(name) else {
+        let known = names.isEmpty ? "none" : names.map { "'\($0)'" }.joined(separator: ", ")
+        throw CommandFailure("the store in \(directory) has no cache '\(name)'; it has \(known)", status: .negative)
+      }
+    }
+    do {
       return try tier.partition(named: name) { _ in }
-    } catch let error as CisternError {
+    } catch {
       throw CommandFailure("\(error)", status: .badInput)
     }
   }
@@ -100,5 +132,13 @@ extension RawSpan {
   var copiedBytes: [UInt8] {
     // Copied before the view ends.
     unsafe withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+}
+
+extension Optional {
+  /// The value; where there is none, the command fails with this message.
+  fileprivate func orFailure(_ message: String) throws -> Wrapped {
+    guard let self else { throw CommandFailure(message, status: .badInput) }
+    return self
   }
 }

@@ -30,7 +30,7 @@ struct KeyOptions: ParsableArguments {
   }
 
   func keySpace(folder: String?, trace: Trace?) throws -> KeySpace {
-    if let trace { return KeySpace(trace: trace, valueSize: valueSize?.bytes) }
+    if let trace { return try KeySpace(trace: trace, valueSize: valueSize?.bytes) }
     if let valueSize { return KeySpace(count: keys ?? KeyOptions.defaultCount, valueSize: valueSize.bytes) }
     let folder = folder ?? FileManager.default.currentDirectoryPath
     return KeySpace(folder: folder, files: try FolderScan.files(in: folder), count: keys ?? KeyOptions.defaultCount)
@@ -38,8 +38,9 @@ struct KeyOptions: ParsableArguments {
 
   private static func valueSize(_ text: String) throws -> ByteCount {
     let size = try ByteCount.positive(text)
-    guard (Stamp.size...1 << 30).contains(size.bytes) else {
-      throw ValidationError("'\(text)' must be from \(Stamp.size) bytes, which tell values apart, to 1GiB.")
+    guard (Stamp.size...KeySpace.largestValue.bytes).contains(size.bytes) else {
+      throw ValidationError(
+        "'\(text)' must be from \(Stamp.size) bytes, which tell values apart, to \(KeySpace.largestValue).")
     }
     return size
   }

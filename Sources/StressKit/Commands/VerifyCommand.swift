@@ -22,7 +22,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
     let store = try StoreOnDisk(reading: directory)
     let findings = store.tier.verify()
-    let entries = try store.tier.partitionNames().reduce(0) { try $0 + store.partition($1).statistics.entryCount }
+    let entries = try store.cacheNames().reduce(0) { try $0 + store.partition($1).statistics.entryCount }
     let size = store.tier.statistics.occupiedBytes
     try await store.close()
     for finding in findings { Console.current.print(finding) }

@@ -35,6 +35,13 @@ struct FileStream: ByteStream, ~Copyable {
     close(descriptor)
   }
 
+  /// Whether what is there can be opened twice, and is the same each time: not a pipe. True where nothing is there.
+  static func canBeReadAgain(_ path: String) -> Bool {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return true }
+    return status.st_mode & S_IFMT != S_IFIFO && status.st_mode & S_IFMT != S_IFCHR
+  }
+
   mutating func next() throws -> ArraySlice<UInt8> {
     while true {
       // The block is as large as the count given with it, and outlives the call.

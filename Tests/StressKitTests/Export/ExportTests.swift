@@ -38,7 +38,7 @@ import Testing
   }()
 
   private func fill(_ directory: String) async throws {
-    let disk = try StoreOnDisk(writing: directory, limit: .mebibytes(1))
+    let disk = try StoreOnDisk(writing: directory, orMakingWith: .mebibytes(1))
     let partition = try disk.partition("things", beginning: true)
     for record in Self.records {
       guard case .staged = partition.stage(.record(key: record.key, record.metadata, bytes: record.bytes)) else {
@@ -178,5 +178,30 @@ import Testing
     for text in ["", "1970-01-01", "1970-13-01T00:00:00Z", "2023-02-29T00:00:00Z", "1970-01-01T24:00:00Z"] {
       #expect(TimestampText.parse(text) == nil, "\(text)")
     }
+  }
+
+  @Test(arguments: ["missing.jsonl", "bad.jsonl"])
+  func `an import that cannot be read, or is wrong, makes no store`(name: String) async throws {
+    _ = try folder.file("bad.jsonl", #"{"key":"a""#)
+    let run = await CommandRun("import", other, "things", folder.path + "/" + name, "--disk-limit", "1MiB")
+    #expect(run.status == 2)
+    #expect(run.errors.contains(name) && run.errors.contains("nothing was imported"))
+    #expect(!FileManager.default.fileExists(atPath: other))
+  }
+
+  @Test func `an import reads a pipe once`() async throws {
+    let path = folder.path + "/pipe"
+    try #require(unsafe mkfifo(path, 0o600) == 0)
+    let line = #"{"key":"a","text":"one"}"# + "\n"
+    let sender = Task.detached {
+      // Waits for the reader.
+      let file = try #require(FileHandle(forWritingAtPath: path))
+      try file.write(contentsOf: Array(line.utf8))
+      try file.close()
+    }
+    let run = await CommandRun("import", other, "things", path, "--disk-limit", "1MiB")
+    try await sender.value
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(await CommandRun("get", other, "things", "a").text == "one")
   }
 }
