@@ -82,4 +82,25 @@ import Testing
     #expect(run.status == 2)
     #expect(run.errors.contains("trace.csv:2:"))
   }
+
+  @Test func `a trace of more bytes than can be counted is refused with the line`() async throws {
+    let path = try folder.file("trace.csv", String(repeating: "k,\(1 << 50)\n", count: 5_000))
+    let run = await CommandRun("replay", path, "--memory-limit", "1MiB")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("trace.csv:4097:"))
+  }
+
+  @Test func `a trace that can be read only once is refused`() async throws {
+    let run = await CommandRun("replay", "/dev/null", "--memory-limit", "1MiB")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("twice"))
+  }
+
+  @Test func `a report that cannot be written is refused before the replay`() async throws {
+    let path = try folder.file("trace.csv", "a\nb\n")
+    let run = await CommandRun("replay", path, "--memory-limit", "2", "--json", folder.path + "/absent/report.json")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("absent/report.json"))
+    #expect(run.output.isEmpty)
+  }
 }

@@ -100,4 +100,39 @@ import Testing
       #expect(peak > 0 && peak <= limit)
     }
   }
+
+  @Test func `a store that others made is left alone`() async throws {
+    let store = folder.path + "/store"
+    #expect(await CommandRun(["put", store, "things", "a", "--disk-limit", "64MiB"], input: [1]).status == 0)
+    let run = await CommandRun(
+      "stress", "--directory", store, "--in-process", "--operations", "10", "--value-size", "100")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("'things'"))
+    #expect(await CommandRun("stat", store).text.contains("64 MiB"))
+  }
+
+  @Test func `a run goes on in the folder of an earlier one`() async throws {
+    for _ in 0..<2 {
+      let report = try await run(
+        configuration(
+          "--directory", folder.path + "/store", "--in-process", "--operations", "200", "--value-size", "100",
+          "--keys", "20"))
+      #expect(report.violations == [])
+    }
+  }
+
+  @Test func `files behind a link are served, and those whose names an address cannot have are left out`() throws {
+    for name in ["a", "a?copy=1", "b"] { _ = try folder.file("files/\(name)", "content") }
+    let link = folder.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path + "/files")
+    let keys = try configuration(link, "--keys", "6").keys
+    #expect(Set(keys.names).count == 6)
+    #expect(keys.bodies == .files(folder: link, paths: ["a", "b"]))
+  }
+
+  @Test func `a trace with values that nobody could make is refused, unless they are given a size`() throws {
+    let trace = try folder.file("trace.csv", "a,\(1 << 50)\nb,10\n")
+    #expect(throws: CommandFailure.self) { try configuration("--trace", trace) }
+    #expect(try configuration("--trace", trace, "--value-size", "100").keys.count == 2)
+  }
 }

@@ -74,6 +74,9 @@ struct Replay: Sendable {
   /// Reads the trace once for its footprint, and once for the replay: of the trace itself, nothing but the distinct
   /// keys is held.
   func run() async throws -> ReplayReport {
+    guard FileStream.canBeReadAgain(path) else {
+      throw TraceError(path: path, line: nil, message: "a trace is read twice, so that it has to be a file")
+    }
     let footprint = try measure()
     var runs: [(result: ReplayResult, tier: ReplayTier)] = []
     for policy in policies {
@@ -98,14 +101,22 @@ struct Replay: Sendable {
     return ReplayReport(trace: path, footprint: footprint, results: runs.map(\.result))
   }
 
+  private static let mostBytes = 1 << 62
+
   private func measure() throws -> Footprint {
     var reader = try TraceReader(path: path)
     var footprint = Footprint()
     var sizes: [Int] = []
+    // No sum is greater than that of all requests.
+    var requested = 0
     while let request = try reader.next() {
       footprint.requests += 1
       footprint.hasSizes = request.size != nil
       let size = request.size ?? 1
+      requested += size
+      guard requested <= Replay.mostBytes else {
+        throw TraceError(path: path, line: reader.line, message: "the requests come to more bytes than can be counted")
+      }
       if request.key == sizes.count {
         sizes.append(size)
         footprint.cost += size

@@ -22,6 +22,22 @@ struct StoreDirectory: Sendable {
     }
   }
 
+  /// Throws where the folder has a store with caches that no stress run made: a run has limits of its own, and what is over
+  /// them goes.
+  func checkIsFree() async throws {
+    guard !isTemporary, FileManager.default.fileExists(atPath: path + "/" + StoreDirectory.dataFile) else { return }
+    let store = try StoreOnDisk(reading: path)
+    let names = try store.cacheNames()
+    try await store.close()
+    if let foreign = names.first(where: { $0 != Subject.cacheName }) {
+      throw CommandFailure(
+        "the store in \(path) has a cache '\(foreign)', which a stress run could evict from; give it a folder of its own",
+        status: .badInput)
+    }
+  }
+
+  private static let dataFile = "data.mdb"
+
   func removeIfTemporary() {
     guard isTemporary else { return }
     do {

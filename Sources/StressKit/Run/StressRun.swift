@@ -21,6 +21,7 @@ struct StressRun: Sendable {
   /// Runs, and reports. Throws where nothing could be run at all.
   func run() async throws -> StressReport {
     defer { directory.removeIfTemporary() }
+    try await directory.checkIsFree()
     let workshop = Workshop(configuration, stop: stop)
     return switch configuration.origin {
     case .inProcess:

@@ -10,6 +10,9 @@ struct Subject: Sendable {
   private let exerciseStore: Store?
   private let observations = Observations()
 
+  /// The name of the cache.
+  static let cacheName = "stress"
+
   /// Opens all of it.
   ///
   /// - Parameter isFirst: whether the run begins.
@@ -27,7 +30,7 @@ struct Subject: Sendable {
       directory: directory, memoryLimit: configuration.memoryLimit, diskLimit: configuration.diskLimit,
       configuration: options)
     cache = try store.cache(
-      "stress", of: [UInt8].self, keyedBy: String.self, configuration: Subject.configuration(workshop))
+      Subject.cacheName, of: [UInt8].self, keyedBy: String.self, configuration: Subject.configuration(workshop))
     let witness = ObserverWitness(run: workshop.run, keys: workshop.keys, violations: workshop.violations)
     self.witness = witness
     cache.observe(.all) { witness.receive($0) }.store(in: observations)

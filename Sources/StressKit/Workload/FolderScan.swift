@@ -13,7 +13,8 @@ enum FolderScan {
   /// More files than these are left out.
   static let mostFiles = 100_000
 
-  /// The folder's regular files in order of their paths; hidden ones and those of hidden folders are left out.
+  /// The folder's regular files in order of their paths; hidden ones and those of hidden folders are left out, and those
+  /// with a question mark in their names, behind which an address has its query.
   static func files(in folder: String) throws -> [File] {
     var isDirectory: ObjCBool = false
     // The flag is the callee's for the call only.
@@ -23,7 +24,7 @@ enum FolderScan {
     guard isDirectory.boolValue else {
       throw CommandFailure("\(folder) is no folder: give one whose files are to be served", status: .badInput)
     }
-    let root = URL(fileURLWithPath: folder).standardizedFileURL.path
+    let root = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
     guard
       let enumerator = FileManager.default.enumerator(
         at: URL(fileURLWithPath: root), includingPropertiesForKeys: [.fileSizeKey, .isRegularFileKey],
@@ -35,13 +36,14 @@ enum FolderScan {
     for case let url as URL in enumerator {
       let properties = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
       guard properties.isRegularFile == true, let size = properties.fileSize, size <= largestFile else { continue }
-      guard FileManager.default.isReadableFile(atPath: url.path) else { continue }
+      guard !url.path.contains("?"), FileManager.default.isReadableFile(atPath: url.path) else { continue }
       files.append(File(path: String(url.path.dropFirst(root == "/" ? 1 : root.count + 1)), size: size))
       if files.count >= mostFiles { break }
     }
     guard !files.isEmpty else {
       throw CommandFailure(
-        "the folder \(folder) has no files to serve (hidden ones and those over 1 MiB are left out)", status: .badInput)
+        "the folder \(folder) has no files to serve (left out are hidden ones, those over 1 MiB, and those with a question mark in their names)",
+        status: .badInput)
     }
     return files.sorted { $0.path < $1.path }
   }

@@ -1,3 +1,5 @@
+import Cistern
+
 /// The keys of a run, numbered from 0: their names, where their bodies come from, and how large those are.
 struct KeySpace: Sendable {
   /// Where the bodies come from.
@@ -51,8 +53,16 @@ extension KeySpace {
     bodies = .synthetic
   }
 
-  /// The keys of a trace, with the sizes that it gives them.
-  init(trace: Trace, valueSize: Int?) {
+  /// The largest value that is made up.
+  static let largestValue = ByteCount.gibibytes(1)
+
+  /// The keys of a trace, with the sizes that it gives them. Throws where it has one that nobody could make up.
+  init(trace: Trace, valueSize: Int?) throws {
+    if valueSize == nil, let largest = trace.sizes.compactMap(\.self).max(), largest > Self.largestValue.bytes {
+      throw CommandFailure(
+        "the trace has an object of \(ByteCount.bytes(largest)), and values are \(Self.largestValue) at most; "
+          + "--value-size makes all alike", status: .badInput)
+    }
     names = trace.keys
     sizes = trace.sizes.map { max(0, (valueSize ?? $0 ?? 4_096) - Stamp.size) }
     bodies = .synthetic
