@@ -22,21 +22,23 @@ struct ShardStandingsTests {
     var configuration = Store.Configuration()
     configuration.shardCount = 8
     let cache = try Cache<Int, Int>(costLimit: 800, weigher: { $0 }, configuration: configuration)
-    let idle = 3
+    let shards = 0..<8
+    func count(_ shard: Int) -> Int { cache.table.shards.withShard(at: shard) { $0.policy.total.count } }
+    for key in 0..<4_000 { cache[key] = 1 }
+    // Hashes differ from process to process: the one that holds most has its eighth at least.
+    let idle = try #require(shards.max { count($0) < count($1) })
     func isIdle(_ key: Int) -> Bool {
       cache.table.shards.index(of: EntryTable<Int, Int>.hash(key)) == idle
     }
-    func count() -> Int { cache.table.shards.withShard(at: idle) { $0.policy.total.count } }
-    for key in 0..<4_000 { cache[key] = 1 }
-    let before = count()
+    let before = count(idle)
     // More than fits in the others' parts, again and again.
     let asked = (10_000..<12_000).filter { !isIdle($0) }.prefix(790)
     for _ in 0..<60 {
       for key in asked where cache[key] == nil { cache[key] = 1 }
       #expect(cache.table.memoryCost <= 800)
     }
-    #expect(before > 40)
-    #expect(count() < before, "\(count()) of \(before)")
+    #expect(before >= 100)
+    #expect(count(idle) < before, "\(count(idle)) of \(before)")
   }
 
   @Test func `a shard that gave its room says what it would let go next`() throws {
