@@ -23,11 +23,19 @@ final class FaultInjectingPartition: SecondTierPartition {
     return try body(record.metadata, record.bytes.rawSpan)
   }
 
-  func contains(_ key: RawSpan) -> Bool {
+  func contains(_ key: RawSpan) -> Bool { presence(of: key) ?? false }
+
+  func presence(of key: RawSpan) -> Bool? {
     let key = key.copiedBytes()
     return tier.state.withLock { state in
-      guard state.contents.isReadable, let partition = state.contents.partitions[name] else { return false }
-      return partition.record(forKey: key) != nil || partition.departing[key] != nil
+      switch state.contents.mode {
+      // It cannot be read for now, and may be later.
+      case .degraded: return nil
+      case .closed: return false
+      case .active, .readOnly:
+        let partition = state.contents.partitions[name]!
+        return partition.record(forKey: key) != nil || partition.departing[key] != nil
+      }
     }
   }
 

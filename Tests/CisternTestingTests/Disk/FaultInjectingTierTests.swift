@@ -194,6 +194,21 @@ struct FaultInjectingTierTests {
     #expect(partition.bytes("b") == [1])
   }
 
+  @Test func `a tier that fails cannot tell what is there, and one that works or is closed can`() throws {
+    let partition = try open()
+    partition.set("a", [1])
+    tier.commit()
+    partition.set("b", [1])
+    for mode in [SecondTierStatistics.Mode.active, .readOnly] {
+      tier.setMode(mode)
+      #expect((["a", "b", "c"] as [Name]).map { partition.presence(of: $0) } == [true, true, false])
+    }
+    tier.setMode(.degraded)
+    #expect((["a", "b", "c"] as [Name]).map { partition.presence(of: $0) } == [nil, nil, nil])
+    tier.setMode(.closed)
+    #expect((["a", "b", "c"] as [Name]).map { partition.presence(of: $0) } == [false, false, false])
+  }
+
   @Test func `commits at once, and departures in a task on the executor, are part of a seeded schedule`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let tier = FaultInjectingTier(taskExecutor: executor)

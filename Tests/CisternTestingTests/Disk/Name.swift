@@ -34,6 +34,10 @@ extension SecondTierPartition {
     key.withKeyBytes { contains($0) }
   }
 
+  func presence(of key: Name) -> Bool? {
+    key.withKeyBytes { presence(of: $0) }
+  }
+
   @discardableResult
   func set(_ key: Name, _ bytes: [UInt8]) -> StagingResult {
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: UInt32(bytes.count))

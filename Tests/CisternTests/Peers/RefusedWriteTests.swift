@@ -46,6 +46,21 @@ struct RefusedWriteTests {
     #expect(cache.checkInvariants() == [])
   }
 
+  @Test func `a removal counts while the second tier cannot be read, though nobody can see what it removes`() throws {
+    let tier = FaultInjectingTier()
+    let cache = try open(memoryLimit: 100, tier: tier)
+    cache["a"] = bytes(10)
+    cache["b"] = bytes(10)
+    cache.trim(toCost: 0)
+    tier.setMode(.degraded)
+    #expect(cache["a"] == nil && !cache.contains("a"))
+    cache.removeValue(forKey: "a")
+    tier.setMode(.active)
+    #expect(cache["a"] == nil)
+    #expect(cache["b"] == bytes(10))
+    #expect(cache.checkInvariants() == [])
+  }
+
   @Test func `a value that only disk can hold is kept there, and in memory no older one is`() throws {
     let tier = FaultInjectingTier()
     let cache = try open(memoryLimit: 100, tier: tier)
