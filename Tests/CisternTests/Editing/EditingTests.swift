@@ -2,45 +2,20 @@ import Cistern
 import CisternTesting
 import Testing
 
+/// Unconfirmed edits: shown, kept, taken back, answered.
 struct EditingTests {
-  /// An edit that adds a field, and is confirmed when its gate opens.
-  private static func edit(
-    _ subject: FieldsSubject, _ field: String, gate: Gate, fails: Bool = false, answer: Fields? = nil,
-    context: WriterContext? = nil
-  ) -> Task<Fields?, any Error> {
-    subject.task {
-      try await subject.cache.editValue(forKey: "k", context: context) { value in
-        (value ?? [:]).merging([field: 1]) { $1 }
-      } confirmedBy: {
-        await gate.passUncancelled()
-        if fails { throw Broken() }
-        return answer
-      }
-    }
-  }
-
-  /// What a crash would leave.
-  private static func afterCrash(_ subject: FieldsSubject) throws -> Fields? {
-    subject.tier?.commit()
-    return try FieldsSubject(.staging, on: subject.executor, tier: subject.tier?.reopenedAfterCrash()).cache["k"]
-  }
-
-  private static func subject(_ kind: FieldsSubject.Kind, on executor: SeededExecutor) throws -> FieldsSubject {
-    try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
-  }
-
   @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
   func `an edit is shown at once, is not on disk before it is confirmed, and is taken back if it fails`(
     kind: FieldsSubject.Kind, fails: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
+      let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       cache["k"] = ["base": 1]
       let changes = Recorder<Change<String, Fields>>()
       let token = cache.observe { changes.record($0) }
       let (gate, me) = (Gate(), WriterContext())
-      let edit = Self.edit(subject, "edited", gate: gate, fails: fails, context: me)
+      let edit = subject.edit("edited", gate: gate, fails: fails, context: me)
       await gate.arrivals(atLeast: 1)
       for _ in 0..<2 {
         try #require(cache["k"] == ["base": 1, "edited": 1] && cache.contains("k"))
@@ -49,7 +24,7 @@ struct EditingTests {
         // Also where memory has no room for it.
         cache.trim(toCost: 0)
       }
-      if kind != .memory { try #require(try Self.afterCrash(subject) == ["base": 1]) }
+      if kind != .memory { try #require(try subject.afterCrash() == ["base": 1]) }
       gate.open()
       let end: Fields = fails ? ["base": 1] : ["base": 1, "edited": 1]
       if fails {
@@ -58,7 +33,7 @@ struct EditingTests {
         try #require(try await edit.value == end)
       }
       try #require(subject.valuesFromBothTiers("k") == [end, end])
-      if kind != .memory { try #require(try Self.afterCrash(subject) == end) }
+      if kind != .memory { try #require(try subject.afterCrash() == end) }
       for _ in 0..<50 { await Task.yield() }
       let seen = changes.elements.map(\.value)
       try #require(seen == [["base": 1, "edited": 1]] + (fails ? [["base": 1]] : []))
@@ -73,7 +48,7 @@ struct EditingTests {
     kind: FieldsSubject.Kind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
-      let subject = try Self.subject(kind, on: executor)
+      let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       cache["k"] = ["base": 1]
       var generator = SeededGenerator(seed: executor.seed)
@@ -82,7 +57,7 @@ struct EditingTests {
       let count = 4
       let gates = (0..<count).map { _ in Gate() }
       let fails = (0..<count).map { _ in generator.next(below: 2) == 0 }
-      let edits = (0..<count).map { Self.edit(subject, "edit\($0)", gate: gates[$0], fails: fails[$0]) }
+      let edits = (0..<count).map { subject.edit("edit\($0)", gate: gates[$0], fails: fails[$0]) }
       for gate in gates { await gate.arrivals(atLeast: 1) }
       let other = subject.task {
         await Task.yield()
@@ -119,74 +94,19 @@ struct EditingTests {
   private static func update(_ cache: Cache<String, Fields>) { cache.updateValue(forKey: "k") { $0 = ["base": 2] } }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `another value under an edit is shown edited, and stored as it is`(kind: FieldsSubject.Kind) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
-      let gate = Gate()
-      let edit = Self.edit(subject, "edited", gate: gate, fails: true)
-      await gate.arrivals(atLeast: 1)
-      subject.cache["k"] = ["set": 1]
-      try #require(subject.cache["k"] == ["set": 1, "edited": 1])
-      let loaded = try await subject.cache.refreshValue(forKey: "k") { _ in ["loaded": 1] }
-      try #require(loaded == ["loaded": 1] && subject.cache["k"] == ["loaded": 1, "edited": 1])
-      try subject.cache.batch { $0.setValue(["batch": 1], forKey: "k") }
-      try #require(subject.cache["k"] == ["batch": 1, "edited": 1])
-      if kind != .memory { try #require(try Self.afterCrash(subject) == ["batch": 1]) }
-      gate.open()
-      _ = await edit.result
-      try #require(subject.valuesFromBothTiers("k") == [["batch": 1], ["batch": 1]])
-      try #require(subject.findings == [])
-    }
-  }
-
-  @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a load that is on its way when an edit begins, or fails, brings what lies below the edits`(
-    kind: FieldsSubject.Kind
-  ) throws {
-    for failsFirst in [true, false] {
-      try SeededExecutor.run(seed: 0) { executor in
-        let subject = try Self.subject(kind, on: executor)
-        let (fetch, gate) = (Gate(), Gate())
-        let load = subject.task {
-          try await subject.cache.value(forKey: "k") { _ in
-            try await fetch.pass()
-            return ["loaded": 1]
-          }
-        }
-        await fetch.arrivals(atLeast: 1)
-        let edit = Self.edit(subject, "edited", gate: gate, fails: true)
-        await gate.arrivals(atLeast: 1)
-        try #require(subject.cache["k"] == ["edited": 1])
-        if failsFirst {
-          gate.open()
-          _ = await edit.result
-          try #require(subject.cache["k"] == nil)
-        }
-        fetch.open()
-        try #require(try await load.value == ["loaded": 1])
-        if !failsFirst { try #require(subject.cache["k"] == ["loaded": 1, "edited": 1]) }
-        gate.open()
-        _ = await edit.result
-        try #require(subject.valuesFromBothTiers("k") == [["loaded": 1], ["loaded": 1]])
-        try #require(subject.findings == [])
-      }
-    }
-  }
-
-  @Test(arguments: FieldsSubject.Kind.allCases)
   func `what the operation returns becomes the value, and later edits lie over it`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
+      let subject = try FieldsSubject(plain: kind, on: executor)
       subject.cache["k"] = ["base": 1]
       let (first, second) = (Gate(), Gate())
-      let one = Self.edit(subject, "one", gate: first, answer: ["server": 1])
+      let one = subject.edit("one", gate: first, answer: ["server": 1])
       await first.arrivals(atLeast: 1)
-      let two = Self.edit(subject, "two", gate: second)
+      let two = subject.edit("two", gate: second)
       await second.arrivals(atLeast: 1)
       first.open()
       try #require(try await one.value == ["server": 1])
       try #require(subject.cache["k"] == ["server": 1, "two": 1])
-      if kind != .memory { try #require(try Self.afterCrash(subject) == ["server": 1]) }
+      if kind != .memory { try #require(try subject.afterCrash() == ["server": 1]) }
       second.open()
       try #require(try await two.value == ["server": 1, "two": 1])
       try #require(subject.valuesFromBothTiers("k") == [["server": 1, "two": 1], ["server": 1, "two": 1]])
@@ -194,68 +114,10 @@ struct EditingTests {
     }
   }
 
-  enum Removal: CaseIterable, Sendable {
-    case key, all, tag, prefix, predicate
-
-    func apply(to cache: Cache<String, Fields>) {
-      switch self {
-      case .key: cache["k"] = nil
-      case .all: cache.removeAll()
-      case .tag: cache.removeAll(tagged: "tag")
-      case .prefix: cache.removeAll(withPrefix: "k")
-      case .predicate: cache.removeAll(where: { $0 == "k" })
-      }
-    }
-  }
-
-  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `a removal ends edits: nothing of them is stored, whatever becomes of their operations`(
-    kind: FieldsSubject.Kind, removal: Removal
-  ) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
-      let cache = subject.cache
-      cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
-      let gates = (0..<3).map { _ in Gate() }
-      let edits = [
-        Self.edit(subject, "kept", gate: gates[0]), Self.edit(subject, "failed", gate: gates[1], fails: true),
-        Self.edit(subject, "answered", gate: gates[2], answer: ["server": 1]),
-      ]
-      for gate in gates { await gate.arrivals(atLeast: 1) }
-      removal.apply(to: cache)
-      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
-      for gate in gates { gate.open() }
-      try #require(try await edits[0].value == nil)
-      for edit in edits { _ = await edit.result }
-      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
-      try #require(subject.findings == [])
-    }
-  }
-
-  @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an invalidation of others leaves edits as they are`(kind: FieldsSubject.Kind) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
-      let cache = subject.cache
-      cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
-      let gate = Gate()
-      let edit = Self.edit(subject, "edited", gate: gate)
-      await gate.arrivals(atLeast: 1)
-      cache.removeAll(tagged: "other")
-      cache.removeAll(withPrefix: "l")
-      let shown: Fields = ["base": 1, "edited": 1]
-      try #require(cache["k"] == shown)
-      gate.open()
-      try #require(try await edit.value == shown)
-      try #require(subject.valuesFromBothTiers("k") == [shown, shown])
-      try #require(subject.findings == [])
-    }
-  }
-
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `an edit can remove, and a cancelled one is taken back`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
+      let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       cache["k"] = ["base": 1]
       let gate = Gate()
@@ -278,24 +140,7 @@ struct EditingTests {
         nil
       }
       try #require(confirmed == nil && subject.valuesFromBothTiers("k") == [nil, nil])
-      if kind != .memory { try #require(try Self.afterCrash(subject) == nil) }
-      try #require(subject.findings == [])
-    }
-  }
-
-  @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a confirmed value whose time is up does not come back with a failed edit`(kind: FieldsSubject.Kind) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Self.subject(kind, on: executor)
-      subject.cache.setValue(["base": 1], forKey: "k", expiry: .after(.seconds(10)))
-      let gate = Gate()
-      let edit = Self.edit(subject, "edited", gate: gate, fails: true)
-      await gate.arrivals(atLeast: 1)
-      subject.clock.advance(by: .seconds(11))
-      try #require(subject.cache["k"] == ["base": 1, "edited": 1])
-      gate.open()
-      _ = await edit.result
-      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      if kind != .memory { try #require(try subject.afterCrash() == nil) }
       try #require(subject.findings == [])
     }
   }
@@ -308,9 +153,9 @@ struct EditingTests {
       subject.cache["k"] = ["base": 1]
       let gate = Gate()
       gate.open()
-      let merged = Self.edit(subject, "edited", gate: gate, answer: ["server": 1])
+      let merged = subject.edit("edited", gate: gate, answer: ["server": 1])
       try #require(try await merged.value == ["base": 1, "server": 1])
-      let failed = Self.edit(subject, "lost", gate: gate, answer: unmergeable)
+      let failed = subject.edit("lost", gate: gate, answer: unmergeable)
       let error = await #expect(throws: CisternError.self) { try await failed.value }
       try #require(error?.code == .notMerged)
       try #require(subject.valuesFromBothTiers("k") == [["base": 1, "server": 1], ["base": 1, "server": 1]])

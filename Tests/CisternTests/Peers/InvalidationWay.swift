@@ -1,0 +1,24 @@
+import Cistern
+
+/// By what the keys `a/…` of a cache are removed at once.
+enum InvalidationWay: CaseIterable, Sendable {
+  case tag, tagOfValue, prefix, predicate
+
+  func apply(to cache: Cache<String, Int>) {
+    switch self {
+    case .tag: cache.removeAll(tagged: "news")
+    case .tagOfValue: cache.removeAll(tagged: "odd")
+    case .prefix: cache.removeAll(withPrefix: "a/")
+    case .predicate: cache.removeAll(where: { $0.hasPrefix("a/") })
+    }
+  }
+}
+
+extension CacheConfiguration<Int> {
+  /// Odd values have a tag of their own.
+  static var taggingOdd: CacheConfiguration<Int> {
+    var settings = CacheConfiguration<Int>()
+    settings.tagsOfValue = { $0 % 2 == 0 ? [] : ["odd"] }
+    return settings
+  }
+}
