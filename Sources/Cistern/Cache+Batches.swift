@@ -61,10 +61,7 @@ extension Cache {
     switch outcome {
     case .nothing: break
     case .staged(let ticket): try await secondTier?.partition.waitForCommit(ticket)
-    case .refused:
-      throw CisternError(
-        .diskFailed, "the second tier would not take the batch: it is read-only, closed or failing",
-        location: "cache \"\(name)\"")
+    case .refused(let size): throw refusal(size: size, location: "cache \"\(name)\"")
     }
   }
 }
@@ -203,7 +200,7 @@ extension Cache {
         if let staged = write.writing.staged?.stamped(era: era), let token, let partition = secondTier?.partition {
           switch partition.stage(staged, in: token) {
           case .staged: if case .record = staged { isPersisted = true }
-          case .refused: outcome = .refused
+          case .refused: outcome = .refused(size: 0)
           }
         }
         let isKept = isPersisted || parts[index].arrival != nil

@@ -40,7 +40,7 @@ extension Cache {
           outcome = .staged(ticket)
           if case .record = staged { isPersisted = true }
         case .refused:
-          outcome = .refused
+          outcome = .refused(size: staged.stagedSize)
         }
       }
       isKept = isHeld || isPersisted
@@ -58,6 +58,7 @@ extension Cache {
       return isPersisted
     }
     if applied { table.count(hash) { if isKept { $0.stores += 1 } else { $0.refused += 1 } } }
+    if case .refused(let size) = outcome { reportRefusal(size: size, ofKey: key) }
     deliverChanges()
     return applied ? outcome : nil
   }
@@ -84,7 +85,7 @@ extension Cache {
       if let keyBytes, let secondTier {
         switch secondTier.partition.stage(.removal(key: keyBytes)) {
         case .staged(let ticket): outcome = .staged(ticket)
-        case .refused: outcome = .refused
+        case .refused: outcome = .refused(size: 0)
         }
       }
       if hadAny, observers.isObserved {
@@ -137,11 +138,30 @@ extension Cache {
       break
     case .staged(let ticket):
       try await secondTier?.partition.waitForCommit(ticket)
-    case .refused:
-      throw CisternError(
-        .diskFailed,
-        "the second tier would not take the write: it is larger than the tier can hold, or the tier is read-only, closed or failing",
-        location: location(of: key))
+    case .refused(let size):
+      throw refusal(size: size, location: location(of: key))
     }
+  }
+
+  /// Why the second tier would not take a write of this size.
+  func refusal(size: Int, location: String) -> CisternError {
+    let (code, message): (CisternError.Code, String) =
+      switch secondTier?.partition.mode {
+      case .readOnly?: (.readOnly, "the store is read-only; what is written is in memory only")
+      case .closed?: (.storeClosed, "the store is closed; what is written is in memory only")
+      case .active? where secondTier?.partition.canHold(batchBytes: size, count: 1) == false:
+        (.tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it")
+      case .active?, .degraded?, nil: (.diskFailed, "the second tier would not take the write: it fails")
+      }
+    return CisternError(code, message, location: location)
+  }
+
+  /// Reports a write that the second tier would not take, where that is for its size: it will not the next time either.
+  @usableFromInline
+  @inline(never)
+  func reportRefusal(size: Int, ofKey key: Key) {
+    let refusal = refusal(size: size, location: location(of: key))
+    guard refusal.code == .tooLarge else { return }
+    report(StoreReport(.refused, refusal.message, location: refusal.location))
   }
 }

@@ -111,7 +111,7 @@ extension Cache {
       if let staged = write.staged?.stamped(era: era), let secondTier {
         switch secondTier.partition.stage(staged) {
         case .staged(let ticket): outcome = .staged(ticket)
-        case .refused: outcome = .refused
+        case .refused: outcome = .refused(size: staged.stagedSize)
         }
       }
       let isPersisted = write.keyBytes.map { self.isPersisted($0) } ?? false

@@ -47,8 +47,8 @@ enum WriteOutcome: Sendable {
   case nothing
   /// It is staged.
   case staged(CommitTicket)
-  /// The tier would not have it.
-  case refused
+  /// The tier would not have it, which is so large as it counts.
+  case refused(size: Int)
 }
 
 /// A write that has been made.

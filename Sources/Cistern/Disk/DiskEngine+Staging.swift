@@ -159,7 +159,9 @@ extension DiskEngine {
   func waitForCommit(number: UInt64, countsEarlier: Bool) async throws(CisternError) {
     if isInherited { throw inheritedError("wait for a commit") }
     if number == 0 || mode == .closed { throw closedError("wait for a commit") }
-    if mode == .readOnly { return }
+    if mode == .readOnly {
+      throw CisternError(.readOnly, "the store is read-only", location: "wait for a commit, \(directory)")
+    }
     let error = await withCheckedContinuation { continuation in
       let waiter = CommitProgress.Waiter(number: number, countsEarlier: countsEarlier, continuation: continuation)
       if let known = progress.withLock({ $0.wait(waiter) }) {

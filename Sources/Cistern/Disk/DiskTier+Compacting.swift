@@ -6,7 +6,7 @@ extension DiskTier {
   ///
   /// Linear in the file's size; needs room for both meanwhile. Whenever the process ends, one of the two is there, whole.
   package static func compact(directory: String) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
-    let limit = try recordedLimit(directory: directory)
+    let limit = try recordedLimit(in: directory)
     let path = "\(directory)/\(DiskDirectory.data)"
     guard let limit, let before = DiskDirectory.fileSize(path) else {
       throw CisternError(.directoryUnusable, "there is no store in the directory", location: directory)
@@ -25,18 +25,6 @@ extension DiskTier {
       }
     }
     return (.bytes(before), .bytes(DiskDirectory.fileSize(path) ?? 0))
-  }
-
-  /// The limit that the store in the directory was last opened with; nil where there is no store.
-  package static func recordedLimit(directory: String) throws(CisternError) -> ByteCount? {
-    do {
-      guard DiskDirectory.fileSize("\(directory)/\(DiskDirectory.data)") != nil,
-        let mark = try DirectoryClaim(directory: directory, isReadOnly: true).readMark(), mark.limit > 0
-      else { return nil }
-      return .bytes(mark.limit)
-    } catch {
-      throw DiskDirectory.unusable(directory, error)
-    }
   }
 
   private static func compactAlone(_ directory: String, limit: ByteCount, _ claim: DirectoryClaim) throws {

@@ -62,6 +62,7 @@ struct StagedWrites: Sendable, Sequence {
 
 extension StagedWrite {
   /// Its bytes in memory, roughly.
+  @usableFromInline
   var stagedSize: Int {
     switch self {
     case .record(let key, let metadata, let bytes):

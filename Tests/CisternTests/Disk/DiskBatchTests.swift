@@ -180,7 +180,8 @@ func expectWholeBatches(
       Issue.record("taken, although it is read-only")
       return
     }
-    try await view.waitForCommit(view.endBatch(batch))
+    let error = await #expect(throws: CisternError.self) { try await view.waitForCommit(view.endBatch(batch)) }
+    #expect(error?.code == .readOnly)
     #expect(view.get("a") == nil)
     try await readOnly.close()
   }

@@ -140,7 +140,7 @@ import Testing
     let (before, after) = try DiskTier.compact(directory: scratch.store)
     #expect(after.bytes * 5 < before.bytes)
     #expect(try scratch.dataFileSize == after.bytes)
-    #expect(try DiskTier.recordedLimit(directory: scratch.store) == .mebibytes(16))
+    #expect(try DiskTier.recordedLimit(in: scratch.store) == .mebibytes(16))
     tier = try openTier(scratch)
     cache = try tier.cache()
     #expect(cache.keys().count == 100)

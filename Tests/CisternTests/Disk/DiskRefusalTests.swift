@@ -1,0 +1,64 @@
+import Cistern
+import Testing
+
+/// Why a write that was waited for is not on disk, by the error's code.
+struct DiskRefusalTests {
+  private func code(_ body: () async throws -> Void) async -> CisternError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? CisternError)?.code
+    }
+  }
+
+  private func open(_ scratch: Scratch, isReadOnly: Bool = false) throws -> (Store, Cache<String, [UInt8]>) {
+    var configuration = Store.Configuration()
+    configuration.isReadOnly = isReadOnly
+    let store = try Store(
+      directory: scratch.store, memoryLimit: .mebibytes(4), diskLimit: .mebibytes(1), configuration: configuration)
+    return (store, try store.cache("bytes", of: [UInt8].self, keyedBy: String.self))
+  }
+
+  @Test func `one that is too large for the disk is, and is reported, whether waited for or not`() async throws {
+    let scratch = Scratch()
+    let (store, cache) = try open(scratch)
+    let large = [UInt8](repeating: 1, count: 500_000)
+    #expect(await code { try await cache.commitValue(large, forKey: "a") } == .tooLarge)
+    #expect(cache["a"] == large)
+    cache["b"] = large
+    #expect(store.reports.map(\.code) == [.refused, .refused])
+    #expect(await code { try await cache.commitValue([1], forKey: "c") } == nil)
+    try await store.close()
+  }
+
+  @Test func `a read-only store says so, whatever is written`() async throws {
+    let scratch = Scratch()
+    let (writer, cache) = try open(scratch)
+    try await cache.commitValue([1], forKey: "a", tags: ["t"])
+    try await writer.close()
+    let (store, reader) = try open(scratch, isReadOnly: true)
+    #expect(reader["a"] == [1])
+    #expect(await code { try await reader.commitValue([2], forKey: "b") } == .readOnly)
+    #expect(await code { try await reader.commitBatch { $0.setValue([2], forKey: "b") } } == .readOnly)
+    #expect(await code { try await reader.commitRemoval(forKey: "a") } == .readOnly)
+    #expect(await code { try await reader.commitRemovalOfAll(tagged: "t") } == .readOnly)
+    #expect(await code { try await reader.commitRemovalOfAll(withPrefix: "a") } == .readOnly)
+    #expect(await code { try await store.flush() } == nil)
+    #expect(store.reports.isEmpty)
+    try await store.close()
+    let (again, unchanged) = try open(scratch)
+    #expect(unchanged["a"] == [1])
+    try await again.close()
+  }
+
+  @Test func `a closed store says so`() async throws {
+    let scratch = Scratch()
+    let (store, cache) = try open(scratch)
+    try await store.close()
+    #expect(await code { try await cache.commitValue([1], forKey: "a") } == .storeClosed)
+    #expect(await code { try await cache.commitBatch { $0.setValue([2], forKey: "b") } } == .storeClosed)
+    #expect(await code { try await cache.commitRemovalOfAll(tagged: "t") } == .storeClosed)
+    #expect(cache["a"] == [1])
+  }
+}
