@@ -52,7 +52,7 @@ extension Cache {
         result.values[key] = value
         led.append(LedFlight(key: key, hash: hash, flight: flight))
       case .waiting(let flight, let waiter, let leads):
-        awaited.append(BulkWaiter(key: key, hash: hash, flight: flight, waiter: waiter, leads: leads))
+        awaited.append(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: leads))
         if leads { led.append(LedFlight(key: key, hash: hash, flight: flight)) }
       }
     }
@@ -65,7 +65,7 @@ extension Cache {
     var leftOut: Set<Key> = []
     for entry in awaited {
       do {
-        let value = try await table.wait(for: entry.flight, as: entry.waiter, hash: entry.hash)
+        let value = try await entry.flight.wait(as: entry.waiter)
         if entry.flight.isInvalidated(since: era) {
           leftOut.insert(entry.key)
         } else {
@@ -84,7 +84,6 @@ extension Cache {
 
   private struct BulkWaiter {
     let key: Key
-    let hash: UInt64
     let flight: Flight<Value>
     let waiter: Int
     let leads: Bool

@@ -6,7 +6,8 @@ extension Cache: StoreMember {
     let snapshot = table.snapshot()
     return CacheStatistics(
       counters: snapshot.counters, inProgressCount: snapshot.inProgressCount,
-      waiterCount: table.waiterCount.load(ordering: .relaxed),
+      waiterCount: table.waiterCounts.suspended.load(ordering: .relaxed),
+      cancellations: table.waiterCounts.cancelled.load(ordering: .relaxed),
       memory: table.budget.statistics(entryCount: snapshot.count, cost: snapshot.cost),
       disk: secondTier?.partition.statistics)
   }

@@ -28,10 +28,9 @@ extension Cache {
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
     let hash = EntryTable<Key, Value>.hash(key)
-    let policy = policy ?? loading.policy
-    if let value = usableInMemory(key, hash: hash, accepting: policy.demand) { return value }
-    return try await load(key, hash: hash, storing: Storing(expiry: expiry, tags: tags), policy: policy, fetch: fetch)
-      .value
+    if let value = usableInMemory(key, hash: hash, accepting: (policy ?? loading.policy).demand) { return value }
+    let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
+    return try await load(key, hash: hash, on: terms, fetch: fetch).value
   }
 
   /// As ``value(forKey:expiry:tags:policy:fetch:)``, and tells where the value came from.
@@ -40,11 +39,11 @@ extension Cache {
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
     let hash = EntryTable<Key, Value>.hash(key)
-    let policy = policy ?? loading.policy
-    if let value = usableInMemory(key, hash: hash, accepting: policy.demand.freshOnly) {
+    if let value = usableInMemory(key, hash: hash, accepting: (policy ?? loading.policy).demand.freshOnly) {
       return Loaded(value: value, source: .memory)
     }
-    return try await load(key, hash: hash, storing: Storing(expiry: expiry, tags: tags), policy: policy, fetch: fetch)
+    let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
+    return try await load(key, hash: hash, on: terms, fetch: fetch)
   }
 
   /// Fetches the key anew, whatever is cached, and returns what came; joins a flight that is on its way. The older value
@@ -82,7 +81,7 @@ extension Cache {
   /// Hits, joins or leads.
   @inlinable
   nonisolated(nonsending) func load(
-    _ key: Key, hash: UInt64, storing: Storing, policy: LoadPolicy,
+    _ key: Key, hash: UInt64, on terms: LoadTerms?,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
     while true {
@@ -90,21 +89,21 @@ extension Cache {
       try Task.checkCancellation()
       // What it gets must be newer than what was invalidated before it asked.
       let era = table.newestInvalidation.load(ordering: .acquiring)
-      switch try begin(key, hash: hash, storing: storing, policy: policy, fetch: fetch) {
+      switch try begin(key, hash: hash, on: terms, fetch: fetch) {
       case .loaded(let loaded):
         return loaded
-      case .waiting(let flight, let waiter, let source, nil) where policy.timeout == .max:
+      case .waiting(let flight, let waiter, let source, nil):
         do {
-          let value = try await table.wait(for: flight, as: waiter, hash: hash)
+          let value = try await flight.wait(as: waiter)
           if flight.isInvalidated(since: era) { continue }
           return Loaded(value: value, source: source)
         } catch is LookAgain {
           // The flight brought nothing that this caller may have. It knows how to ask for it.
         }
-      case .waiting(let flight, let waiter, let source, let instead):
+      case .waiting(let flight, let waiter, let source, let patience?):
         do {
           let loaded = try await waitPatiently(
-            for: flight, as: waiter, forKey: key, hash: hash, policy: policy, instead: instead, source: source)
+            for: flight, as: waiter, forKey: key, hash: hash, patience: patience, source: source)
           if flight.isInvalidated(since: era) { continue }
           return loaded
         } catch is LookAgain {
@@ -118,9 +117,9 @@ extension Cache {
   enum Beginning {
     /// Its value is there.
     case loaded(Loaded<Value>)
-    /// It waits for a flight, as the waiter with this number; where that fails or takes too long, there is something
-    /// instead.
-    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, instead: Held<Value>?)
+    /// It waits for a flight, as the waiter with this number; with patience where it does so not for ever, or has
+    /// something instead.
+    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, Patience<Value>?)
   }
 
   /// Hits, joins or leads, up to where it has to wait. Apart from the waiting, and not inlined, so that the frames of
@@ -128,9 +127,10 @@ extension Cache {
   @inlinable
   @inline(never)
   func begin(
-    _ key: Key, hash: UInt64, storing: Storing, policy: LoadPolicy,
-    fetch: @escaping @Sendable (Key) async throws -> Value
+    _ key: Key, hash: UInt64, on terms: LoadTerms?, fetch: @escaping @Sendable (Key) async throws -> Value
   ) throws -> Beginning {
+    let policy = terms?.policy ?? loading.policy
+    let storing = terms?.storing ?? Storing()
     let priority = Task.currentPriority
     while true {
       let decision = table.load(key, hash: hash, at: now(), accepting: policy.demand, priority: priority) {
@@ -149,7 +149,7 @@ extension Cache {
       case .expired:
         endExpired(key, hash: hash)
       case .join(let flight, let waiter, _, let instead):
-        return .waiting(flight, waiter: waiter, .joined, instead: instead)
+        return .waiting(flight, waiter: waiter, .joined, Patience.ifNeeded(by: policy, instead: instead))
       case .lead(let flight, let waiter, let instead, let looksBehind):
         if looksBehind {
           switch landFromSecondTier(flight, forKey: key, hash: hash, policy: policy) {
@@ -160,7 +160,7 @@ extension Cache {
         }
         table.count(hash) { $0.misses += 1 }
         start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
-        return .waiting(flight, waiter: waiter, .fetched, instead: instead)
+        return .waiting(flight, waiter: waiter, .fetched, Patience.ifNeeded(by: policy, instead: instead))
       }
     }
   }

@@ -4,13 +4,13 @@ extension Cache {
   /// Waits as long as the policy says; then, and where the flight fails, returns the older value while that is in grace.
   @usableFromInline
   nonisolated(nonsending) func waitPatiently(
-    for flight: Flight<Value>, as waiter: Int, forKey key: Key, hash: UInt64, policy: LoadPolicy,
-    instead: Held<Value>?, source: Loaded<Value>.Source
+    for flight: Flight<Value>, as waiter: Int, forKey key: Key, hash: UInt64, patience: Patience<Value>,
+    source: Loaded<Value>.Source
   ) async throws -> Loaded<Value> {
-    let patience = startPatience(of: flight, waiter: waiter, policy: policy, instead: instead)
-    defer { patience?.cancel() }
+    let timer = startTimer(of: patience, for: flight, waiter: waiter)
+    defer { timer?.cancel() }
     do {
-      let value = try await table.wait(for: flight, as: waiter, hash: hash)
+      let value = try await flight.wait(as: waiter)
       return Loaded(value: value, source: source)
     } catch let error as LookAgain {
       throw error
@@ -19,13 +19,19 @@ extension Cache {
       switch ended {
       case .returningStale(let value): return returned(value, hash: hash)
       case .timedOut:
-        if !Task.isCancelled, let instead, !instead.isGone(at: now()) { return returned(instead.value, hash: hash) }
+        if let value = usable(patience.instead) { return returned(value, hash: hash) }
         throw timedOut(key)
       }
     } catch {
-      if !Task.isCancelled, let instead, !instead.isGone(at: now()) { return returned(instead.value, hash: hash) }
+      if let value = usable(patience.instead) { return returned(value, hash: hash) }
       throw error
     }
+  }
+
+  /// The older value, while it is in grace; nothing for one who has been cancelled.
+  private func usable(_ instead: Held<Value>?) -> Value? {
+    guard let instead, !Task.isCancelled, !instead.isGone(at: now()) else { return nil }
+    return instead.value
   }
 
   /// The older value, which the look-up did not count as a hit.
@@ -38,24 +44,24 @@ extension Cache {
   }
 
   /// Starts the task that ends the wait in time; nil where the wait has no end.
-  private func startPatience(
-    of flight: Flight<Value>, waiter: Int, policy: LoadPolicy, instead: Held<Value>?
-  ) -> Task<Void, Never>? {
+  private func startTimer(of patience: Patience<Value>, for flight: Flight<Value>, waiter: Int) -> Task<Void, Never>? {
+    let (softTimeout, timeout) = (patience.softTimeout, patience.timeout)
     // With nothing to return instead there is no reason to give up early.
-    let instead = policy.softTimeout <= policy.timeout ? instead : nil
-    guard policy.timeout != .max || (instead != nil && policy.softTimeout != .max) else { return nil }
+    let instead = softTimeout <= timeout ? patience.instead : nil
+    guard timeout != .max || (instead != nil && softTimeout != .max) else { return nil }
     let start = clock.now()
     return Task(executorPreference: pilot.taskExecutor) { [self] in
-      if let instead, policy.softTimeout != .max {
-        guard (try? await clock.sleep(until: start.advanced(by: policy.softTimeout))) != nil else { return }
+      if let instead, softTimeout != .max {
+        guard (try? await clock.sleep(until: start.advanced(by: softTimeout))) != nil else { return }
         // Its grace may have ended in the meantime: then there is nothing to return, and the wait goes on. The flight is
         // left to be stored.
         if !instead.isGone(at: now()) {
-          return flight.leave(waiter, with: PatienceEnded<Value>.returningStale(instead.value), keepingFlight: true)
+          flight.leave(waiter, with: PatienceEnded<Value>.returningStale(instead.value), keepingFlight: true)
+          return
         }
       }
-      guard policy.timeout != .max,
-        (try? await clock.sleep(until: start.advanced(by: policy.timeout))) != nil
+      guard timeout != .max,
+        (try? await clock.sleep(until: start.advanced(by: timeout))) != nil
       else { return }
       // Who has nothing leaves as one who was cancelled does.
       flight.leave(waiter, with: PatienceEnded<Value>.timedOut)

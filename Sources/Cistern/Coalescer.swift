@@ -42,7 +42,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     try Task.checkCancellation()
     let hash = EntryTable<Key, Value>.hash(key)
     let seat = board(key, hash: hash, fetch: fetch)
-    return try await table.wait(for: seat.flight, as: seat.waiter, hash: hash)
+    return try await seat.flight.wait(as: seat.waiter)
   }
 
   /// Joins or leads. Apart from the waiting, and not inlined, so that the frames of those who wait are small.

@@ -13,9 +13,11 @@ struct Loading {
     let cache = try Cache<Int, Int>(costLimit: 1 << 20)
     let nextKey = Atomic(0)
     return [
-      try await joining("a coalescer's flight") { key, fetch in try await coalescer.value(forKey: key, fetch: fetch) },
-      try await joining("a cache's flight") { key, fetch in
-        try await cache.value(forKey: key + 1_000_000, fetch: fetch)
+      try await joining("a coalescer's flight") { round in
+        { _ in _ = try await coalescer.value(forKey: round.key) { key in await round.fetch(key) } }
+      },
+      try await joining("a cache's flight") { round in
+        { _ in _ = try await cache.value(forKey: round.key + 1_000_000) { key in await round.fetch(key) } }
       },
       try await Pair(
         title: "load of a key, alone, in memory", yardstick: "`Task` and its value", target: nil, rounds: 9,
@@ -35,9 +37,23 @@ struct Loading {
     ]
   }
 
+  /// One key that many ask for, and the door that keeps its only fetch.
+  private struct Round: Sendable {
+    let key: Int
+    let door = Door()
+    let fetches = Counter()
+
+    func fetch(_ key: Int) async -> Int {
+      fetches.increment()
+      await door.wait()
+      return key
+    }
+  }
+
+  /// - Parameter asking: what each task of a round does. The call is written out there, as a user's is: a closure between
+  ///   would be measured too, which the yardstick has not.
   private func joining(
-    _ title: String,
-    load: @escaping @Sendable (Int, @escaping @Sendable (Int) async throws -> Int) async throws -> Int
+    _ title: String, asking: @escaping (Round) -> @Sendable (Int) async throws -> Void
   ) async throws -> Row {
     let nextKey = Atomic(0)
     return try await Pair(
@@ -46,21 +62,10 @@ struct Loading {
       measure: {
         var sum = 0.0
         for _ in 0..<repetitions {
-          let key = nextKey.add(1, ordering: .relaxed).newValue
-          let door = Door()
-          let fetches = Counter()
-          sum += try await Joining.cost(
-            tasks: tasks,
-            ask: { _ in
-              _ = try await load(key) { key in
-                fetches.increment()
-                await door.wait()
-                return key
-              }
-            },
-            open: { door.open() })
+          let round = Round(key: nextKey.add(1, ordering: .relaxed).newValue)
+          sum += try await Joining.cost(tasks: tasks, ask: asking(round), open: { round.door.open() })
           // One that was overtaken by the door's opening may come when the flight has landed.
-          precondition(fetches.value <= 2, "\(fetches.value) fetches of one key")
+          precondition(round.fetches.value <= 2, "\(round.fetches.value) fetches of one key")
         }
         return sum / Double(repetitions)
       },

@@ -24,21 +24,10 @@ extension EntryTable {
   ) -> Flight<Value> {
     let era = newestInvalidation.load(ordering: .acquiring)
     guard !pilot.completesAbandonedFlights else {
-      return Flight(work: work, priority: priority, era: era, abandon: nil)
+      return Flight(work: work, priority: priority, era: era, counts: waiterCounts)
     }
-    return Flight(work: work, priority: priority, era: era) { [self] flight in end(flight, forKey: key, hash: hash) }
-  }
-
-  /// Waits for a flight as one of its waiters.
-  @inlinable
-  nonisolated(nonsending) func wait(for flight: Flight<Value>, as waiter: Int, hash: UInt64) async throws -> Value {
-    waiterCount.add(1, ordering: .relaxed)
-    defer { waiterCount.subtract(1, ordering: .relaxed) }
-    do {
-      return try await flight.wait(as: waiter)
-    } catch let error as CancellationError {
-      if Task.isCancelled { count(hash) { $0.cancellations += 1 } }
-      throw error
+    return Flight(work: work, priority: priority, era: era, counts: waiterCounts) { [self] flight in
+      end(flight, forKey: key, hash: hash)
     }
   }
 

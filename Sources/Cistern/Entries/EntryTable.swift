@@ -12,8 +12,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let shards: ShardArray<Key, Value>
   @usableFromInline let standings: ShardStandings
   @usableFromInline let budget: MemoryBudget
-  /// Callers that wait for flights now.
-  @usableFromInline let waiterCount = Atomic<Int>(0)
+  @usableFromInline let waiterCounts = WaiterCounts()
   /// The number of the newest invalidation: what begins to be fetched or read now is not older.
   @usableFromInline let newestInvalidation: Atomic<UInt64>
   /// Every invalidation that may concern an entry; the shards have copies. Locked before any shard, never after one.
@@ -106,6 +105,13 @@ extension EntryTable {
         guard now < deadline else { return .expired }
         shard.recordHit(number)
         return .hit(held.value, isStale: false)
+      }
+      if let number, demand.fetches, case .inProgress(let flight) = shard.slots[number].entry,
+        case .joined(let waiter, let raised) = flight.join(Urgency(priority))
+      {
+        // Nor does this change the entry.
+        shard.counters.joins += 1
+        return .join(flight, waiter: waiter, raiseTo: raised, instead: nil)
       }
       let decision: Entry<Value>.LoadDecision
       (decision, replaced, _) = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in

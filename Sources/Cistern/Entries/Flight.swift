@@ -11,6 +11,7 @@ final class Flight<Value: Sendable>: Sendable {
   @usableFromInline let state: Guarded<FlightState<Value, WaitingTask<Value>>>
   /// The task, shared by all flights of one bulk load.
   @usableFromInline let work: FlightWork
+  @usableFromInline let counts: WaiterCounts
   /// Called, outside all locks, when the last waiter has left; takes the entry out. Nil where the flight is to complete
   /// without waiters. Kept here, not by each waiter: the frame of a task that waits should be small.
   @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
@@ -23,9 +24,11 @@ final class Flight<Value: Sendable>: Sendable {
 
   @inlinable
   init(
-    work: FlightWork, priority: TaskPriority, era: UInt64 = 0, abandon: (@Sendable (Flight) -> Void)? = nil
+    work: FlightWork, priority: TaskPriority, era: UInt64 = 0, counts: WaiterCounts = WaiterCounts(),
+    abandon: (@Sendable (Flight) -> Void)? = nil
   ) {
     self.work = work
+    self.counts = counts
     self.era = era
     self.abandon = abandon
     state = Guarded(FlightState(priority: priority))
@@ -56,17 +59,21 @@ final class Flight<Value: Sendable>: Sendable {
   }
 
   /// Waits for the result, as a waiter that joined. Throws `CancellationError` promptly when the task is cancelled.
+  ///
+  /// Inlined, and what it can do without is not there: a task's stack grows by 984 bytes at a time, each an allocation, and
+  /// who waits for a flight is to find room in the first.
   @inlinable
+  @inline(__always)
   nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
-    try await withTaskPriorityEscalationHandler {
-      await withTaskCancellationHandler {
-        await WaitingTask.suspend { park($0, as: waiter) }
-      } onCancel: {
-        leave(waiter)
+    try await withTaskCancellationHandler {
+      try await withTaskPriorityEscalationHandler {
+        try await WaitingTask.suspend { park($0, as: waiter) }
+      } onPriorityEscalated: { _, priority in
+        escalate(to: priority)
       }
-    } onPriorityEscalated: { _, priority in
-      escalate(to: priority)
-    }.get()
+    } onCancel: {
+      cancelWait(of: waiter)
+    }
   }
 
   /// Suspended, a waiter comes to wait.
@@ -75,7 +82,12 @@ final class Flight<Value: Sendable>: Sendable {
   func park(_ task: WaitingTask<Value>, as waiter: Int) {
     // The task may have been escalated since it joined, when nothing here would have heard of it.
     let urgency = Urgency(Task.currentPriority)
-    let (raised, decision) = state.withLock { ($0.raise(to: urgency), $0.wait(waiter, task)) }
+    let (raised, decision) = state.withLock { state in
+      let raised = state.raise(to: urgency)
+      let decision = state.wait(waiter, task)
+      if case .suspended = decision { counts.suspended.wrappingAdd(1, ordering: .relaxed) }
+      return (raised, decision)
+    }
     if let raised { work.raise(to: raised) }
     switch decision {
     case .suspended: break
@@ -89,24 +101,42 @@ final class Flight<Value: Sendable>: Sendable {
     if let raised = state.withLock({ $0.raise(to: Urgency(priority)) }) { work.raise(to: raised) }
   }
 
+  /// A waiter's task was cancelled.
+  @inlinable
+  func cancelWait(of waiter: Int) {
+    if leave(waiter, with: CancellationError()) { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
+  }
+
   /// Ends one waiter's wait with `error`, outside all locks; nothing where it has ended.
   ///
   /// - Parameter keeps: whether the flight goes on in any case.
+  /// - Returns: whether it was this that ended it.
   @inlinable
-  func leave(_ waiter: Int, with error: any Error = CancellationError(), keepingFlight keeps: Bool = false) {
-    let decision = state.withLock { $0.leave(waiter, with: error, abandoningIfLast: abandon != nil && !keeps) }
+  @discardableResult
+  func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false) -> Bool {
+    let decision = state.withLock { state in
+      let decision = state.leave(waiter, with: error, abandoningIfLast: abandon != nil && !keeps)
+      if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
+      return decision
+    }
     if decision.abandons {
       // The entry first: nobody may find a flight that is cancelled.
       abandon?(self)
       work.leaveOne()
     }
     decision.resume?.resume(.failure(error))
+    return decision.leaves
   }
 
   /// Gives every waiter the result, outside all locks. The entry is no longer in progress by now.
   @inlinable
   func land(_ outcome: Outcome) {
-    for task in state.withLock({ $0.land(outcome) }) { task.resume(outcome) }
+    let tasks = state.withLock { state in
+      let tasks = state.land(outcome)
+      counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
+      return tasks
+    }
+    for task in tasks { task.resume(outcome) }
   }
 
   /// Whether what it brought came too late for an invalidation, and was not stored.

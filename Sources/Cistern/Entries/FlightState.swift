@@ -105,9 +105,12 @@ struct FlightState<Value: Sendable, Continuation> {
     @usableFromInline var resume: Continuation?
     /// It was the last: the flight's entry goes, and the flight is cancelled.
     @usableFromInline var abandons: Bool
+    /// It leaves by this; else it had left or landed before.
+    @usableFromInline var leaves: Bool
 
     @inlinable
-    init(resume: Continuation?, abandons: Bool) {
+    init(leaves: Bool, resume: Continuation? = nil, abandons: Bool = false) {
+      self.leaves = leaves
       self.resume = resume
       self.abandons = abandons
     }
@@ -122,18 +125,18 @@ struct FlightState<Value: Sendable, Continuation> {
     switch waiters[waiter] ?? .gone {
     case .expected:
       // Landed already: the result is there for it, and it may as well have it.
-      guard case .flying = phase else { return LeaveDecision(resume: nil, abandons: false) }
+      guard case .flying = phase else { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(error))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)
       continuation = waiting
     case .left, .gone:
-      return LeaveDecision(resume: nil, abandons: false)
+      return LeaveDecision(leaves: false)
     }
     remaining -= 1
     let abandons = remaining == 0 && abandoningIfLast
     if abandons { phase = .abandoned }
-    return LeaveDecision(resume: continuation, abandons: abandons)
+    return LeaveDecision(leaves: true, resume: continuation, abandons: abandons)
   }
 
   /// The result is there.

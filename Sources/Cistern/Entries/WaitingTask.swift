@@ -6,22 +6,22 @@
 @safe
 @usableFromInline
 struct WaitingTask<Value: Sendable>: Sendable {
-  @usableFromInline let continuation: UnsafeContinuation<Result<Value, any Error>, Never>
+  @usableFromInline let continuation: UnsafeContinuation<Value, any Error>
 
   @inlinable
-  init(_ continuation: UnsafeContinuation<Result<Value, any Error>, Never>) {
+  init(_ continuation: UnsafeContinuation<Value, any Error>) {
     unsafe self.continuation = continuation
   }
 
   /// Suspends the current task and gives it to `body`, which must keep it or have it resumed.
   @inlinable
-  static func suspend(_ body: (WaitingTask) -> Void) async -> Result<Value, any Error> {
-    await unsafe withUnsafeContinuation { body(unsafe WaitingTask($0)) }
+  static func suspend(_ body: (WaitingTask) -> Void) async throws -> Value {
+    try await unsafe withUnsafeThrowingContinuation { body(unsafe WaitingTask($0)) }
   }
 
   /// Lets the task go on. To be called once.
   @inlinable
   func resume(_ outcome: Result<Value, any Error>) {
-    unsafe continuation.resume(returning: outcome)
+    unsafe continuation.resume(with: outcome)
   }
 }

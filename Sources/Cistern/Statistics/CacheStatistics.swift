@@ -1,6 +1,6 @@
 /// What one cache has counted since it was opened, and what it holds now.
 ///
-/// A snapshot of one instant, except for ``disk`` and ``waiterCount``, which are read a moment apart.
+/// A snapshot of one instant, except for ``disk``, ``waiterCount`` and ``cancellations``, which are read a moment apart.
 public struct CacheStatistics: Sendable, Equatable {
   /// Look-ups that memory answered.
   public var memoryHits: Int
@@ -20,8 +20,6 @@ public struct CacheStatistics: Sendable, Equatable {
   public var flights: Int
   /// Callers that waited for a flight which somebody else had begun: each is a fetch saved.
   public var joins: Int
-  /// Callers that were cancelled while they waited.
-  public var cancellations: Int
   /// Flights whose fetch threw.
   public var failures: Int
   /// Values that were stored: by a set, or by a flight that published.
@@ -50,6 +48,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var inProgressCount: Int
   /// Callers that wait for them.
   public var waiterCount: Int
+  /// Callers that were cancelled while they waited.
+  public var cancellations: Int
   /// What the cache holds in memory.
   public var memory: MemoryStatistics
   /// What the cache holds in the second tier, and what that has counted; nil where there is none.
@@ -68,7 +68,7 @@ public struct CacheStatistics: Sendable, Equatable {
 extension CacheStatistics {
   /// The snapshot that these counts and gauges make.
   package init(
-    counters: ShardCounters = ShardCounters(), inProgressCount: Int = 0, waiterCount: Int = 0,
+    counters: ShardCounters = ShardCounters(), inProgressCount: Int = 0, waiterCount: Int = 0, cancellations: Int = 0,
     memory: MemoryStatistics = MemoryStatistics(), disk: SecondTierStatistics? = nil
   ) {
     memoryHits = counters.memoryHits
@@ -80,7 +80,6 @@ extension CacheStatistics {
     invalidations = counters.invalidations
     flights = counters.flights
     joins = counters.joins
-    cancellations = counters.cancellations
     failures = counters.failures
     stores = counters.stores
     removals = counters.removals
@@ -95,6 +94,7 @@ extension CacheStatistics {
     dropped = counters.dropped
     self.inProgressCount = inProgressCount
     self.waiterCount = waiterCount
+    self.cancellations = cancellations
     self.memory = memory
     self.disk = disk
   }

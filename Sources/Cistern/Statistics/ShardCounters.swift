@@ -19,8 +19,6 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var flights = 0
   /// Callers that waited for a flight that somebody else had begun.
   @usableFromInline package var joins = 0
-  /// Callers that were cancelled while they waited.
-  @usableFromInline package var cancellations = 0
   /// Flights whose fetch threw.
   @usableFromInline package var failures = 0
   /// Values that were stored: by a set, or by a flight that published.
@@ -61,7 +59,6 @@ package struct ShardCounters: Sendable, Equatable {
     sum.invalidations &+= part.invalidations
     sum.flights &+= part.flights
     sum.joins &+= part.joins
-    sum.cancellations &+= part.cancellations
     sum.failures &+= part.failures
     sum.stores &+= part.stores
     sum.removals &+= part.removals
