@@ -15,7 +15,8 @@ LOADS = {
         "Keys by Zipf's law (0.99) over 20,000, each of which was asked for before; with every hundredth request one of them is removed, any, as one "
         "whose value has changed. Requests a second: 64 tasks that each ask as soon as they have their last value. The rest: at 2,000 "
         f"requests a second that come at random times. The origin takes {LATENCY} ms for each answer, values have 1 to 16 KiB. Memory is limited to "
-        "32 MiB, a fifth of all values; *Cistern* has the rest on disk, *Cistern memory* has no disk, Redis holds all."),
+        "32 MiB, a fifth of all values; *Cistern* has the rest on disk, *Cistern memory* has no disk, Redis holds all. NSCache, on "
+        "Linux, gives up what costs least first, also if it came last: once full, it keeps little of what is asked for most."),
     "restart": (
         "After a restart of the client",
         "The first requests, at 2,000 a second: what was in the client's memory is gone."),
