@@ -45,11 +45,22 @@ extension Cache {
     return try body(bytes.rawSpan)
   }
 
-  /// The encoding of a value that memory holds; nil where there is none, or it cannot be encoded.
+  /// The encoding of a value that memory holds; nil where there is none, or it cannot be encoded. Of a key that unconfirmed
+  /// edits lie over, that of the confirmed value.
   @usableFromInline
   func encodedInMemory(_ key: Key, hash: UInt64) -> [UInt8]? {
-    guard let codec, let held = table.peek(key, hash: hash), !held.isExpired(at: now()) else { return nil }
+    guard let codec else { return nil }
     // Why it could not be encoded was reported when it was stored.
-    return codec.shownBytes(of: held.value)
+    if edits.isEmpty {
+      let held = table.peek(key, hash: hash)
+      // Still: else what was seen may be what an edit shows.
+      if edits.isEmpty {
+        return held.flatMap { $0.isExpired(at: now()) ? nil : codec.shownBytes(of: $0.value) }
+      }
+    }
+    return confirmedValue(ofKey: key, hash: hash).flatMap { codec.shownBytes(of: $0) }
   }
+
+  /// The fresh value of a key, without unconfirmed edits.
+  func confirmedValue(ofKey key: Key, hash: UInt64) -> Value? { find(key, hash: hash, while: {}).0.value }
 }

@@ -74,15 +74,9 @@ extension Cache {
 
   /// What observers take for the key's value, and the number of the newest change that it shows.
   func numberedValue(forKey key: Key) -> (Value?, UInt64) {
-    let hash = EntryTable<Key, Value>.hash(key)
-    table.watch(hash)
-    defer { table.unwatch(hash) }
-    while true {
-      let finding = find(key, hash: hash)
-      let number = table.whileUnchanged(finding.version, hash: hash) { observers.newestNumber }
-      guard let number else { continue }
-      return (finding.edited?.shown ?? finding.value, number)
-    }
+    let (finding, number) = find(key, hash: EntryTable<Key, Value>.hash(key)) { observers.newestNumber }
+    let value = if let edited = finding.edited { edited.shown } else { finding.value }
+    return (value, number)
   }
 
   /// The changes of one key from now on, as a sequence that ends when its task is cancelled.

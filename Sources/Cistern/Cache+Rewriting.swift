@@ -67,6 +67,16 @@ extension Cache {
       version: watched.version, flight: watched.isOwn ? flight : nil)
   }
 
+  /// Reads a key, and runs `body` in its critical section with that still standing.
+  func find<Result>(_ key: Key, hash: UInt64, while body: () -> Result) -> (Finding, Result) {
+    table.watch(hash)
+    defer { table.unwatch(hash) }
+    while true {
+      let finding = find(key, hash: hash)
+      if let result = table.whileUnchanged(finding.version, hash: hash, body) { return (finding, result) }
+    }
+  }
+
   /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
   func attempt(
     _ replacement: Replacement, replacing finding: Finding, forKey key: Key, hash: UInt64, storing: Storing,
