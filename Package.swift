@@ -101,7 +101,8 @@ if fuzzing {
       swiftSettings: swiftSettings),
     // libFuzzer brings the main function.
     .executableTarget(
-      name: "Fuzz", dependencies: ["Cistern", "StressKit", "CZlib"], path: "Tests/Fuzz", exclude: ["Corpora"],
+      name: "Fuzz", dependencies: ["Cistern", "LMDB", "StressKit", "CZlib"], path: "Tests/Fuzz",
+      exclude: ["Corpora"],
       swiftSettings: swiftSettings),
   ]
 }

@@ -7,6 +7,8 @@ struct ByteSource {
     rest = bytes[...]
   }
 
+  var isEmpty: Bool { rest.isEmpty }
+
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
   mutating func flag() -> Bool { byte() & 1 == 1 }

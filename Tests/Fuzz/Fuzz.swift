@@ -20,6 +20,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "gzip": fuzzGzip,
   "arguments": fuzzArguments,
   "import": fuzzImport,
+  "data-files": fuzzDataFiles,
 ]
 
 /// The one that CISTERN_FUZZ names: libFuzzer takes the arguments for its own.
