@@ -48,8 +48,10 @@ struct ShardStandingsTests {
     for key in 0..<4_000 { cache[key] = 1 + key % 7 }
     let table = cache.table
     for shard in 0..<4 {
+      func count() -> Int { table.shards.withShard(at: shard) { $0.policy.total.count } }
+      try #require(count() > 0)
       // To the last, after which there is nothing that is worse than anything.
-      while table.shards.withShard(at: shard, { $0.policy.total.count }) > 0 {
+      while count() > 0 {
         table.evictAnywhere(from: shard)
         let lowest = table.shards.withShard(at: shard) { $0.policy.lowestDensity }
         if let lowest { #expect(table.standings[shard] == lowest) }
