@@ -54,7 +54,7 @@ struct ListCommand: AsyncParsableCommand {
     var left = limit ?? .max
     partition.forEachRecord { key, metadata, size in
       guard left > 0 else { return false }
-      let key = key.copiedBytes
+      let key = key.copiedBytes()
       guard key.starts(with: wanted) else { return true }
       left -= 1
       if keysOnly && !json {

@@ -123,15 +123,7 @@ struct StoreOnDisk: Sendable {
 extension SecondTierPartition {
   /// The record of a key, copied; nil where there is none.
   func record(forKey key: [UInt8]) -> (metadata: RecordMetadata, bytes: [UInt8])? {
-    withRecord(forKey: key.rawSpan) { metadata, bytes in (metadata, bytes.copiedBytes) }
-  }
-}
-
-extension RawSpan {
-  /// The bytes, copied.
-  var copiedBytes: [UInt8] {
-    // Copied before the view ends.
-    unsafe withUnsafeBytes { unsafe [UInt8]($0) }
+    withRecord(forKey: key.rawSpan) { metadata, bytes in (metadata, bytes.copiedBytes()) }
   }
 }
 
