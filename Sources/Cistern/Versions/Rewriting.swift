@@ -1,6 +1,6 @@
 /// A record that is to be written again, because the value that was read from it is to be kept otherwise.
 @usableFromInline
-struct Rewriting: Sendable {
+final class Rewriting: Sendable {
   @usableFromInline let staged: StagedWrite
   /// Whether its bytes were of an older version.
   @usableFromInline let isMigration: Bool
