@@ -7,7 +7,13 @@ extension Array<UInt8> {
 
   /// A copy of borrowed bytes.
   init(copying bytes: RawSpan) {
-    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    // Not `Array` of the buffer: where the optimiser sees that the copy is not used, it frees that before it is written.
+    let count = bytes.byteCount
+    self = unsafe [UInt8](unsafeUninitializedCapacity: count) { copy, copied in
+      // In bounds: there is room for as many.
+      unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(copy).copyMemory(from: $0) }
+      copied = count
+    }
   }
 
   /// A copy of borrowed bytes; nil of none.

@@ -10,7 +10,6 @@ extension [UInt8]: CacheKey {
   /// The bytes, copied.
   @inlinable
   public init?(keyBytes: RawSpan) {
-    // Read for the duration of the call only.
-    self = unsafe keyBytes.withUnsafeBytes { unsafe Array($0) }
+    self = keyBytes.copiedBytes()
   }
 }

@@ -10,8 +10,11 @@ public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Senda
   /// The integer's bytes, least significant first.
   @inlinable
   public func encode(_ value: Value) -> [UInt8] {
-    // Read for the duration of the call only.
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe Array($0) }
+    // Written in place, because of what ``RawSpan/copiedBytes()`` says. In bounds: there is room for an integer.
+    unsafe [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+      unsafe UnsafeMutableRawBufferPointer(bytes).storeBytes(of: value.littleEndian, as: Value.self)
+      count = size
+    }
   }
 
   /// The integer with these bytes.

@@ -21,7 +21,13 @@ final class FlightGate: Sendable {
       await withTaskCancellationHandler {
         // Resumed once: by who takes it out of the queue under its lock.
         await withCheckedContinuation { continuation in
-          if let known = queue.withLock({ $0.wait(ticket, continuation) }) { continuation.resume(returning: known) }
+          // The task may have been escalated since it came, when nothing here would have heard of it.
+          let priority = Task.currentPriority
+          let known = queue.withLock { queue in
+            queue.raise(ticket, to: priority)
+            return queue.wait(ticket, continuation)
+          }
+          if let known { continuation.resume(returning: known) }
         }
       } onCancel: {
         queue.withLock { $0.cancel(ticket) }?.resume(returning: false)

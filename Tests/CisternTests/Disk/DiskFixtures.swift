@@ -10,6 +10,12 @@ final class Told: Sendable {
   let reports = Guarded<[StoreReport]>([])
 
   var reportCodes: [StoreReport.Code] { reports.withLock { $0.map(\.code) } }
+
+  /// The codes, once there are so many: the writer thread reports after it has told those who waited for a commit.
+  func reportCodes(atLeast count: Int) async -> [StoreReport.Code] {
+    while reportCodes.count < count { await Task.yield() }
+    return reportCodes
+  }
   var departedKeys: [[UInt8]] { departures.withLock { $0.map(\.key) } }
 
   func departed(_ cause: Departure.Cause) -> [[UInt8]] {
