@@ -5,15 +5,11 @@ extension Array<UInt8> {
     get { unsafe span.bytes }
   }
 
-  /// A copy of borrowed bytes.
+  /// A copy of borrowed bytes. Not inlined: where the optimiser sees that nobody uses the copy, it frees that before it is
+  /// written.
+  @inline(never)
   init(copying bytes: RawSpan) {
-    // Not `Array` of the buffer: where the optimiser sees that the copy is not used, it frees that before it is written.
-    let count = bytes.byteCount
-    self = unsafe [UInt8](unsafeUninitializedCapacity: count) { copy, copied in
-      // In bounds: there is room for as many.
-      unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(copy).copyMemory(from: $0) }
-      copied = count
-    }
+    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
   }
 
   /// A copy of borrowed bytes; nil of none.

@@ -10,11 +10,8 @@ public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Senda
   /// The integer's bytes, least significant first.
   @inlinable
   public func encode(_ value: Value) -> [UInt8] {
-    // Written in place, because of what ``RawSpan/copiedBytes()`` says. In bounds: there is room for an integer.
-    unsafe [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
-      unsafe UnsafeMutableRawBufferPointer(bytes).storeBytes(of: value.littleEndian, as: Value.self)
-      count = size
-    }
+    // Read for the duration of the call only; copied by a call, as ``RawSpan/copiedBytes()`` says why.
+    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe RawSpan(_unsafeBytes: $0).copiedBytes() }
   }
 
   /// The integer with these bytes.
