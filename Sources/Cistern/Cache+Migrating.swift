@@ -6,7 +6,7 @@ extension Cache {
   @usableFromInline
   @inline(never)
   func interpretOther(
-    _ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key
+    _ record: StoredRecord, forKey key: Key
   ) -> Interpretation<Value> {
     let version = record.metadata.schemaVersion
     guard version < schemaVersion else { return .foreign }
@@ -28,7 +28,7 @@ extension Cache {
   }
 
   /// What the user's migration makes of a record; nil where it is to be dropped.
-  private func migrated(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Value? {
+  private func migrated(_ record: StoredRecord, forKey key: Key) -> Value? {
     // That there is nothing means the same in every version.
     if record.metadata.isNegative { return codec?.absence?.value }
     guard let migrate else { return nil }

@@ -27,7 +27,7 @@ enum Worthlessness: Sendable {
 extension Cache {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
-  func interpret(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Interpretation<Value> {
+  func interpret(_ record: StoredRecord, forKey key: Key) -> Interpretation<Value> {
     guard let codec else { return .worthless(.undecodable) }
     guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, forKey: key) }
     guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }

@@ -46,14 +46,14 @@ extension Cache {
   /// is due.
   @usableFromInline
   func rewritingUse(
-    _ record: SecondTierBinding<Key>.StoredRecord, timing: Timing, forKey key: Key
+    _ record: StoredRecord, timing: Timing, forKey key: Key
   ) -> Rewriting? {
     guard case .detailed(let life) = timing, life.takeUseForDisk(at: clock.now()) != nil else { return nil }
     return used(record, forKey: key)
   }
 
   /// The same record, as last used now; nil where the tier takes no writes, or it is of another version of the schema.
-  private func used(_ record: SecondTierBinding<Key>.StoredRecord, forKey key: Key) -> Rewriting? {
+  private func used(_ record: StoredRecord, forKey key: Key) -> Rewriting? {
     guard let secondTier, secondTier.partition.mode == .active, record.metadata.schemaVersion == schemaVersion,
       record.metadata.idle != 0
     else { return nil }

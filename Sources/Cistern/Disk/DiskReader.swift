@@ -18,9 +18,9 @@ final class DiskReader: Sendable {
 
   /// As ``SecondTierPartition/withRecord(forKey:_:)``, with a copy of the bytes.
   @usableFromInline
-  func record(forKey key: RawSpan) -> (metadata: RecordMetadata, bytes: [UInt8])? {
+  func record(forKey key: RawSpan) -> StoredRecord? {
     if owner.isClosed { return nil }
-    return engine.withRecord(forKey: key, in: partition) { ($0, $1.copiedBytes()) }
+    return engine.withRecord(forKey: key, in: partition) { StoredRecord(metadata: $0, bytes: $1.copiedBytes()) }
   }
 
   /// As ``SecondTierPartition/withRecord(forKey:_:)``, for a body without a result.

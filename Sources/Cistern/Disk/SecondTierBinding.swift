@@ -24,19 +24,6 @@ final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
     self.bytes = bytes
     self.key = key
   }
-
-  /// A record's metadata and its bytes.
-  @usableFromInline
-  struct StoredRecord {
-    @usableFromInline let metadata: RecordMetadata
-    @usableFromInline let bytes: [UInt8]
-
-    @inlinable
-    init(metadata: RecordMetadata, bytes: [UInt8]) {
-      self.metadata = metadata
-      self.bytes = bytes
-    }
-  }
 }
 
 extension SecondTierBinding where Key: CacheKey {
@@ -46,9 +33,7 @@ extension SecondTierBinding where Key: CacheKey {
     let view: @Sendable (Key, (RecordMetadata, RawSpan) -> Void) -> Void
     // The tier that ships is called directly; others by way of the protocol, whose generic call costs some 50 ns more.
     if let disk = DiskReader.reader(of: partition) {
-      read = { key in
-        key.withKeyBytes { disk.record(forKey: $0) }.map { StoredRecord(metadata: $0.metadata, bytes: $0.bytes) }
-      }
+      read = { key in key.withKeyBytes { disk.record(forKey: $0) } }
       view = { key, body in key.withKeyBytes { disk.view(forKey: $0, body) } }
     } else {
       read = { key in
