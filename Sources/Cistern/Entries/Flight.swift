@@ -104,19 +104,21 @@ final class Flight<Value: Sendable>: Sendable {
   /// A waiter's task was cancelled.
   @inlinable
   func cancelWait(of waiter: Int) {
-    if leave(waiter, with: CancellationError()) { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
+    leave(waiter, with: CancellationError(), isCancelled: true)
   }
 
   /// Ends one waiter's wait with `error`, outside all locks; nothing where it has ended.
   ///
-  /// - Parameter keeps: whether the flight goes on in any case.
-  /// - Returns: whether it was this that ended it.
+  /// - Parameters:
+  ///   - keeps: whether the flight goes on in any case.
+  ///   - isCancelled: whether that is why, which is counted.
   @inlinable
-  @discardableResult
-  func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false) -> Bool {
+  func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
     let decision = state.withLock { state in
       let decision = state.leave(waiter, with: error, abandoningIfLast: abandon != nil && !keeps)
+      // Before it is resumed: it may look at the counts.
       if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
+      if decision.leaves, isCancelled { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
       return decision
     }
     if decision.abandons {
@@ -125,7 +127,6 @@ final class Flight<Value: Sendable>: Sendable {
       work.leaveOne()
     }
     decision.resume?.resume(.failure(error))
-    return decision.leaves
   }
 
   /// Gives every waiter the result, outside all locks. The entry is no longer in progress by now.
