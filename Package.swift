@@ -32,13 +32,15 @@ var targets: [Target] = [
   .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: swiftSettings),
   .target(name: "Cistern", dependencies: ["LMDB", "Locking", "CMemoryHints"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["Cistern", "Locking"], swiftSettings: swiftSettings),
-  .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CLMDB", "Locking"], swiftSettings: swiftSettings),
+  .testTarget(
+    name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking"], swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
   // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
   .executableTarget(
-    name: "Torture", dependencies: ["Cistern", "LMDB"], path: "Tests/Torture", exclude: ["faults.c", "recorder.c"],
+    name: "Torture", dependencies: ["Cistern", "CisternTesting", "LMDB"], path: "Tests/Torture",
+    exclude: ["faults.c", "recorder.c"],
     swiftSettings: swiftSettings),
   .testTarget(
     name: "CisternTests", dependencies: ["Cistern", "CisternTesting", "DiskChild", "Locking", "LMDB", "CLMDB"],

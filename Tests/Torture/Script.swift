@@ -1,4 +1,5 @@
 import Cistern
+import CisternTesting
 
 /// What a writer does, operation by operation: the same for the same seed, so that whoever looks at what it left knows
 /// what can be there without having been told.
@@ -63,17 +64,16 @@ struct Script: Sendable {
   }
 }
 
-/// SplitMix64.
+/// What a trial draws by, from its seed.
 struct Mixer {
-  var state: UInt64
+  private var generator: SeededGenerator
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
+  init(state: UInt64) {
+    generator = SeededGenerator(seed: state)
   }
 
+  mutating func next() -> UInt64 { generator.next() }
+
+  /// A number below `bound`; 0 where nothing is.
   mutating func next(below bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Cistern
 import Workloads
 
@@ -22,7 +21,6 @@ struct DiskReads {
       direct.putBatch(keys, value: value)
     }
     try await store.flush()
-    if getenv("DEBUG_STATS") != nil { print(store.statistics, cache.statistics, store.reports) }
     var randomness = Randomness(seed: 3)
     let keys = (0..<reads).map { _ in Int.key(Int.random(in: 0..<entries, using: &randomness)) }
     let commitsBefore = store.statistics.disk?.commits

@@ -1,3 +1,4 @@
+import CisternTesting
 import LMDB
 import Locking
 import Synchronization
@@ -88,7 +89,7 @@ import Testing
   @Test func `The same operations against a dictionary come to the same, over flushes and reopenings`() async throws {
     for seed in 0..<6 as Range<UInt64> {
       let scratch = Scratch()
-      var generator = SplitMix(state: seed)
+      var generator = SeededGenerator(seed: seed)
       var model: [[UInt8]: [UInt8]] = [:]
       var tier = try openTier(scratch, limit: .mebibytes(32))
       var cache = try tier.cache()

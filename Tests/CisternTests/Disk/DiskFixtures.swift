@@ -1,3 +1,4 @@
+import CisternTesting
 import LMDB
 import Locking
 import Testing
@@ -34,6 +35,14 @@ func openTier(
       // Never by itself in a test: a flush asks for it.
       retryInterval: .seconds(3600), faults: faults)
   ) { report in told.reports.withLock { $0.append(report) } }
+}
+
+/// A store with so many records, closed.
+func fill(_ scratch: Scratch, count: Int, durability: Durability = .processCrash) async throws {
+  let tier = try openTier(scratch, durability: durability)
+  let cache = try tier.cache()
+  for number in 0..<count { cache.put("k\(number)", value(number, size: 700)) }
+  try await tier.close()
 }
 
 extension DiskTier {
@@ -98,21 +107,9 @@ func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 /// Bytes that differ with the number, and are the same each time.
 func value(_ number: Int, size: Int) -> [UInt8] {
-  var generator = SplitMix(state: UInt64(truncatingIfNeeded: number))
+  var generator = SeededGenerator(seed: UInt64(truncatingIfNeeded: number))
   let words = (0...size / 8).map { _ in generator.next() }
   return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(size)) }
-}
-
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
 }
 
 /// Something that a test sets, and someone else looks at.

@@ -1,3 +1,4 @@
+import CisternTesting
 import Foundation
 import LMDB
 import Testing
@@ -11,7 +12,7 @@ import Testing
     durability: String
   ) async throws {
     let scratch = Scratch()
-    var generator = SplitMix(state: 3)
+    var generator = SeededGenerator(seed: 3)
     for round in 0..<5 {
       let child = try ChildProcess("write", scratch.store, "\(16 << 20)", durability)
       var flushed = 0
@@ -79,7 +80,7 @@ import Testing
 
   @Test func `After kill -9 at any point a batch is there as a whole or not at all`() async throws {
     let scratch = Scratch()
-    var generator = SplitMix(state: 5)
+    var generator = SeededGenerator(seed: 5)
     for round in 0..<6 {
       let child = try ChildProcess("batch", scratch.store, "\(1 << 20)", "processCrash")
       var flushed = 0
@@ -102,7 +103,7 @@ import Testing
 
   @Test func `After kill -9 at any point nothing is there that was invalidated before a flush`() async throws {
     let scratch = Scratch()
-    var generator = SplitMix(state: 6)
+    var generator = SeededGenerator(seed: 6)
     var era: UInt64 = 0
     for round in 0..<6 {
       let child = try ChildProcess("invalidate", scratch.store, "\(16 << 20)", "processCrash")

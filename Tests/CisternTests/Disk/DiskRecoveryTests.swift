@@ -1,3 +1,4 @@
+import CisternTesting
 import Foundation
 import LMDB
 import Testing
@@ -6,14 +7,6 @@ import Testing
 
 /// What lies on disk and cannot be used never keeps a store from opening.
 @Suite struct DiskRecoveryTests {
-  /// A store with a hundred records, closed.
-  func filled(_ scratch: Scratch, durability: Durability = .processCrash) async throws {
-    let tier = try openTier(scratch, durability: durability)
-    let cache = try tier.cache()
-    for number in 0..<100 { cache.put("k\(number)", value(number, size: 700)) }
-    try await tier.close()
-  }
-
   /// Opens the store, sees that it works, and answers how many of the hundred records are there.
   func reopen(_ scratch: Scratch, told: Told) async throws -> Int {
     let tier = try openTier(scratch, told: told)
@@ -40,7 +33,7 @@ import Testing
   @Test(arguments: ["garbage", "zeros", "cut in half", "cut to a page", "other magic", "other version", "second meta"])
   func `A file that is not ours, or not whole, is set aside and a fresh one begun`(damage: String) async throws {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 100)
     try patch(scratch) { data in
       switch damage {
       case "garbage": data = Data(value(1, size: 50_000))
@@ -62,7 +55,7 @@ import Testing
   @Test func `Of files set aside only the newest is kept`() async throws {
     let scratch = Scratch()
     for _ in 0..<3 {
-      try await filled(scratch)
+      try await fill(scratch, count: 100)
       try patch(scratch) { $0 = Data("no".utf8) }
       _ = try await reopen(scratch, told: Told())
     }
@@ -102,7 +95,7 @@ import Testing
     async throws
   {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 100)
     try patch(scratch) { data in
       for number in [3, 50] {
         // Pages that were written anew are still in the file: every copy is changed, so that the one in use is.
@@ -135,9 +128,9 @@ import Testing
 
   @Test func `Bytes flipped anywhere never give a wrong value`() async throws {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
-    var generator = SplitMix(state: 5)
+    var generator = SeededGenerator(seed: 5)
     for _ in 0..<40 {
       // In values, keys and headers, but not in the pages' own: what LMDB itself does with those is its own affair.
       var damaged = original
@@ -154,7 +147,7 @@ import Testing
 
   @Test func `A page of which LMDB gives places without values does not end the process`() async throws {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
     // Leaves with records are made leaves of another kind, which have keys alone: one at a time.
     let leaves = stride(from: 8192, to: original.count, by: 4096).filter { page in
@@ -181,7 +174,7 @@ import Testing
     state: String, isSetAside: Bool
   ) async throws {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 100)
     let mark = BootMark(state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20, stamp: nil)
     try Data(mark.bytes).write(to: scratch.url("store/cistern.mark"))
     let told = Told()

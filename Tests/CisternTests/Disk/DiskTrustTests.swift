@@ -6,14 +6,6 @@ import Testing
 
 /// When a data file is looked through before LMDB sees it, and when it is not.
 @Suite struct DiskTrustTests {
-  /// A store with some hundred records, closed.
-  func filled(_ scratch: Scratch, durability: Durability = .processCrash) async throws {
-    let tier = try openTier(scratch, durability: durability)
-    let cache = try tier.cache()
-    for number in 0..<300 { cache.put("k\(number)", value(number, size: 700)) }
-    try await tier.close()
-  }
-
   /// Opens the store, and closes it: how many pages had to be looked at, and what was reported.
   func opening(
     _ scratch: Scratch, isReadOnly: Bool = false
@@ -33,12 +25,25 @@ import Testing
     try file.close()
   }
 
+  /// A store that is open, whose file was touched by another program between two commits.
+  func changedWhileOpen(_ scratch: Scratch) async throws -> DiskTier {
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("a", bytes("a"))
+    try await tier.flush()
+    let contents = try Data(contentsOf: scratch.dataFile)
+    try change(scratch, at: 0, [contents[0]])
+    cache.put("b", bytes("b"))
+    try await tier.flush()
+    return tier
+  }
+
   @Test(arguments: [Durability.processCrash, .powerCut])
   func `A store that was closed is opened without a look at a page of it, however often`(durability: Durability)
     async throws
   {
     let scratch = Scratch()
-    try await filled(scratch, durability: durability)
+    try await fill(scratch, count: 300, durability: durability)
     for _ in 0..<3 { #expect(try await opening(scratch) == (0, [])) }
     #expect(try await opening(scratch, isReadOnly: true) == (0, []))
     _ = try DiskTier.compact(directory: scratch.store)
@@ -59,7 +64,7 @@ import Testing
     async throws
   {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 300)
     // The first bytes of a value, as they are: nothing but the times changes.
     let contents = try Data(contentsOf: scratch.dataFile)
     try change(scratch, at: 9000, [UInt8](contents[9000..<9001]))
@@ -80,7 +85,7 @@ import Testing
   @Test(arguments: [false, true])
   func `A file that somebody damaged is found out before LMDB sees it`(isReadOnly: Bool) async throws {
     let scratch = Scratch()
-    try await filled(scratch)
+    try await fill(scratch, count: 300)
     let contents = [UInt8](try Data(contentsOf: scratch.dataFile))
     // Every tree page that there is, old ones too: of whichever is in use, the number of nodes is beyond the page.
     for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
@@ -98,14 +103,7 @@ import Testing
     async throws
   {
     let scratch = Scratch()
-    let tier = try openTier(scratch)
-    let cache = try tier.cache()
-    cache.put("a", bytes("a"))
-    try await tier.flush()
-    let contents = try Data(contentsOf: scratch.dataFile)
-    try change(scratch, at: 0, [contents[0]])
-    cache.put("b", bytes("b"))
-    try await tier.flush()
+    let tier = try await changedWhileOpen(scratch)
     #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.stamp == nil)
     try await tier.close()
     #expect(try await opening(scratch).pages > 0)
@@ -114,14 +112,7 @@ import Testing
 
   @Test func `Who opens a file that nobody vouches for does not vouch for it`() async throws {
     let scratch = Scratch()
-    let tier = try openTier(scratch)
-    let cache = try tier.cache()
-    cache.put("a", bytes("a"))
-    try await tier.flush()
-    let contents = try Data(contentsOf: scratch.dataFile)
-    try change(scratch, at: 0, [contents[0]])
-    cache.put("b", bytes("b"))
-    try await tier.flush()
+    let tier = try await changedWhileOpen(scratch)
     let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
     #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.stamp == nil)

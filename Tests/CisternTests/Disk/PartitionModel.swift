@@ -1,3 +1,4 @@
+import CisternTesting
 import Testing
 
 @testable import Cistern
@@ -34,7 +35,7 @@ struct PartitionModel {
   }
 
   /// A write, drawn at random; `oldestEra` is the least that it may be stamped with.
-  mutating func write(oldestEra: UInt64, using generator: inout SplitMix) -> StagedWrite {
+  mutating func write(oldestEra: UInt64, using generator: inout SeededGenerator) -> StagedWrite {
     let key = PartitionModel.keys.randomElement(using: &generator)!
     guard Int.random(in: 0..<4, using: &generator) > 0 else {
       records[key] = nil
@@ -51,7 +52,7 @@ struct PartitionModel {
     return .record(key: key, metadata, bytes: record.bytes)
   }
 
-  mutating func invalidation(using generator: inout SplitMix) -> Invalidation {
+  mutating func invalidation(using generator: inout SeededGenerator) -> Invalidation {
     let key = PartitionModel.keys.randomElement(using: &generator)!
     let invalidation: Invalidation =
       Bool.random(using: &generator)
@@ -64,7 +65,7 @@ struct PartitionModel {
 
   /// One step of any kind but the opening and closing of the tier, done to the partition too.
   mutating func step(
-    on partition: any SecondTierPartition, oldestEra: UInt64, using generator: inout SplitMix
+    on partition: any SecondTierPartition, oldestEra: UInt64, using generator: inout SeededGenerator
   ) {
     switch Int.random(in: 0..<100, using: &generator) {
     case 0..<60: _ = partition.stage(write(oldestEra: oldestEra, using: &generator))

@@ -9,7 +9,7 @@ import Testing
     async throws
   {
     for seed in 0..<40 as Range<UInt64> {
-      var generator = SplitMix(state: seed)
+      var generator = SeededGenerator(seed: seed)
       var model = PartitionModel()
       var tier = FaultInjectingTier(commits: .onDemand)
       var partition = try tier.partition(named: "cache") { _ in }
@@ -50,7 +50,7 @@ import Testing
   @Test func `On disk: what is there is what was written, over flushes and reopenings`() async throws {
     for seed in 0..<12 as Range<UInt64> {
       let scratch = Scratch()
-      var generator = SplitMix(state: seed)
+      var generator = SeededGenerator(seed: seed)
       var model = PartitionModel()
       var tier = try openTier(scratch, limit: .mebibytes(32))
       var partition = try tier.cache()

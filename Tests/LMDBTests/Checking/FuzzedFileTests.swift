@@ -1,3 +1,4 @@
+import CisternTesting
 import LMDB
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 @Suite struct FuzzedFileTests {
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func `No random damage passes that LMDB does not bear`(seed: UInt64) throws {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let sample = DataFileImage.sample
     let pages = sample.bytes.count / DataFileImage.pageSize
     // Pages that have a meaning: the others are free, or inside of a value.

@@ -1,3 +1,4 @@
+import CisternTesting
 import LMDB
 
 /// Three tables of an environment, and random changes to them: the kinds of keys and the sizes of values that there are.
@@ -6,7 +7,7 @@ struct RandomTables {
   let main: Database
   let named: Database
   let numbers: IntegerDatabase
-  var random: SplitMix
+  var random: SeededGenerator
   private var next: UInt = 1
 
   init(seed: UInt64, mapSize: Int = 1 << 24) throws {
@@ -14,7 +15,7 @@ struct RandomTables {
     named = try fixture.environment.openDatabase(named: "named")
     numbers = try fixture.environment.openIntegerDatabase(named: "numbers")
     main = try fixture.environment.openDatabase(named: nil)
-    random = SplitMix(state: seed)
+    random = SeededGenerator(seed: seed)
   }
 
   var dataFile: String { fixture.directory.path + "/data.mdb" }
@@ -46,21 +47,9 @@ struct RandomTables {
     }
   }
 
-  private static func value(_ random: inout SplitMix) -> [UInt8] {
+  private static func value(_ random: inout SeededGenerator) -> [UInt8] {
     let longest = [16, 16, 300, 2_100, 30_000].randomElement(using: &random) ?? 16
     return [UInt8](
       repeating: UInt8.random(in: 0...255, using: &random), count: Int.random(in: 0...longest, using: &random))
-  }
-}
-
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }
