@@ -24,7 +24,7 @@ final class DiskEngine: Sendable {
 
   private let modeByte: Atomic<UInt8>
   /// The open file; nil while there is none. What it points to is kept by `files`.
-  private let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
+  let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
   /// Every file that was opened: a reader may still be looking at an old one.
   private let files = Guarded<[DiskFile]>([])
   private let partitionsByName = Guarded<[String: Partition]>([:])

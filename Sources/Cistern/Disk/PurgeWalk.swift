@@ -76,12 +76,13 @@ struct PurgeWalk {
   }
 
   private func conceals(_ cursor: borrowing Cursor<Database, CursorReads>) -> Bool {
-    guard let key = cursor.key, let record = cursor.value, let header = RecordHeader(trusting: record),
-      header.optional.era < set.newest
+    guard let key = cursor.key, let record = cursor.value, let header = RecordHeader(trusting: record)
     else { return false }
+    let era = header.era(of: record)
+    guard era < set.newest else { return false }
     let isDigest = DiskKey.isDigest(key)
     let fullKey = isDigest ? record.extracting(header.key) : key.extracting(DiskKey.prefixSize..<key.byteCount)
-    return set.conceals(era: header.optional.era, key: fullKey, tags: header.metadata(of: record).tags)
+    return set.conceals(era: era, key: fullKey, tags: header.metadata(of: record).tags)
   }
 }
 

@@ -57,25 +57,18 @@ enum RecordFormat {
 /// The fields of a record, and where the rest of it lies. Reading them copies nothing and trusts nothing.
 struct RecordHeader {
   let sequence: UInt64
-  let created: WallTime
-  let cost: UInt32
-  let optional: OptionalFields
-  /// Where the tags, the whole key (empty where the file's key is it) and the value lie in the record.
-  let tags: Range<Int>
-  let key: Range<Int>
-  let value: Range<Int>
+  private let created: WallTime
+  private let cost: UInt32
+  private let flags: RecordFormat.Flags
+  private let tagsStart: Int
+  private let keyStart: Int
+  private let valueStart: Int
+  private let end: Int
 
-  /// The fields that most records do without.
-  struct OptionalFields {
-    var expires: WallTime?
-    var grace: UInt64 = 0
-    var idle: UInt64 = 0
-    var lastUsed: WallTime?
-    var refreshAhead: UInt64 = 0
-    var era: UInt64 = 0
-    var schemaVersion: UInt32 = 0
-    var isNegative = false
-  }
+  /// Where the tags, the whole key (empty where the file's key is it) and the value lie in the record.
+  var tags: Range<Int> { tagsStart..<keyStart }
+  var key: Range<Int> { keyStart..<valueStart }
+  var value: Range<Int> { valueStart..<end }
 
   /// Reads the fields of `record`, which may be any bytes; nil unless its checksum under `diskKey` and its lengths
   /// are right.
@@ -103,49 +96,54 @@ struct RecordHeader {
   @inline(__always)
   init?(trusting record: RawSpan) {
     guard record.byteCount >= RecordFormat.fixedSize, record.byte(at: 8) == RecordFormat.version else { return nil }
-    let flags = RecordFormat.Flags(rawValue: record.integer(at: 10, as: UInt16.self))
+    flags = RecordFormat.Flags(rawValue: record.integer(at: 10, as: UInt16.self))
     guard flags.isSubset(of: .known) else { return nil }
     cost = record.integer(at: 12, as: UInt32.self)
     sequence = record.integer(at: RecordFormat.sequenceOffset, as: UInt64.self)
     created = WallTime(nanosecondsSince1970: record.integer(at: 24, as: Int64.self))
-    var optional = OptionalFields()
-    var offset = RecordFormat.fixedSize
-    if flags.isEmpty {
-      self.optional = optional
-      tags = offset..<offset
-      key = tags
-      value = offset..<record.byteCount
-      return
-    }
-    guard record.byteCount - offset >= flags.optionalSize else { return nil }
-    if flags.contains(.expiry) { optional.expires = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
-    if flags.contains(.grace) { optional.grace = record.next(at: &offset) }
-    if flags.contains(.idle) { optional.idle = record.next(at: &offset) }
-    if flags.contains(.lastUsed) { optional.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
-    if flags.contains(.refreshAhead) { optional.refreshAhead = record.next(at: &offset) }
-    if flags.contains(.era) { optional.era = record.next(at: &offset) }
-    if flags.contains(.schemaVersion) { optional.schemaVersion = record.next(at: &offset) }
-    optional.isNegative = flags.contains(.negative)
-    self.optional = optional
-    var tagsLength: UInt32 = 0
-    if flags.contains(.tags) { tagsLength = record.next(at: &offset) }
-    var keyLength: UInt32 = 0
-    if flags.contains(.key) { keyLength = record.next(at: &offset) }
+    end = record.byteCount
+    tagsStart = RecordFormat.fixedSize + flags.optionalSize
+    guard tagsStart <= end else { return nil }
+    // The last of the optional fields.
+    let keyLengthStart = tagsStart - (flags.contains(.key) ? 4 : 0)
+    let keyLength = flags.contains(.key) ? record.integer(at: keyLengthStart, as: UInt32.self) : 0
+    let tagsLength = flags.contains(.tags) ? record.integer(at: keyLengthStart - 4, as: UInt32.self) : 0
     // Each length is below 2³²: the sum cannot overflow.
-    guard Int(tagsLength) + Int(keyLength) <= record.byteCount - offset else { return nil }
-    tags = offset..<offset + Int(tagsLength)
-    key = tags.upperBound..<tags.upperBound + Int(keyLength)
-    value = key.upperBound..<record.byteCount
+    guard Int(tagsLength) + Int(keyLength) <= end - tagsStart else { return nil }
+    keyStart = tagsStart + Int(tagsLength)
+    valueStart = keyStart + Int(keyLength)
   }
 
   /// The metadata; allocates where there are tags.
   @inline(__always)
   func metadata(of record: RawSpan) -> RecordMetadata {
-    RecordMetadata(
-      created: created, expires: optional.expires, cost: cost, schemaVersion: optional.schemaVersion,
-      tags: tags.isEmpty ? [] : RecordTags.decode(record.extracting(tags)), grace: optional.grace, idle: optional.idle,
-      lastUsed: optional.lastUsed, refreshAhead: optional.refreshAhead, era: optional.era,
-      isNegative: optional.isNegative)
+    // Most records have none of the optional fields.
+    flags.isEmpty ? RecordMetadata(created: created, cost: cost) : fullMetadata(of: record)
+  }
+
+  @inline(never)
+  private func fullMetadata(of record: RawSpan) -> RecordMetadata {
+    var metadata = RecordMetadata(created: created, cost: cost)
+    // In bounds: the initialiser has compared the size of all of these with the record's.
+    var offset = RecordFormat.fixedSize
+    if flags.contains(.expiry) { metadata.expires = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
+    if flags.contains(.grace) { metadata.grace = record.next(at: &offset) }
+    if flags.contains(.idle) { metadata.idle = record.next(at: &offset) }
+    if flags.contains(.lastUsed) { metadata.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
+    if flags.contains(.refreshAhead) { metadata.refreshAhead = record.next(at: &offset) }
+    if flags.contains(.era) { metadata.era = record.next(at: &offset) }
+    if flags.contains(.schemaVersion) { metadata.schemaVersion = record.next(at: &offset) }
+    if flags.contains(.tags) { metadata.tags = RecordTags.decode(record.extracting(tags)) }
+    metadata.isNegative = flags.contains(.negative)
+    return metadata
+  }
+
+  /// The era alone, without the rest of the metadata.
+  func era(of record: RawSpan) -> UInt64 {
+    guard flags.contains(.era) else { return 0 }
+    // After the fields of eight bytes each that come before it.
+    let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
+    return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self)
   }
 }
 
