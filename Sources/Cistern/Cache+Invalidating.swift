@@ -10,6 +10,7 @@ extension Cache {
   /// purged behind, in small transactions. A crash within the store's commit interval may bring the values back;
   /// ``commitRemovalOfAll(tagged:context:)`` waits. Observers are told once, by ``Change/Event/invalidated(_:)``, and not
   /// of each key. An empty tag is no tag: nothing has it.
+  @inlinable
   public func removeAll(tagged tag: String, context: WriterContext? = nil) {
     guard !tag.isEmpty else { return }
     _ = invalidate(tag: tag, context: context)
@@ -111,7 +112,8 @@ extension Cache where Key: CacheKey {
 }
 
 extension Cache {
-  fileprivate func invalidate(tag: String, context: WriterContext?) -> CommitTicket? {
+  @inlinable
+  func invalidate(tag: String, context: WriterContext?) -> CommitTicket? {
     invalidate(.tag(tag), context: context) { _, timing in
       timing.tags.contains(tag)
     } add: { pending, number in
@@ -125,7 +127,8 @@ extension Cache {
   ///   - concerns: whether it concerns a key that unconfirmed edits lie over, and whose confirmed value is good for so long.
   ///     Called under locks.
   ///   - add: adds the invalidation to those that are pending, by its number.
-  fileprivate func invalidate(
+  @inlinable
+  func invalidate(
     _ what: Invalidation, context: WriterContext?, concerns: (Key, Timing) -> Bool,
     add: (inout PendingInvalidations<Key>, UInt64) -> Void
   ) -> CommitTicket? {
@@ -151,7 +154,8 @@ extension Cache {
   }
 
   /// Starts a task that lets go of what was invalidated, unless one is about to begin.
-  private func sweepBehind() {
+  @inlinable
+  func sweepBehind() {
     guard !table.isSweepDue.exchange(true, ordering: .sequentiallyConsistent) else { return }
     TaskStarter.start(on: pilot.taskExecutor) { [table] in await table.sweep() }
   }

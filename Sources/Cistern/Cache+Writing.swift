@@ -62,8 +62,10 @@ extension Cache {
   ///
   /// O(1): what memory held is let go of behind, by a task, where it is many entries; what is on disk is unreachable at
   /// once and purged behind.
+  @inlinable
   public func removeAll() {
-    var edited: [Key: EditedKeys<Key, Value>.Edited] = [:]
+    // Let go of outside the locks.
+    var edited: [Key: EditedKeys<Key, Value>.Edited]?
     defer { withExtendedLifetime(edited) {} }
     table.clear {
       TaskStarter.start(on: pilot.taskExecutor, $0)

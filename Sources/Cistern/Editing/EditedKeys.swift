@@ -8,12 +8,13 @@ import Synchronization
 @usableFromInline
 final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// A key with edits that are not settled.
+  @usableFromInline
   struct Edited: Sendable {
     var queue: EditQueue<Value>
     /// What the queue shows, computed outside all locks.
     var shown: Value? = nil
     /// How long the confirmed value is good for.
-    var timing: Timing
+    @usableFromInline var timing: Timing
   }
 
   private let edited = Guarded<[Key: Edited]>([:])
@@ -42,6 +43,7 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Inside the critical sections of all shards. Answers what was removed, to be freed outside of them. O(n) for n keys that
   /// edits lie over.
+  @usableFromInline
   func removeAll(where isRemoved: (Key, Edited) -> Bool) -> [Edited] {
     edited.withLock { edited in
       let removed = edited.filter { isRemoved($0.key, $0.value) }
@@ -52,6 +54,7 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// Inside the critical sections of all shards. Answers what was there, to be freed outside of them.
+  @usableFromInline
   func removeAll() -> [Key: Edited] {
     edited.withLock { edited in
       let former = edited

@@ -7,59 +7,74 @@ extension EntryTable {
   /// - Parameters:
   ///   - startBehind: runs what it is given soon, in a task.
   ///   - commit: run once, inside the critical sections of all shards.
+  @inlinable
   func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
-    // The old tables go outside the locks, with their values.
+    // The old tables go outside the locks, with their values; nothing is allocated under them.
     let remains = Remains<Key, Value>(capacity: shards.count)
+    var shardCount = 0
+    var entryCount = 0
     shards.withAllShards { shard in
       let total = shard.policy.total
       budget.release(cost: total.cost, count: total.count)
       shard.stampAll()
       shard.versions.endEdits()
       shard.refreshingCount = 0
-      remains.take(from: &shard)
+      entryCount += shard.slots.count
+      remains.take(from: &shard, as: shardCount)
+      shardCount += 1
     } _: {
       commit()
     }
     // Few take less time than a task.
-    guard remains.entryCount > 1_000 else { return remains.letGo() }
+    guard entryCount > 1_000 else { return remains.letGo() }
     startBehind { remains.letGo() }
   }
 }
 
 /// What is left of a cleared table. Let go of where it is asked to, whoever else still has a reference to this.
 @safe
-private final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: it is filled before anyone else has it, and only let go of then, once.
-  private let tables: UnsafeMutablePointer<SlotTable<Key, Value>>
-  private var tableCount = 0
-  private var learned: [any Sendable] = []
-  private(set) var entryCount = 0
+@usableFromInline
+final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+  // Sendable holds: it is filled before anyone else has it, and only let go of then,
+  // once.
+  @usableFromInline let parts: UnsafeMutablePointer<Part>
+  /// The parts that have not been let go of.
+  @usableFromInline var count: Int
 
-  /// Makes room for what is left of so many shards: nothing is allocated under their locks.
-  init(capacity: Int) {
-    unsafe tables = .allocate(capacity: capacity)
-    learned.reserveCapacity(capacity)
+  /// What is left of one shard.
+  @usableFromInline
+  struct Part: ~Copyable {
+    @usableFromInline var slots = SlotTable<Key, Value>()
+    @usableFromInline var learned: (any Sendable)?
+
+    @inlinable
+    init() {}
   }
 
+  /// Makes room for what is left of so many shards.
+  @inlinable
+  init(capacity: Int) {
+    unsafe parts = .allocate(capacity: capacity)
+    count = capacity
+    for index in 0..<capacity { unsafe (parts + index).initialize(to: Part()) }
+  }
+
+  @inlinable
   deinit {
     letGo()
-    unsafe tables.deallocate()
+    unsafe parts.deallocate()
   }
 
-  /// Takes what a shard holds, under its lock, and leaves an empty one. Called once for each.
-  func take(from shard: inout Shard<Key, Value>) {
-    entryCount += shard.slots.count
-    // In bounds: there is room for all shards.
-    unsafe (tables + tableCount).initialize(to: SlotTable())
-    unsafe swap(&tables[tableCount], &shard.slots)
-    tableCount += 1
-    if let rest = shard.policy.removeAll() { learned.append(rest) }
-  }
-
+  @inlinable
   func letGo() {
-    // As many as were taken.
-    unsafe tables.deinitialize(count: tableCount)
-    tableCount = 0
-    learned = []
+    unsafe parts.deinitialize(count: count)
+    count = 0
+  }
+
+  /// Takes what a shard holds, under its lock, and leaves an empty one. For each index below the capacity.
+  @inlinable
+  func take(from shard: inout Shard<Key, Value>, as index: Int) {
+    unsafe swap(&parts[index].slots, &shard.slots)
+    unsafe parts[index].learned = shard.policy.removeAll()
   }
 }

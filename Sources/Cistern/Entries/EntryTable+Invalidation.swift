@@ -8,6 +8,7 @@ extension EntryTable {
   ///   - add: numbers the invalidation, in the second tier where there is one, and adds it to those that are pending. Run
   ///     once, inside the critical sections of all shards: nobody finds it in one tier and not in the other.
   ///   - commit: run once, inside the same.
+  @inlinable
   func invalidate(_ add: (inout PendingInvalidations<Key>) -> Void, commit: () -> Void) {
     invalidationLog.withLock { log in
       _ = shards.withAllShards {
@@ -41,6 +42,7 @@ extension EntryTable {
 
   /// Visits every entry, a few at a time, lets go of what invalidations concern, and forgets those that nothing can be
   /// older than any more.
+  @inlinable
   func sweep() async {
     isSweepDue.store(false, ordering: .sequentiallyConsistent)
     let target = newestInvalidation.load(ordering: .sequentiallyConsistent)
@@ -68,19 +70,24 @@ extension EntryTable {
 }
 
 /// How far a sweep of a shard has come.
+@usableFromInline
 struct SweepPosition {
-  var group = 0
+  @usableFromInline var group = 0
   /// The groups there were: after a rebuild, entries are elsewhere, and it begins anew.
-  var groupCount: Int?
+  @usableFromInline var groupCount: Int?
   /// The least era among the flights on their way.
-  var oldestFlight = UInt64.max
+  @usableFromInline var oldestFlight = UInt64.max
 
-  static let groupsAtOnce = 128
+  @usableFromInline static let groupsAtOnce = 128
+
+  @usableFromInline
+  init() {}
 }
 
 extension Shard {
   /// Visits some more entries; whether it has come to the end.
-  fileprivate mutating func sweep(_ position: inout SweepPosition, budget: MemoryBudget) -> Bool {
+  @inlinable
+  mutating func sweep(_ position: inout SweepPosition, budget: MemoryBudget) -> Bool {
     if position.groupCount != slots.groupCount {
       position.group = 0
       position.groupCount = slots.groupCount

@@ -16,13 +16,13 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The number of the newest invalidation: what begins to be fetched or read now is not older.
   @usableFromInline let newestInvalidation: Atomic<UInt64>
   /// Every invalidation that may concern an entry; the shards have copies. Locked before any shard, never after one.
-  let invalidationLog: Guarded<PendingInvalidations<Key>>
+  @usableFromInline let invalidationLog: Guarded<PendingInvalidations<Key>>
   /// Whether a sweep is to come that has not begun.
-  let isSweepDue = Atomic<Bool>(false)
+  @usableFromInline let isSweepDue = Atomic<Bool>(false)
   /// Called inside the critical section for each entry that makes room for others.
   @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
   /// Called after entries made room for those of another cache: what was recorded can be delivered.
-  let unlocked: @Sendable () -> Void
+  @usableFromInline let unlocked: @Sendable () -> Void
 
   init(
     shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,

@@ -57,11 +57,14 @@ struct KeyVersions {
   /// Every key was removed, or may have been.
   @usableFromInline
   mutating func noteRemovalOfAll() {
+    if isEmpty { return }
     for fingerprint in watched.keys { note(.replacement, on: fingerprint) }
   }
 
   /// No unconfirmed edits are left, over any key.
+  @usableFromInline
   mutating func endEdits() {
+    if isEmpty { return }
     for fingerprint in watched.keys { setEdited(false, fingerprint) }
   }
 

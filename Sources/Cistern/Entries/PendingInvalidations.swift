@@ -27,11 +27,13 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
 
   var count: Int { tags.count + prefixes.count }
 
+  @usableFromInline
   mutating func add(tag: String, number: UInt64) {
     tags[tag] = number
     newest = max(newest, number)
   }
 
+  @usableFromInline
   mutating func add(prefix bytes: [UInt8], number: UInt64, matches: @escaping @Sendable (Key) -> Bool) {
     prefixes.removeAll { $0.bytes.starts(with: bytes) }
     prefixes.append(Prefix(bytes: bytes, matches: matches, number: number))
@@ -39,6 +41,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   }
 
   /// Forgets those up to `number`: no entry in memory is older, and no flight.
+  @usableFromInline
   mutating func forget(upTo number: UInt64) {
     floor = max(floor, number)
     tags = tags.filter { $0.value > number }

@@ -64,6 +64,7 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   }
 
   /// Runs `body` in the critical sections of all shards at once, entered in order: nothing else ever holds two.
+  @inlinable
   borrowing func withAllShards<Result>(
     from index: Int = 0, each prepare: (inout Shard<Key, Value>) -> Void, _ body: () -> Result
   ) -> Result {
@@ -75,6 +76,7 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   }
 
   /// Runs `body` in the critical sections of all shards at once, and then `conclude` in each before it is left.
+  @inlinable
   borrowing func withAllShards<Result>(
     from index: Int = 0, _ body: () -> Result, concluding conclude: (inout Shard<Key, Value>, Result) -> Void
   ) -> Result {

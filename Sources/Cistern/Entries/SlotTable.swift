@@ -57,7 +57,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     set { entries = UInt32(newValue) }
   }
 
-  @usableFromInline
+  @inlinable
   init() {
     unsafe controls = SlotTableWithoutSlots.controls
     unsafe slots = SlotTableWithoutSlots.nothing.assumingMemoryBound(to: Slot.self)
@@ -204,13 +204,16 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 }
 
 /// The memory of all tables without slots, so that emptying one allocates nothing.
-private enum SlotTableWithoutSlots {
+@usableFromInline
+enum SlotTableWithoutSlots {
   // Sendable holds: it is initialised before anyone has it, and never written then.
+  @usableFromInline
   nonisolated(unsafe) static let controls: UnsafeMutablePointer<UInt64> = {
     let controls = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
     unsafe controls.initialize(to: ControlWord.allEmpty)
     return unsafe controls
   }()
   /// Where no slot is: aligned, and never read.
+  @usableFromInline
   nonisolated(unsafe) static let nothing = unsafe UnsafeMutableRawPointer(controls)
 }

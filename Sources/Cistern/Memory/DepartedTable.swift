@@ -28,6 +28,9 @@ struct DepartedTable {
   /// A small cache learns more from the many that it cannot hold than from the few that it holds.
   private static let leastSize = 128
 
+  /// Whether nothing was ever remembered.
+  var isEmpty: Bool { records.isEmpty }
+
   /// Remembers an entry. Calls `ended` with what had to be forgotten for it.
   mutating func insert(
     _ fingerprint: UInt32, uses: UInt8, lastUse: UInt32, at now: UInt32, entryCount: Int, ended: (Memory) -> Void

@@ -66,6 +66,8 @@ struct EvictionCandidates {
     }
   }
 
+  mutating func removeAll() { count = 0 }
+
   mutating func renumber(_ numbers: borrowing Renumbering) {
     for place in 0..<count { candidates[place].number = numbers[candidates[place].number] }
   }

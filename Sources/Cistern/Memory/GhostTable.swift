@@ -26,6 +26,9 @@ struct GhostTable {
 
   private static let setSize = 8
 
+  /// Whether nothing was ever remembered.
+  var isEmpty: Bool { memories.isEmpty }
+
   /// Remembers an entry of this cost; memories last until `capacity` more was dropped.
   mutating func insert(_ fingerprint: UInt32, cost: UInt32, capacity: Int) {
     lifetime = max(capacity, 1)

@@ -106,8 +106,9 @@ package final class LeastHitDensity: EvictionPolicy {
   }
 
   package func removeAll() -> (any Sendable)? {
-    candidates = EvictionCandidates()
+    candidates.removeAll()
     (cost, count) = (0, 0)
+    guard !departed.isEmpty else { return nil }
     defer { departed = DepartedTable() }
     return departed
   }

@@ -88,6 +88,7 @@ package final class S3FIFO: EvictionPolicy {
   package func removeAll() -> (any Sendable)? {
     small = NodeList(.small)
     main = NodeList(.main)
+    guard !ghost.isEmpty else { return nil }
     defer { ghost = GhostTable() }
     return ghost
   }

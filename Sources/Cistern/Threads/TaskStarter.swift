@@ -2,6 +2,7 @@
 ///
 /// To start a task where the pool's threads sleep takes 30 µs and more of who starts it, because the pool has to choose
 /// and wake one. To wake this thread takes 10. One for the process, which the first that needs it brings up.
+@usableFromInline
 final class TaskStarter: Sendable {
   static let shared = TaskStarter()
 
@@ -23,6 +24,7 @@ final class TaskStarter: Sendable {
   ///
   /// - Parameter taskExecutor: where it runs; nil for the global pool. An executor of the user's gets it from the caller, so
   ///   that a seeded one is the only source of chance.
+  @usableFromInline
   static func start(on taskExecutor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Void) {
     if let taskExecutor {
       Task.detached(executorPreference: taskExecutor, priority: .utility, operation: body)
