@@ -28,9 +28,17 @@ extension Cache {
     _ writing: Writing<Value>, forKey key: Key, hash: UInt64, _ terms: WriteTerms<Value>
   ) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
-    var isKept = false
+    // Nil until the condition is known to hold.
+    var isKept: Bool?
     let applied = table.write(
-      writing.arrival, forKey: key, hash: hash, if: terms.condition, effect: terms.effect
+      writing.arrival, forKey: key, hash: hash, if: terms.condition, effect: terms.effect,
+      count: { counters in
+        switch isKept {
+        case true?: counters.stores += 1
+        case false?: counters.refused += 1
+        case nil: break
+        }
+      }
     ) { had, isHeld, era in
       let hadValue = hadValue(had, keyBytes: writing.staged?.key)
       var isPersisted = false
@@ -43,10 +51,11 @@ extension Cache {
           outcome = .refused(size: staged.stagedSize)
         }
       }
-      isKept = isHeld || isPersisted
+      let keeps = isHeld || isPersisted
+      isKept = keeps
       if observers.isObserved {
         let tags = tags(of: had, and: writing.arrival)
-        if isKept {
+        if keeps {
           if terms.isAnnounced, let value = writing.arrival?.value {
             observers.record(
               hadValue ? .updated(key, value) : .inserted(key, value), context: terms.context, tags: tags)
@@ -57,7 +66,6 @@ extension Cache {
       }
       return isPersisted
     }
-    if applied { table.count(hash) { if isKept { $0.stores += 1 } else { $0.refused += 1 } } }
     if case .refused(let size) = outcome { reportRefusal(size: size, ofKey: key) }
     deliverChanges()
     return applied ? outcome : nil

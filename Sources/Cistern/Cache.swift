@@ -117,8 +117,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
           costIsCount: codec == nil && configuration.weigher == nil),
       policy: surroundings.evictionPolicy, budget: budget,
       newestInvalidation: secondTier?.partition.currentEra ?? 0,
+      announcesEvictions: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
       evicted: { key, held in
-        guard observers.isObserved else { return }
         switch held.copy {
         case .ended: return
         case .last: break

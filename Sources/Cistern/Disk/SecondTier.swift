@@ -129,7 +129,7 @@ extension SecondTierPartition {
 }
 
 /// What is written of one key.
-public enum StagedWrite: Sendable {
+public indirect enum StagedWrite: Sendable {
   /// The key's new record.
   case record(key: [UInt8], RecordMetadata, bytes: [UInt8])
   /// The key's removal.

@@ -20,7 +20,7 @@ extension EntryTable {
   }
 
   /// Evicts one entry, from whichever shard has one, beginning anywhere, or with this one; its cost, or nil where none has.
-  @usableFromInline
+  @inlinable
   @discardableResult
   func evictAnywhere(from first: Int? = nil) -> Int? {
     let start = first ?? Int.random(in: 0..<shards.count)
@@ -31,7 +31,7 @@ extension EntryTable {
         let before = shard.policy.total.cost
         defer { standings.note(shard.policy.lowestDensity, of: index) }
         guard let slot = shard.evict(sparing: .none, budget: budget) else { return nil }
-        if case .ready(let held) = slot.entry { evicted(slot.key, held) }
+        if announcesEvictions(), case .ready(let held) = slot.entry { evicted(slot.key, held) }
         return (slot, before - shard.policy.total.cost)
       }
       if let gone {

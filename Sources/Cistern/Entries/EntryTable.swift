@@ -19,13 +19,17 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let invalidationLog: Guarded<PendingInvalidations<Key>>
   /// Whether a sweep is to come that has not begun.
   @usableFromInline let isSweepDue = Atomic<Bool>(false)
-  /// Called inside the critical section for each entry that makes room for others.
+  /// Whether anyone wants to hear of entries that make room for others: asked first, since it is not generic, and compiled
+  /// for all keys and values at once.
+  @usableFromInline let announcesEvictions: @Sendable () -> Bool
+  /// Called inside the critical section for each entry that makes room for others, if somebody does.
   @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
   /// Called after entries made room for those of another cache: what was recorded can be delivered.
   @usableFromInline let unlocked: @Sendable () -> Void
 
   init(
     shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,
+    announcesEvictions: @escaping @Sendable () -> Bool = { false },
     evicted: @escaping @Sendable (Key, Held<Value>) -> Void = { _, _ in },
     unlocked: @escaping @Sendable () -> Void = {}
   ) {
@@ -35,6 +39,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.newestInvalidation = Atomic(newestInvalidation)
     let pending = PendingInvalidations<Key>(newest: newestInvalidation)
     invalidationLog = Guarded(pending)
+    self.announcesEvictions = announcesEvictions
     self.evicted = evicted
     self.unlocked = unlocked
     if newestInvalidation > 0 { adopt(pending) }
@@ -191,7 +196,7 @@ extension EntryTable {
   ///   - effect: what the write means for those who began something before it.
   ///   - edits: what the write means for the key's unconfirmed edits.
   ///   - isNeeded: whether memory is to hold the value if it can, and its policy is not asked.
-  ///   - count: run once, inside the critical section, whether or not the condition holds.
+  ///   - count: run once, inside the critical section, whether or not the condition holds; where it does, after `commit`.
   ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
   ///     entry changes. Given what memory had, whether it will hold the new value, and the number of the newest
   ///     invalidation, which the value is newer than; answers whether the second tier holds the new value.
@@ -207,8 +212,10 @@ extension EntryTable {
     // Let go of at the end, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.Slot?
-    var evictedSlots: [Shard<Key, Value>.Slots.Slot] = []
-    defer { withExtendedLifetime((replaced, removed, evictedSlots)) {} }
+    var evictedSlot: Shard<Key, Value>.Slots.Slot?
+    // As a rule there is one; an array of it would have to be allocated.
+    var otherEvictedSlots: [Shard<Key, Value>.Slots.Slot] = []
+    defer { withExtendedLifetime((replaced, removed, evictedSlot, otherEvictedSlots)) {} }
     let holds = arrival.map { canHold($0.cost) } ?? false
     while true {
       var short: Shard<Key, Value>.Shortage?
@@ -242,13 +249,13 @@ extension EntryTable {
             for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
             shardCount: shards.count, standings: standings
           ) { slot in
-            if let held = slot.entry.held { evicted(slot.key, held) }
-            evictedSlots.append(slot)
+            if announcesEvictions(), let held = slot.entry.held { evicted(slot.key, held) }
+            if evictedSlot == nil { evictedSlot = slot } else { otherEvictedSlots.append(slot) }
           }
           guard short == nil else { return nil }
         }
-        count(&shard.counters)
         let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)
+        count(&shard.counters)
         shard.stamp(fingerprint, effect)
         var keepsFlight = false
         switch edits {

@@ -3,7 +3,9 @@ enum CostWeight {
   /// The cost to the power of 5/8. With the cost itself, as in GDSF, the fewest objects are missed where sizes differ, and
   /// many more bytes; this way a few more objects, and about as many bytes as by policies that know nothing of sizes.
   static func of(_ cost: UInt32) -> Float {
-    let root = Float(max(cost, 1)).squareRoot()
+    // Where each entry costs one, three roots would take more time than all else that an eviction looks at.
+    guard cost > 1 else { return 1 }
+    let root = Float(cost).squareRoot()
     return root * root.squareRoot().squareRoot()
   }
 }

@@ -11,13 +11,17 @@ struct HitDensities {
 
   /// - Parameter scale: the number of entries, for what is not known yet.
   init(_ lifetimes: LifetimeStatistics, scale: Float) {
-    var ages = 0
+    ages = lifetimes.knownAges
+    densities = [Float](repeating: 0, count: LifetimeClass.useClasses * ages)
+    var spans: [Span] = []
+    spans.reserveCapacity(ages)
     for useClass in 0..<LifetimeClass.useClasses {
       let chances = lifetimes.chances(ofUses: useClass, scale: scale)
-      ages = chances.count
-      densities += chances.indices.map { Self.best(from: $0, chances) }
+      spans.removeAll(keepingCapacity: true)
+      for age in chances.indices.reversed() {
+        densities[useClass * ages + age] = Self.best(from: age, chance: chances[age], before: &spans)
+      }
     }
-    self.ages = ages
   }
 
   /// The density of an entry that was used so many times, so long ago.
@@ -25,16 +29,28 @@ struct HitDensities {
     densities[LifetimeClass.ofUses(uses) * ages + min(LifetimeClass.ofAge(age), ages - 1)]
   }
 
+  /// Ages that are waited for together: what is had and spent between the first and the last, and who is left after
+  /// that, of one who was there at the first.
+  private struct Span {
+    var used: Float
+    var waited: Float
+    var left: Float
+  }
+
   /// The best that can be had from a class of age on, for any age of letting go.
-  private static func best(from age: Int, _ chances: [Float]) -> Float {
-    var best: Float = 0
-    var (left, used, waited): (Float, Float, Float) = (1, 0, 0)
-    for later in age..<chances.count where left > 1e-4 {
-      used += left * chances[later]
-      waited += left * LifetimeClass.width(ofAge: later) * (1 - chances[later] / 2)
-      left *= 1 - chances[later]
-      best = max(best, used / waited)
+  ///
+  /// Who waits for the age goes on to the span after it as long as that promises more than what there is until then: so the
+  /// spans promise less and less, and each age joins them in a few steps, where to try each age of letting go would
+  /// take as many as there are ages.
+  private static func best(from age: Int, chance: Float, before spans: inout [Span]) -> Float {
+    var span = Span(used: chance, waited: LifetimeClass.width(ofAge: age) * (1 - chance / 2), left: 1 - chance)
+    while let next = spans.last, next.used * span.waited > span.used * next.waited {
+      span.used += span.left * next.used
+      span.waited += span.left * next.waited
+      span.left *= next.left
+      spans.removeLast()
     }
-    return best
+    spans.append(span)
+    return span.used / span.waited
   }
 }

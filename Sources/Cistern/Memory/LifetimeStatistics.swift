@@ -13,6 +13,9 @@ struct LifetimeStatistics {
   /// The oldest class of age that a lifetime has ended in.
   private var oldest = 0
 
+  /// The number of classes of age that differ: those of which anything is known, and one for all that come after.
+  var knownAges: Int { min(oldest + 2, LifetimeClass.ageClasses) }
+
   private static func place(_ uses: UInt8, _ age: UInt32) -> Int {
     LifetimeClass.ofUses(uses) * LifetimeClass.ageClasses + LifetimeClass.ofAge(age)
   }
@@ -54,7 +57,7 @@ struct LifetimeStatistics {
     /// The number of lifetimes that weigh as much as the assumption.
     let assumed: Float = 8
     var reached: Float = 0
-    var chances = [Float](repeating: 0, count: min(oldest + 2, LifetimeClass.ageClasses))
+    var chances = [Float](repeating: 0, count: knownAges)
     for age in chances.indices.reversed() {
       let place = useClass * LifetimeClass.ageClasses + age
       reached += uses[place] + ends[place]

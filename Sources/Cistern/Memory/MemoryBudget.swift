@@ -64,21 +64,29 @@ package final class MemoryBudget: Sendable {
       reservedCount.subtract(count, ordering: .relaxed)
       return short
     }
-    if cost > 0 { highestCost.max(self.cost, ordering: .relaxed) }
+    if cost > 0 { notePeak() }
     return nil
+  }
+
+  /// Looked at first: as a rule there was a higher one, and a write would take the line of memory from all other threads.
+  private func notePeak() {
+    let cost = cost
+    if cost > highestCost.load(ordering: .relaxed) { highestCost.max(cost, ordering: .relaxed) }
   }
 
   /// Gives room back.
   @usableFromInline
   package func release(cost: Int, count: Int) {
-    reservedCost.subtract(cost, ordering: .relaxed)
-    reservedCount.subtract(count, ordering: .relaxed)
+    if cost != 0 { reservedCost.subtract(cost, ordering: .relaxed) }
+    if count != 0 { reservedCount.subtract(count, ordering: .relaxed) }
     parent?.release(cost: cost, count: count)
   }
 
   // A difference of zero or less always fits. Else compare and exchange: never above the limit, not even for an instant.
   private static func add(_ difference: Int, to sum: borrowing Atomic<Int>, limit: Int) -> Bool {
-    if difference <= 0 {
+    // A value in the place of one that costs as much: all threads would meet here for nothing.
+    if difference == 0 { return true }
+    if difference < 0 {
       sum.add(difference, ordering: .relaxed)
       return true
     }

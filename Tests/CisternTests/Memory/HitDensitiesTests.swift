@@ -1,3 +1,4 @@
+import CisternTesting
 import Testing
 
 @testable import Cistern
@@ -24,6 +25,38 @@ struct HitDensitiesTests {
     #expect(densities[2, 0] > densities[1, 0])
     #expect(densities[200, 0] > densities[2, 0])
     #expect(densities[2, 0] >= densities[2, 50])
+  }
+
+  @Test func `an entry promises the best of what any later age of letting go would bring`() {
+    for seed in 0..<20 as Range<UInt64> {
+      var generator = SeededGenerator(seed: seed)
+      var lifetimes = LifetimeStatistics()
+      for _ in 0..<2_000 {
+        let (uses, age) = (UInt8(generator.next(below: 60)), UInt32(1 << generator.next(below: 14)))
+        if generator.next(below: 3) == 0 {
+          lifetimes.countEnd(after: uses, age: age)
+        } else {
+          lifetimes.countUse(after: uses, age: age)
+        }
+      }
+      let densities = HitDensities(lifetimes, scale: 100)
+      for uses in [1, 3, 10, 60] as [UInt8] {
+        let chances = lifetimes.chances(ofUses: LifetimeClass.ofUses(uses), scale: 100)
+        for age in chances.indices {
+          var best = 0.0
+          var (left, used, waited) = (1.0, 0.0, 0.0)
+          for later in age..<chances.count {
+            let chance = Double(chances[later])
+            used += left * chance
+            waited += left * Double(LifetimeClass.width(ofAge: later)) * (1 - chance / 2)
+            left *= 1 - chance
+            best = max(best, used / waited)
+          }
+          let density = Double(densities[uses, UInt32(LifetimeClass.start(ofAge: age))])
+          #expect(abs(density - best) <= best * 1e-4, "\(uses) uses, age \(age), seed \(seed)")
+        }
+      }
+    }
   }
 
   @Test func `in a loop, the nearer its turn the more an entry promises`() {

@@ -1,0 +1,180 @@
+/// The order of ``LeastHitDensity``: which entry is to go next. Knows the nodes only; storage is its caller's.
+struct HitDensityOrder {
+  private var cost = 0
+  private var count = 0
+  /// Insertions so far. It wraps: only differences matter.
+  private var now: UInt32 = 1
+  /// The group of slots that is looked at next.
+  private var hand = 0
+  private var candidates = EvictionCandidates()
+  private var departed = DepartedTable()
+  private var lifetimes: LifetimeStatistics?
+  private var densities: HitDensities?
+  /// What those that were evicted of late promised for their cost.
+  private var evictedDensity: Float = 0
+  /// Insertions since the densities were computed.
+  private var sinceLearning = 0
+
+  /// Lifetimes that have to be known before anything is refused.
+  private static let lifetimesToJudgeBy: Float = 256
+  /// How much less than what goes a large entry has to promise to be refused.
+  private static let doubt: Float = 4
+  /// Entries to look at for each eviction, at least.
+  private static let looks = 4
+
+  /// Not known before the first eviction: that has to be one of its own.
+  var lowestDensity: Float? { count > 0 && candidates.count == 0 ? nil : candidates.lowest }
+  var total: (cost: Int, count: Int) { (cost, count) }
+
+  mutating func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    now &+= 1
+    let uses = noteReturn(of: nodes[number].fingerprint)
+    nodes[number].history = UseHistory(uses: uses, lastUse: now, lastLook: now)
+    nodes[use: number].frequency = 0
+    nodes[use: number].queue = .main
+    cost += Int(nodes[number].cost)
+    count += 1
+    guard lifetimes != nil else { return }
+    learnNowAndThen()
+    consider(number, in: nodes)
+  }
+
+  func hit(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    nodes[use: number].frequency = min(nodes[use: number].frequency + 1, LeastHitDensity.maximumFrequency)
+  }
+
+  mutating func update(_ number: SlotNumber, cost newCost: UInt32, in nodes: borrowing EvictionNodes) {
+    precondition(nodes[use: number].queue != .none, "an entry without a place was updated")
+    cost += Int(newCost) - Int(nodes[number].cost)
+    nodes[number].cost = newCost
+    hit(number, in: nodes)
+    if lifetimes != nil { consider(number, in: nodes) }
+  }
+
+  mutating func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool {
+    guard let densities, let lifetimes, lifetimes.total >= Self.lifetimesToJudgeBy else { return true }
+    let memory = departed.memory(of: fingerprint, at: now)
+    let density = densities[min(memory?.uses ?? 0, .max - 1) + 1, 0] / CostWeight.of(cost)
+    guard density * Self.doubt < evictedDensity else { return true }
+    // Remembered as if it had come and gone: when it is wanted often enough, it is admitted.
+    now &+= 1
+    let uses = noteReturn(of: fingerprint)
+    remember(fingerprint, uses: uses, lastUse: now)
+    return false
+  }
+
+  mutating func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    precondition(nodes[use: number].queue != .none, "an entry without a place was removed")
+    if nodes[use: number].queue == .candidates { candidates.remove(number) }
+    nodes[use: number].queue = .none
+    cost -= Int(nodes[number].cost)
+    count -= 1
+  }
+
+  mutating func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
+    guard count > (kept == .none ? 0 : 1) else { return nil }
+    if lifetimes == nil {
+      lifetimes = LifetimeStatistics()
+      learn()
+    }
+    look(in: nodes)
+    let (victim, density) = choose(sparing: kept, in: nodes)
+    evictedDensity += (density - evictedDensity) * min(1, 8 / Float(count + 8))
+    let history = nodes[victim].history
+    remove(victim, in: nodes)
+    remember(nodes[victim].fingerprint, uses: history.uses, lastUse: history.lastUse)
+    return victim
+  }
+
+  mutating func renumber(_ numbers: borrowing Renumbering) {
+    candidates.renumber(numbers)
+  }
+
+  mutating func removeAll() -> (any Sendable)? {
+    candidates.removeAll()
+    (cost, count) = (0, 0)
+    guard !departed.isEmpty else { return nil }
+    defer { departed = DepartedTable() }
+    return departed
+  }
+}
+
+extension HitDensityOrder {
+  /// How often an entry that comes was used so far, this time included.
+  private mutating func noteReturn(of fingerprint: UInt32) -> UInt8 {
+    guard let memory = departed.remove(fingerprint, at: now) else { return 1 }
+    lifetimes?.countUse(after: memory.uses, age: memory.age)
+    return min(memory.uses, .max - 1) + 1
+  }
+
+  private mutating func remember(_ fingerprint: UInt32, uses: UInt8, lastUse: UInt32) {
+    departed.insert(fingerprint, uses: uses, lastUse: lastUse, at: now, entryCount: count) { memory in
+      lifetimes?.countEnd(after: memory.uses, age: memory.age)
+    }
+  }
+
+  /// Looks at some entries, in the order of the table: at all of them while as many come and go as there are.
+  private mutating func look(in nodes: borrowing EvictionNodes) {
+    var looked = 0
+    // A table may be nearly empty.
+    for _ in 0..<nodes.groupCount {
+      guard looked < Self.looks else { return }
+      hand = hand + 1 < nodes.groupCount ? hand + 1 : 0
+      for number in nodes.entries(inGroup: hand) where nodes[use: number].queue != .none {
+        consider(number, in: nodes)
+        looked += 1
+      }
+    }
+  }
+
+  /// The worst candidate. Ends: each turn evaluates a candidate anew, after which it is as its density says.
+  private mutating func choose(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> (SlotNumber, Float) {
+    while true {
+      guard let least = candidates.least(sparing: kept) else {
+        // All that it has is to be spared.
+        look(in: nodes)
+        continue
+      }
+      let density = density(of: least.number, in: nodes)
+      if density <= max(least.density, least.next) { return (least.number, density) }
+      candidates.update(least.number, density: density)
+    }
+  }
+
+  /// Makes an entry a candidate if it promises less than others do.
+  private mutating func consider(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
+    let density = density(of: number, in: nodes)
+    guard nodes[use: number].queue != .candidates else { return candidates.update(number, density: density) }
+    nodes[use: number].queue = .candidates
+    let left = candidates.offer(number, density: density)
+    if left != .none { nodes[use: left].queue = .main }
+  }
+
+  /// What an entry promises for its cost, once its hits are noticed.
+  private mutating func density(of number: SlotNumber, in nodes: borrowing EvictionNodes) -> Float {
+    nodes[number].history.note(nodes[use: number].frequency, at: now) { uses, age in
+      lifetimes?.countUse(after: uses, age: age)
+    }
+    nodes[use: number].frequency = 0
+    let history = nodes[number].history
+    guard let densities else { preconditionFailure("densities are there since the first eviction") }
+    // As candidates hold it: who is looked at again promises what was noted, and no more.
+    return EvictionCandidates.rounded(
+      densities[history.uses, now &- history.lastUse] / CostWeight.of(nodes[number].cost))
+  }
+
+  /// Computes densities anew every so many insertions: often enough to follow what comes, seldom enough to cost nothing.
+  private mutating func learnNowAndThen() {
+    sinceLearning += 1
+    if sinceLearning > min(max(count / 8, 128), 1024) { learn() }
+  }
+
+  private mutating func learn() {
+    sinceLearning = 0
+    guard var statistics = lifetimes else { return }
+    lifetimes = nil
+    if statistics.total > Float(max(2_000, count * 10)) { statistics.fade() }
+    densities = HitDensities(statistics, scale: Float(max(count, 16)))
+    lifetimes = statistics
+  }
+}
