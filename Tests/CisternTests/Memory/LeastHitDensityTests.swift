@@ -59,6 +59,19 @@ struct LeastHitDensityTests {
     #expect(simulation.keys.count { $0 >= 10_000 } > 400)
   }
 
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `what would go next stays, if it is wanted before something has to go`(seed: UInt64) {
+    func next(after isWanted: Int?) -> Int? {
+      var simulation = PolicySimulation(LeastHitDensity(), limit: 40)
+      for key in skewedTrace(4_000, keys: 400, seed: seed) { simulation.request(key) }
+      if let isWanted { for _ in 0..<3 { simulation.request(isWanted) } }
+      simulation.request(1_000)
+      return simulation.evicted.last
+    }
+    let first = next(after: nil)
+    #expect(first != nil && next(after: first) != first)
+  }
+
   @Test func `of entries wanted as often, small ones stay`() {
     var generator = SeededGenerator(seed: 4)
     let trace = (0..<60_000).map { _ in generator.next(below: 2_000) }
