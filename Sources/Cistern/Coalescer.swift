@@ -40,7 +40,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     forKey key: Key, fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     let seat = board(key, hash: hash, fetch: fetch)
     return try await seat.flight.wait(as: seat.waiter)
   }
@@ -75,7 +75,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   /// Lets the next caller start a flight of its own, even while one for `key` is on its way. Those who wait for it get
   /// its result.
   public func forget(_ key: Key) {
-    table.write(nil, forKey: key, hash: EntryTable<Key, Value>.hash(key)) { _, _, _ in false }
+    table.write(nil, forKey: key, hash: table.hash(key)) { _, _, _ in false }
   }
 
   /// The number of keys whose flight is on its way and can be joined. Takes all locks at once: for checks.

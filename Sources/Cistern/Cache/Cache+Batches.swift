@@ -106,7 +106,7 @@ extension Cache {
     _ keys: [Key], context: WriterContext?, dependsOnCached: Bool,
     _ plan: (Key, Finding) throws(CisternError) -> PlannedWrite
   ) throws(CisternError) -> WriteOutcome {
-    let hashes = keys.map { EntryTable<Key, Value>.hash($0) }
+    let hashes = keys.map { table.hash($0) }
     for hash in hashes { table.watch(hash) }
     defer { for hash in hashes { table.unwatch(hash) } }
     while true {

@@ -44,7 +44,7 @@ extension Cache {
     var awaited: [BulkWaiter] = []
     var led: [LedFlight] = []
     for key in keys {
-      let hash = EntryTable<Key, Value>.hash(key)
+      let hash = table.hash(key)
       switch start(key, hash: hash, priority: priority, work: work) {
       case .value(let value):
         result.values[key] = value

@@ -13,7 +13,7 @@ extension Cache {
   public func withBytes<Result, Failure: Error>(
     forKey key: Key, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     if let secondTier {
       var outcome: Swift.Result<Result, Failure>?
       var isOlder = false

@@ -8,7 +8,7 @@ extension Cache {
   func write(
     _ value: Value, forKey key: Key, storing: Storing, context: WriterContext?
   ) throws(CisternError) -> Written<Value> {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     noticeExpiry(ofKey: key, hash: hash)
     if !dependsOnCached {
       let writing = prepare(value, forKey: key, storing: storing)
@@ -77,7 +77,7 @@ extension Cache {
     _ key: Key, if condition: WriteCondition<Value> = .always, stagingAlways: Bool = false, context: WriterContext?
   ) -> WriteOutcome? {
     let keyBytes = secondTier?.bytes(key)
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     noticeExpiry(ofKey: key, hash: hash)
     var outcome = WriteOutcome.nothing
     var hadAny = false

@@ -4,12 +4,12 @@ extension Cache {
 }
 
 extension Cache: DraftParent {
-  func watch(_ key: Key) -> UInt64 { UInt64(table.watch(EntryTable<Key, Value>.hash(key)).changes) }
+  func watch(_ key: Key) -> UInt64 { UInt64(table.watch(table.hash(key)).changes) }
 
-  func unwatch(_ key: Key) { table.unwatch(EntryTable<Key, Value>.hash(key)) }
+  func unwatch(_ key: Key) { table.unwatch(table.hash(key)) }
 
   func version(of key: Key) -> UInt64 {
-    UInt64(table.watched(key, hash: EntryTable<Key, Value>.hash(key)).version.changes)
+    UInt64(table.watched(key, hash: table.hash(key)).version.changes)
   }
 
   func take(

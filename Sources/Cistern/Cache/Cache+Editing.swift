@@ -39,7 +39,7 @@ extension Cache {
     _ change: @escaping @Sendable (Value?) -> Value?, confirmedBy operation: () async throws -> Value?
   ) async throws -> Value? {
     try Task.checkCancellation()
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     let number = edits.makeNumber()
     // The key is watched for as long as the edit is pending: that is what keeps its mark.
     table.watch(hash)

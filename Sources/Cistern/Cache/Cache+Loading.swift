@@ -27,7 +27,7 @@ extension Cache {
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     if let value = usableInMemory(key, hash: hash, accepting: (policy ?? loading.policy).demand) { return value }
     let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
     return try await load(key, hash: hash, on: terms, fetch: fetch).value
@@ -38,7 +38,7 @@ extension Cache {
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     if let value = usableInMemory(key, hash: hash, accepting: (policy ?? loading.policy).demand.freshOnly) {
       return Loaded(value: value, source: .memory)
     }

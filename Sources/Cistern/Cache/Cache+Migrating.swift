@@ -47,7 +47,7 @@ extension Cache {
   /// The bytes of a key whose record is of an older version, in the cache's own; the record is migrated as by a look-up.
   @usableFromInline
   func migratedBytes(_ key: Key) -> [UInt8]? {
-    let value = edits.isEmpty ? value(forKey: key) : confirmedValue(ofKey: key, hash: EntryTable<Key, Value>.hash(key))
+    let value = edits.isEmpty ? value(forKey: key) : confirmedValue(ofKey: key, hash: table.hash(key))
     return value.flatMap { codec?.shownBytes(of: $0) }
   }
 }

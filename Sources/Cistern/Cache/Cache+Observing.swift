@@ -74,7 +74,7 @@ extension Cache {
 
   /// What observers take for the key's value, and the number of the newest change that it shows.
   func numberedValue(forKey key: Key) -> (Value?, UInt64) {
-    let (finding, number) = find(key, hash: EntryTable<Key, Value>.hash(key)) { observers.newestNumber }
+    let (finding, number) = find(key, hash: table.hash(key)) { observers.newestNumber }
     let value = if let edited = finding.edited { edited.shown } else { finding.value }
     return (value, number)
   }

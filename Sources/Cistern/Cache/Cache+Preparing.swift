@@ -14,7 +14,7 @@ extension Cache {
     var timing = Timing.plain(until: .distantFuture)
     let tags = allTags(of: value, and: storing.tags)
     if !expiry.isNever || !tags.isEmpty {
-      expiry = expiry.resolved(forHash: EntryTable<Key, Value>.hash(key))
+      expiry = expiry.resolved(forHash: table.hash(key))
       timing = expiry.timing(from: clock.now(), tags: tags)
       if !expiry.isNever { hasDeadlines.store(true, ordering: .relaxed) }
       if expiry.idle != 0 { hasIdleTimes.store(true, ordering: .relaxed) }
@@ -52,7 +52,7 @@ extension Cache {
       let bytes = try codec.encode(value)
       return (bytes, bytes.count, nil)
     } catch {
-      table.count(EntryTable<Key, Value>.hash(key)) { $0.notEncodable += 1 }
+      table.count(table.hash(key)) { $0.notEncodable += 1 }
       report(
         StoreReport(
           .notEncodable, "a value could not be encoded; it is in memory only, at a cost of 1",

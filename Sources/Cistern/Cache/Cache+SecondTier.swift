@@ -133,7 +133,7 @@ extension Cache {
     guard let secondTier else { return }
     for departure in departures {
       guard let key = secondTier.key(departure.key) else { continue }
-      let hash = EntryTable<Key, Value>.hash(key)
+      let hash = table.hash(key)
       if case .evicted = departure.cause { table.count(hash) { $0.diskEvictions += 1 } }
       table.departed(key, hash: hash) {
         secondTier.partition.endDeparture(of: departure.key.rawSpan)

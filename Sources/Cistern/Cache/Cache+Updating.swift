@@ -32,7 +32,7 @@ extension Cache {
   ) throws(Failure) -> Result {
     secondTier?.partition.waitForRoom()
     var result: Result?
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     _ = try rewrite(
       key, hash: hash, storing: Storing(expiry: expiry, tags: tags), effect: .replacement, context: context
     ) {
@@ -88,7 +88,7 @@ extension Cache {
   private nonisolated(nonsending) func update<Result>(
     _ key: Key, storing: Storing, context: WriterContext?, _ transform: (inout Value?) async throws -> Result
   ) async throws -> (result: Result, written: Written<Value>) {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     table.watch(hash)
     defer { table.unwatch(hash) }
     while true {

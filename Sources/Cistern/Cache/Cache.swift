@@ -159,7 +159,7 @@ extension Cache {
   /// The value of a key, from either tier; nil where there is none, or it has expired. Never fetches, never suspends.
   @inlinable
   public func value(forKey key: Key) -> Value? {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     let found = table.lookUp(key, hash: hash, at: now())
     if case .hit(let value) = found { return value }
     return value(found, forKey: key, hash: hash)
@@ -192,7 +192,7 @@ extension Cache {
   /// What is past its lifetime is kept for its grace (``Expiry/after(_:graceStale:)``) and no longer, whatever `age` says.
   /// Never fetches, never suspends; nothing is refreshed.
   public func value(forKey key: Key, staleUpTo age: Duration) -> Value? {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     if let value = value(forKey: key) { return value }
     return staleValue(ofKey: key, hash: hash) { $0 <= age.countedNanoseconds }
   }
@@ -200,7 +200,7 @@ extension Cache {
   /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory. What an older
   /// version of the schema wrote is looked up, to see what its migration makes of it.
   public func contains(_ key: Key) -> Bool {
-    let hash = EntryTable<Key, Value>.hash(key)
+    let hash = table.hash(key)
     if let held = table.peek(key, hash: hash) { return !held.isExpired(at: now()) }
     if let shown = shownByEdits(key) { return shown.map { _ in true } ?? false }
     guard let secondTier else { return false }

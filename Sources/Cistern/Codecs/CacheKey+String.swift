@@ -10,18 +10,31 @@ extension String: CacheKey {
   /// Calls `body` with the string's UTF-8. O(1) for ASCII, else O(n).
   @inlinable
   public func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
-    // Not by way of `utf8Span`: optimised, that of a short string shows the stack after the string has left it.
+    // Not by way of `utf8Span`: optimised, that of a short string shows the stack after the string has left it. Nor by
+    // `withUTF8`, save where there is no other way: it counts a reference to the string that it may change.
+    let result = try unsafe utf8.withContiguousStorageIfAvailable { bytes in
+      try unsafe Self.withKeyBytes(ofUTF8: bytes, body) { normalizedForKey() }
+    }
+    if let result { return result }
     var string = self
     return try string.withUTF8 { bytes in
-      if unsafe Self.isNormalized(bytes) {
-        // The view ends with the call.
-        return try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
-      }
-      var normalized = normalizedForKey()
-      // As above.
-      return try normalized.withUTF8 { bytes in
-        try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
-      }
+      try unsafe Self.withKeyBytes(ofUTF8: bytes, body) { normalizedForKey() }
+    }
+  }
+
+  @inlinable
+  @inline(__always)
+  static func withKeyBytes<Result>(
+    ofUTF8 bytes: UnsafeBufferPointer<UInt8>, _ body: (RawSpan) throws -> Result, normalized: () -> String
+  ) rethrows -> Result {
+    if unsafe isNormalized(bytes) {
+      // The view ends with the call.
+      return try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
+    }
+    var normalized = normalized()
+    // As above.
+    return try normalized.withUTF8 { bytes in
+      try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
     }
   }
 
@@ -36,7 +49,7 @@ extension String: CacheKey {
   /// Whether a string's UTF-8 is in normalization form C. A short look for ASCII, which is.
   @usableFromInline
   static func isNormalized(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    if unsafe bytes.allSatisfy({ $0 < 0x80 }) { return true }
+    if unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)).isASCII { return true }
     // Read for the duration of the call only; the bytes are a string's, and so are valid.
     var span = unsafe UTF8Span(unchecked: Span(_unsafeElements: bytes))
     return span.checkForNFC(quickCheck: true) || span.checkForNFC(quickCheck: false)
@@ -50,5 +63,28 @@ extension String: CacheKey {
       // The standard library's own, by which strings are compared. The public ones are in Foundation, with all of ICU.
       String(UnicodeScalarView(_nfc))
     #endif
+  }
+}
+
+extension RawSpan {
+  /// Whether no byte is above 127: eight at a time.
+  fileprivate var isASCII: Bool {
+    let count = byteCount
+    var seen: UInt64 = 0
+    // In bounds by the comparisons.
+    if count >= 8 {
+      var offset = 0
+      while offset &+ 8 < count {
+        seen |= unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+        offset &+= 8
+      }
+      // The last eight, some of them for the second time.
+      seen |= unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self)
+    } else {
+      for offset in 0..<count {
+        seen |= UInt64(unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self))
+      }
+    }
+    return seen & 0x8080_8080_8080_8080 == 0
   }
 }

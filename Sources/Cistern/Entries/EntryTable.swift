@@ -10,6 +10,7 @@ import Synchronization
 @usableFromInline
 final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let shards: ShardArray<Key, Value>
+  @usableFromInline let keyHash = KeyHash()
   @usableFromInline let standings: ShardStandings
   @usableFromInline let budget: MemoryBudget
   @usableFromInline let waiterCounts = WaiterCounts()
@@ -53,9 +54,9 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// A key's hash, computed once for shard, slot and ghost. Seeded anew in each process, as all of Swift's are.
+  /// A key's hash, computed once for shard, slot and ghost. Another in each process.
   @inlinable
-  static func hash(_ key: Key) -> UInt64 { UInt64(truncatingIfNeeded: key.hashValue) }
+  func hash(_ key: Key) -> UInt64 { keyHash.of(key) }
 
   @inlinable
   static func fingerprint(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }

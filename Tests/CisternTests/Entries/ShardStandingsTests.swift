@@ -28,7 +28,7 @@ struct ShardStandingsTests {
     // Hashes differ from process to process: the one that holds most has its eighth at least.
     let idle = try #require(shards.max { count($0) < count($1) })
     func isIdle(_ key: Int) -> Bool {
-      cache.table.shards.index(of: EntryTable<Int, Int>.hash(key)) == idle
+      cache.table.shards.index(of: cache.table.hash(key)) == idle
     }
     let before = count(idle)
     // More than fits in the others' parts, again and again.

@@ -1,0 +1,103 @@
+/// A key's hash, computed once for shard, slot and memory of what was evicted.
+///
+/// Strings, bytes and integers are hashed by a multiplication for every 16 bytes and not by the standard library's
+/// SipHash, which takes as long as all the rest of a hit. Every factor has a secret of the process in it: who chooses the keys
+/// can neither foresee which of them meet nor make a factor zero. The multiply-fold step is Wang Yi's, of wyhash; that both
+/// factors are secret is the idea of Orson Peters's foldhash, which Rust's maps use for keys from outside.
+@usableFromInline
+struct KeyHash: Sendable {
+  @usableFromInline let first: UInt64
+  @usableFromInline let second: UInt64
+  /// Odd.
+  @usableFromInline let third: UInt64
+
+  /// All of a process are alike, and others in the next, unless the environment asks for hashing that is the same each time.
+  init() {
+    first = Self.secret(1)
+    second = Self.secret(2)
+    third = Self.secret(3) | 1
+  }
+
+  private static func secret(_ number: UInt64) -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine("Cistern")
+    hasher.combine(number)
+    return UInt64(bitPattern: Int64(hasher.finalize()))
+  }
+
+  /// Equal keys have equal hashes. O(1) for an integer, O(n) for n bytes.
+  @inlinable
+  @inline(__always)
+  func of<Key: Hashable>(_ key: Key) -> UInt64 {
+    // The casts are of values to the type that they have.
+    if Key.self == Int.self { return of(number: UInt64(bitPattern: Int64(unsafe unsafeBitCast(key, to: Int.self)))) }
+    if Key.self == String.self { return of(string: unsafe unsafeBitCast(key, to: String.self)) }
+    if Key.self == UInt64.self { return of(number: unsafe unsafeBitCast(key, to: UInt64.self)) }
+    if Key.self == Int64.self { return of(number: UInt64(bitPattern: unsafe unsafeBitCast(key, to: Int64.self))) }
+    if Key.self == UInt.self { return of(number: UInt64(unsafe unsafeBitCast(key, to: UInt.self))) }
+    if Key.self == UInt32.self { return of(number: UInt64(unsafe unsafeBitCast(key, to: UInt32.self))) }
+    if Key.self == Int32.self {
+      return of(number: UInt64(truncatingIfNeeded: unsafe unsafeBitCast(key, to: Int32.self)))
+    }
+    if Key.self == [UInt8].self { return of(array: unsafe unsafeBitCast(key, to: [UInt8].self)) }
+    return UInt64(truncatingIfNeeded: key.hashValue)
+  }
+
+  @inlinable
+  @inline(__always)
+  func of(number: UInt64) -> UInt64 { Self.fold(Self.fold(number ^ first, third) ^ second, third) }
+
+  /// By the bytes that equal strings have in common.
+  @inlinable
+  func of(string: String) -> UInt64 { string.withKeyBytes { of(bytes: $0) } }
+
+  @usableFromInline
+  func of(array: [UInt8]) -> UInt64 { array.withKeyBytes { of(bytes: $0) } }
+
+  @usableFromInline
+  func of(bytes: RawSpan) -> UInt64 {
+    let count = bytes.byteCount
+    var state = first ^ UInt64(truncatingIfNeeded: count)
+    guard count > 8 else {
+      return Self.fold(Self.fold(Self.few(bytes) ^ state, third) ^ second, third)
+    }
+    var offset = 0
+    // Stops with 1 to 16 bytes to go, of the last of which some are taken for the second time.
+    while offset &+ 16 < count {
+      state = Self.fold(Self.word(bytes, offset) ^ state, Self.word(bytes, offset &+ 8) ^ second)
+      offset &+= 16
+    }
+    state = Self.fold(Self.word(bytes, max(0, count &- 16)) ^ state, Self.word(bytes, count &- 8) ^ second)
+    return Self.fold(state ^ second, third)
+  }
+
+  /// Up to eight bytes as a number.
+  @inline(__always)
+  private static func few(_ bytes: RawSpan) -> UInt64 {
+    let count = bytes.byteCount
+    // In bounds: two words of four overlap where there are four bytes or more; else each byte has a place of its own.
+    if count >= 4 {
+      let low = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt32.self)
+      let high = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 4, as: UInt32.self)
+      return UInt64(high) &<< 32 | UInt64(low)
+    }
+    var number: UInt64 = 0
+    for offset in 0..<count {
+      number = number &<< 8 | UInt64(unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self))
+    }
+    return number
+  }
+
+  /// Eight bytes from `offset`; the caller keeps it in bounds.
+  @inline(__always)
+  private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
+    unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+  }
+
+  @inlinable
+  @inline(__always)
+  static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    let product = left.multipliedFullWidth(by: right)
+    return product.high ^ product.low
+  }
+}
