@@ -24,9 +24,6 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var refreshingCount = 0
   /// Counts writes of all keys at once; a part of each of ``stamps``.
   @usableFromInline var stampOfAll: UInt32 = 0
-  /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
-  /// memory only if no write of its key came between.
-  @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
   /// Exact, for the few keys on which a write under way depends.
   @usableFromInline var versions = KeyVersions()
 
@@ -34,6 +31,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var invalidations = PendingInvalidations<Key>()
   /// What an invalidation took out, to be let go of outside the lock by the sweep that follows each.
   @usableFromInline var invalidated: [Slots.Slot] = []
+
+  /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
+  /// memory only if no write of its key came between.
+  @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
 
   @usableFromInline
   init(policy: any EvictionPolicy) {
