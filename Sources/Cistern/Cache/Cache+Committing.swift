@@ -72,6 +72,7 @@ extension Cache {
   }
 
   /// Removes a key; nil where the condition did not hold.
+  @inlinable
   @discardableResult
   func remove(
     _ key: Key, if condition: WriteCondition<Value> = .always, stagingAlways: Bool = false, context: WriterContext?
@@ -127,7 +128,8 @@ extension Cache {
   }
 
   /// Whether the second tier has the key; nil where it cannot tell for now.
-  private func presence(of keyBytes: [UInt8]?) -> Bool? {
+  @usableFromInline
+  func presence(of keyBytes: [UInt8]?) -> Bool? {
     guard let secondTier, let keyBytes else { return false }
     return secondTier.partition.presence(of: keyBytes.rawSpan)
   }

@@ -42,6 +42,7 @@ extension Cache {
   ///
   /// Returns at once: nothing is read from now on. A crash within the store's commit interval may bring the value back;
   /// ``commitRemoval(forKey:context:)`` waits. O(1).
+  @inlinable
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
     remove(key, context: context)
   }

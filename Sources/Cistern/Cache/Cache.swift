@@ -199,6 +199,7 @@ extension Cache {
 
   /// Whether a key has a value in either tier that has not expired. Counts as a use on disk, not in memory. What an older
   /// version of the schema wrote is looked up, to see what its migration makes of it.
+  @inlinable
   public func contains(_ key: Key) -> Bool {
     let hash = table.hash(key)
     if let held = table.peek(key, hash: hash) { return !held.isExpired(at: now()) }

@@ -1,3 +1,5 @@
+import CMemoryHints
+
 /// A 64-bit checksum that keeps up with memory: it finds damage, and is no defence against forgery.
 ///
 /// Four lanes multiply and fold 64 bytes a round (the multiply-fold step is Wang Yi's, of wyhash; the arrangement and
@@ -28,6 +30,7 @@ enum Checksum {
       var lane3 = seed ^ fourth
       // Stops with 1 to 64 bytes to go.
       while offset &+ 64 < count {
+        if offset &+ Self.distance < count { prefetch(bytes, offset &+ Self.distance) }
         lane0 = fold(word(bytes, offset) ^ second, word(bytes, offset &+ 8) ^ lane0)
         lane1 = fold(word(bytes, offset &+ 16) ^ third, word(bytes, offset &+ 24) ^ lane1)
         lane2 = fold(word(bytes, offset &+ 32) ^ fourth, word(bytes, offset &+ 40) ^ lane2)
@@ -44,6 +47,15 @@ enum Checksum {
     let low = word(bytes, count &- 16)
     let high = word(bytes, count &- 8)
     return fold(fold(low ^ third, high ^ lane0) ^ UInt64(truncatingIfNeeded: count), fourth ^ seed)
+  }
+
+  /// How far ahead of what is read memory is asked for: what comes before it was asked for at once (`RawSpan.prefetch`).
+  private static let distance = 2048
+
+  @inline(__always)
+  private static func prefetch(_ bytes: RawSpan, _ offset: Int) {
+    // In bounds: the caller has compared the offset with the count.
+    unsafe bytes.withUnsafeBytes { unsafe cistern_prefetch($0.baseAddress! + offset) }
   }
 
   private static func ofFew(_ bytes: RawSpan, seed: UInt64) -> UInt64 {

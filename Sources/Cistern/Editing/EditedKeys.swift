@@ -12,7 +12,7 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   struct Edited: Sendable {
     var queue: EditQueue<Value>
     /// What the queue shows, computed outside all locks.
-    var shown: Value? = nil
+    @usableFromInline var shown: Value? = nil
     /// How long the confirmed value is good for.
     @usableFromInline var timing: Timing
   }
@@ -32,6 +32,7 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }
 
   /// Inside the key's critical section. Answers what was there, to be freed outside of it.
+  @usableFromInline
   func set(_ new: Edited?, for key: Key) -> Edited? {
     edited.withLock { edited in
       let former = edited[key]
