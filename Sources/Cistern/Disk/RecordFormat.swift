@@ -114,7 +114,7 @@ struct RecordHeader {
     valueStart = keyStart + Int(keyLength)
   }
 
-  /// The metadata; allocates where there are tags.
+  /// The metadata of the record that this is the header of; allocates where there are tags.
   @inline(__always)
   func metadata(of record: RawSpan) -> RecordMetadata {
     // Most records have none of the optional fields.
@@ -138,7 +138,7 @@ struct RecordHeader {
     return metadata
   }
 
-  /// The era alone, without the rest of the metadata.
+  /// The era alone, of the record that this is the header of.
   func era(of record: RawSpan) -> UInt64 {
     guard flags.contains(.era) else { return 0 }
     // After the fields of eight bytes each that come before it.

@@ -9,7 +9,7 @@ extension EntryTable {
   ///   - commit: run once, inside the critical sections of all shards.
   @inlinable
   func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
-    // The old tables go outside the locks, with their values; nothing is allocated under them.
+    // The old tables go outside the locks, with their values; the room for them is not made under these.
     let remains = Remains<Key, Value>(capacity: shards.count)
     var shardCount = 0
     var entryCount = 0
@@ -35,8 +35,8 @@ extension EntryTable {
 @safe
 @usableFromInline
 final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: it is filled before anyone else has it, and only let go of then,
-  // once.
+  // Sendable holds: it is filled before anyone else has it, and only let go of
+  // then, once.
   @usableFromInline let parts: UnsafeMutablePointer<Part>
   /// The parts that have not been let go of.
   @usableFromInline var count: Int
@@ -67,6 +67,7 @@ final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Senda
 
   @inlinable
   func letGo() {
+    // All were initialised, and these have not been let go of.
     unsafe parts.deinitialize(count: count)
     count = 0
   }

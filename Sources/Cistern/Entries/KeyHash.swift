@@ -1,6 +1,6 @@
 /// A key's hash, computed once for shard, slot and memory of what was evicted.
 ///
-/// Strings, bytes and integers are hashed by a multiplication for every 16 bytes and not by the standard library's
+/// Strings, arrays of bytes, and integers of 32 and 64 bits are hashed by a multiplication for every 16 bytes and not by the standard library's
 /// SipHash, which takes as long as all the rest of a hit. Every factor has a secret of the process in it: who chooses the keys
 /// can neither foresee which of them meet nor make a factor zero. The multiply-fold step is Wang Yi's, of wyhash; that both
 /// factors are secret is the idea of Orson Peters's foldhash, which Rust's maps use for keys from outside.
@@ -49,7 +49,14 @@ struct KeyHash: Sendable {
 
   /// By the bytes that equal strings have in common.
   @inlinable
-  func of(string: String) -> UInt64 { string.withKeyBytes { of(bytes: $0) } }
+  func of(string: String) -> UInt64 {
+    #if canImport(Darwin)
+      // There the bytes are normalised by Foundation, whose Unicode need not be that of the strings' `==`.
+      UInt64(truncatingIfNeeded: string.hashValue)
+    #else
+      string.withKeyBytes { of(bytes: $0) }
+    #endif
+  }
 
   @usableFromInline
   func of(array: [UInt8]) -> UInt64 { array.withKeyBytes { of(bytes: $0) } }

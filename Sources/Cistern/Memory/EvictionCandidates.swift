@@ -18,7 +18,7 @@ struct EvictionCandidates {
     for place in 0..<Self.capacity { densities[place] = Self.density(Self.nothing, at: place) }
   }
 
-  /// A density as candidates hold it: one in a million less, at most.
+  /// A density as candidates hold it: two in a million less, at most.
   static func rounded(_ density: Float) -> Float { Float(bitPattern: density.bitPattern & ~15) }
 
   /// The least density of all; infinite where there is none.

@@ -1,7 +1,7 @@
 /// Starts tasks for callers that cannot wait for that, from a thread of its own, which mostly sleeps.
 ///
-/// To start a task where the pool's threads sleep takes 30 µs and more of who starts it, because the pool has to choose
-/// and wake one. To wake this thread takes 10. One for the process, which the first that needs it brings up.
+/// To start a task where the pool's threads sleep takes longer of who starts it than to wake this thread, because the pool
+/// has to choose one, too. One for the process, which the first that needs it brings up.
 @usableFromInline
 final class TaskStarter: Sendable {
   static let shared = TaskStarter()
