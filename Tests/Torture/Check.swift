@@ -35,7 +35,8 @@ func check(
   for fault in faults { say(fault) }
   if keepsOrder, !reports.isEmpty { say("reported: \(reports.text)") }
   try? await tier.close()
-  return faults.isEmpty && !(keepsOrder && !reports.isEmpty)
+  // A cut before the first flush may leave half of a file's beginning: it is set aside, and nothing is lost.
+  return faults.isEmpty && !(keepsOrder && flushed > 0 && !reports.isEmpty)
 }
 
 /// Some operation that wrote the key.
