@@ -13,25 +13,25 @@ extension String: CacheKey {
     // Not by way of `utf8Span`: optimised, that of a short string shows the stack after the string has left it. Nor by
     // `withUTF8`, save where there is no other way: it counts a reference to the string that it may change.
     let result = try unsafe utf8.withContiguousStorageIfAvailable { bytes in
-      try unsafe Self.withKeyBytes(ofUTF8: bytes, body) { normalizedForKey() }
+      try unsafe withKeyBytes(ofUTF8: bytes, body)
     }
     if let result { return result }
     var string = self
     return try string.withUTF8 { bytes in
-      try unsafe Self.withKeyBytes(ofUTF8: bytes, body) { normalizedForKey() }
+      try unsafe withKeyBytes(ofUTF8: bytes, body)
     }
   }
 
   @inlinable
   @inline(__always)
-  static func withKeyBytes<Result>(
-    ofUTF8 bytes: UnsafeBufferPointer<UInt8>, _ body: (RawSpan) throws -> Result, normalized: () -> String
+  func withKeyBytes<Result>(
+    ofUTF8 bytes: UnsafeBufferPointer<UInt8>, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
-    if unsafe isNormalized(bytes) {
+    if unsafe Self.isNormalized(bytes) {
       // The view ends with the call.
       return try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
     }
-    var normalized = normalized()
+    var normalized = normalizedForKey()
     // As above.
     return try normalized.withUTF8 { bytes in
       try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))

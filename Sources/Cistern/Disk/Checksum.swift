@@ -1,5 +1,3 @@
-import CMemoryHints
-
 /// A 64-bit checksum that keeps up with memory: it finds damage, and is no defence against forgery.
 ///
 /// Four lanes multiply and fold 64 bytes a round (the multiply-fold step is Wang Yi's, of wyhash; the arrangement and
@@ -28,34 +26,31 @@ enum Checksum {
       var lane1 = seed ^ second
       var lane2 = seed ^ third
       var lane3 = seed ^ fourth
-      // Stops with 1 to 64 bytes to go.
+      // In bounds: stops with 1 to 64 bytes to go.
       while offset &+ 64 < count {
-        if offset &+ Self.distance < count { prefetch(bytes, offset &+ Self.distance) }
-        lane0 = fold(word(bytes, offset) ^ second, word(bytes, offset &+ 8) ^ lane0)
-        lane1 = fold(word(bytes, offset &+ 16) ^ third, word(bytes, offset &+ 24) ^ lane1)
-        lane2 = fold(word(bytes, offset &+ 32) ^ fourth, word(bytes, offset &+ 40) ^ lane2)
-        lane3 = fold(word(bytes, offset &+ 48) ^ fifth, word(bytes, offset &+ 56) ^ lane3)
+        // What comes before that was asked for by whoever found the bytes.
+        bytes.prefetchLine(at: offset &+ RawSpan.prefetchedSize)
+        lane0 = unsafe multiplyFold(
+          bytes.uncheckedWord(at: offset) ^ second, bytes.uncheckedWord(at: offset &+ 8) ^ lane0)
+        lane1 = unsafe multiplyFold(
+          bytes.uncheckedWord(at: offset &+ 16) ^ third, bytes.uncheckedWord(at: offset &+ 24) ^ lane1)
+        lane2 = unsafe multiplyFold(
+          bytes.uncheckedWord(at: offset &+ 32) ^ fourth, bytes.uncheckedWord(at: offset &+ 40) ^ lane2)
+        lane3 = unsafe multiplyFold(
+          bytes.uncheckedWord(at: offset &+ 48) ^ fifth, bytes.uncheckedWord(at: offset &+ 56) ^ lane3)
         offset &+= 64
       }
-      lane0 = fold(lane0 ^ fifth, lane1 ^ third) ^ fold(lane2 ^ first, lane3 ^ second)
+      lane0 = multiplyFold(lane0 ^ fifth, lane1 ^ third) ^ multiplyFold(lane2 ^ first, lane3 ^ second)
     }
     while offset &+ 16 < count {
-      lane0 = fold(word(bytes, offset) ^ second, word(bytes, offset &+ 8) ^ lane0)
+      lane0 = unsafe multiplyFold(
+        bytes.uncheckedWord(at: offset) ^ second, bytes.uncheckedWord(at: offset &+ 8) ^ lane0)
       offset &+= 16
     }
-    // The last 16 bytes, some of them for the second time.
-    let low = word(bytes, count &- 16)
-    let high = word(bytes, count &- 8)
-    return fold(fold(low ^ third, high ^ lane0) ^ UInt64(truncatingIfNeeded: count), fourth ^ seed)
-  }
-
-  /// How far ahead of what is read memory is asked for: what comes before it was asked for at once (`RawSpan.prefetch`).
-  private static let distance = 2048
-
-  @inline(__always)
-  private static func prefetch(_ bytes: RawSpan, _ offset: Int) {
-    // In bounds: the caller has compared the offset with the count.
-    unsafe bytes.withUnsafeBytes { unsafe cistern_prefetch($0.baseAddress! + offset) }
+    // In bounds: the last 16 bytes of more than 16, some of them for the second time.
+    let low = unsafe bytes.uncheckedWord(at: count &- 16)
+    let high = unsafe bytes.uncheckedWord(at: count &- 8)
+    return multiplyFold(multiplyFold(low ^ third, high ^ lane0) ^ UInt64(truncatingIfNeeded: count), fourth ^ seed)
   }
 
   private static func ofFew(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
@@ -63,8 +58,9 @@ enum Checksum {
     var low: UInt64 = 0
     var high: UInt64 = 0
     if count >= 8 {
-      low = word(bytes, 0)
-      high = word(bytes, count &- 8)
+      // In bounds: there are eight bytes or more.
+      low = unsafe bytes.uncheckedWord(at: 0)
+      high = unsafe bytes.uncheckedWord(at: count &- 8)
     } else {
       // Up to seven bytes, each in a place of its own.
       var offset = 0
@@ -75,19 +71,7 @@ enum Checksum {
         offset &+= 1
       }
     }
-    return fold(fold(low ^ third, high ^ seed ^ first) ^ UInt64(truncatingIfNeeded: count), fourth ^ seed)
-  }
-
-  /// Eight bytes from `offset`; the callers keep it in bounds.
-  @inline(__always)
-  private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
-    // In bounds: each caller has compared the offset with the count.
-    UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
-  }
-
-  @inline(__always)
-  private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
+    return multiplyFold(
+      multiplyFold(low ^ third, high ^ seed ^ first) ^ UInt64(truncatingIfNeeded: count), fourth ^ seed)
   }
 }

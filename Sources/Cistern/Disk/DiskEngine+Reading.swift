@@ -42,11 +42,11 @@ extension DiskEngine {
     forKey key: RawSpan, in partition: Partition, isOutdated: inout Bool,
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    guard mode != .closed, let file = unsafe currentFile.load(ordering: .acquiring) else {
+    guard mode != .closed, let file = unsafe uncountedFile else {
       partition.counters.misses.increment()
       return nil
     }
-    // Kept by the engine, which its owner keeps during the call: not counting the references saves a tenth of the time.
+    // The caller keeps the engine: not counting the references saves a part of the time.
     return try unsafe file._withUnsafeGuaranteedRef { file in
       let environment = file.environment
       guard let transaction = beginRead(of: environment) else {

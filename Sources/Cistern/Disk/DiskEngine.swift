@@ -24,7 +24,7 @@ final class DiskEngine: Sendable {
 
   private let modeByte: Atomic<UInt8>
   /// The open file; nil while there is none. What it points to is kept by `files`.
-  let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
+  private let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
   /// Every file that was opened: a reader may still be looking at an old one.
   private let files = Guarded<[DiskFile]>([])
   private let partitionsByName = Guarded<[String: Partition]>([:])
@@ -73,10 +73,11 @@ final class DiskEngine: Sendable {
 
   /// The open file; nil while there is none.
   @inline(__always)
-  var file: DiskFile? {
-    // Kept by `files` for as long as the engine lives.
-    unsafe currentFile.load(ordering: .acquiring)?.takeUnretainedValue()
-  }
+  var file: DiskFile? { unsafe uncountedFile?.takeUnretainedValue() }
+
+  /// As `file`, for whoever keeps the engine while it uses the file: kept by `files` for as long as the engine lives.
+  @inline(__always)
+  var uncountedFile: Unmanaged<DiskFile>? { unsafe currentFile.load(ordering: .acquiring) }
 
   /// Makes the file the one that is read, or none. Readers may still be inside the one before.
   func setFile(_ file: DiskFile?) {

@@ -24,11 +24,18 @@ extension RawSpan {
   /// Has the lines of memory of the first bytes fetched, before they are read one after the other.
   @inline(__always)
   func prefetch() {
-    unsafe withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      // As many lines as a processor fetches at once, and no page that is not the first one's neighbour.
-      for offset in stride(from: 0, to: min(bytes.count, 2048), by: 64) { unsafe cistern_prefetch(start + offset) }
-    }
+    for offset in stride(from: 0, to: min(byteCount, Self.prefetchedSize), by: 64) { prefetchLine(at: offset) }
+  }
+
+  /// As many lines as a processor fetches at once, and no page that is not the first one's neighbour.
+  static var prefetchedSize: Int { 2048 }
+
+  /// Has the line of memory at the offset fetched; does nothing beyond the end.
+  @inline(__always)
+  func prefetchLine(at offset: Int) {
+    guard offset < byteCount else { return }
+    // There is a start, since there is a byte at the offset.
+    unsafe withUnsafeBytes { unsafe cistern_prefetch($0.baseAddress! + offset) }
   }
 
   /// Whether both hold the same bytes.

@@ -11,7 +11,7 @@ extension EntryTable {
   func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
     // The old tables go outside the locks, with their values; the room for them is not made under these.
     let remains = Remains<Key, Value>(capacity: shards.count)
-    var shardCount = 0
+    var index = 0
     var entryCount = 0
     shards.withAllShards { shard in
       let total = shard.policy.total
@@ -20,8 +20,8 @@ extension EntryTable {
       shard.versions.endEdits()
       shard.refreshingCount = 0
       entryCount += shard.slots.count
-      remains.take(from: &shard, as: shardCount)
-      shardCount += 1
+      remains.take(from: &shard, as: index)
+      index += 1
     } _: {
       commit()
     }
@@ -35,8 +35,7 @@ extension EntryTable {
 @safe
 @usableFromInline
 final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: it is filled before anyone else has it, and only let go of
-  // then, once.
+  // Sendable holds: it is filled before anyone else has it, and let go of then, once.
   @usableFromInline let parts: UnsafeMutablePointer<Part>
   /// The parts that have not been let go of.
   @usableFromInline var count: Int

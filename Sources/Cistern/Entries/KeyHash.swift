@@ -1,9 +1,9 @@
 /// A key's hash, computed once for shard, slot and memory of what was evicted.
 ///
-/// Strings, arrays of bytes, and integers of 32 and 64 bits are hashed by a multiplication for every 16 bytes and not by the standard library's
-/// SipHash, which takes as long as all the rest of a hit. Every factor has a secret of the process in it: who chooses the keys
-/// can neither foresee which of them meet nor make a factor zero. The multiply-fold step is Wang Yi's, of wyhash; that both
-/// factors are secret is the idea of Orson Peters's foldhash, which Rust's maps use for keys from outside.
+/// Strings, arrays of bytes, and integers of 32 and 64 bits are hashed by a multiplication for every 16 bytes and not by the
+/// standard library's SipHash, which takes as long as all the rest of a hit. Every factor has a secret of the process in
+/// it: who chooses the keys can neither foresee which of them meet nor make a factor zero. That both factors are secret
+/// is the idea of Orson Peters's foldhash, which Rust's maps use for keys from outside.
 @usableFromInline
 struct KeyHash: Sendable {
   @usableFromInline let first: UInt64
@@ -45,7 +45,7 @@ struct KeyHash: Sendable {
 
   @inlinable
   @inline(__always)
-  func of(number: UInt64) -> UInt64 { Self.fold(Self.fold(number ^ first, third) ^ second, third) }
+  func of(number: UInt64) -> UInt64 { multiplyFold(multiplyFold(number ^ first, third) ^ second, third) }
 
   /// By the bytes that equal strings have in common.
   @inlinable
@@ -66,16 +66,19 @@ struct KeyHash: Sendable {
     let count = bytes.byteCount
     var state = first ^ UInt64(truncatingIfNeeded: count)
     guard count > 8 else {
-      return Self.fold(Self.fold(Self.few(bytes) ^ state, third) ^ second, third)
+      return multiplyFold(multiplyFold(Self.few(bytes) ^ state, third) ^ second, third)
     }
     var offset = 0
-    // Stops with 1 to 16 bytes to go, of the last of which some are taken for the second time.
+    // In bounds: there are more than eight bytes, and it stops with 1 to 16 to go, of the last of which some are taken for the
+    // second time.
     while offset &+ 16 < count {
-      state = Self.fold(Self.word(bytes, offset) ^ state, Self.word(bytes, offset &+ 8) ^ second)
+      state = unsafe multiplyFold(
+        bytes.uncheckedWord(at: offset) ^ state, bytes.uncheckedWord(at: offset &+ 8) ^ second)
       offset &+= 16
     }
-    state = Self.fold(Self.word(bytes, max(0, count &- 16)) ^ state, Self.word(bytes, count &- 8) ^ second)
-    return Self.fold(state ^ second, third)
+    state = unsafe multiplyFold(
+      bytes.uncheckedWord(at: max(0, count &- 16)) ^ state, bytes.uncheckedWord(at: count &- 8) ^ second)
+    return multiplyFold(state ^ second, third)
   }
 
   /// Up to eight bytes as a number.
@@ -93,18 +96,5 @@ struct KeyHash: Sendable {
       number = number &<< 8 | UInt64(unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self))
     }
     return number
-  }
-
-  /// Eight bytes from `offset`; the caller keeps it in bounds.
-  @inline(__always)
-  private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
-    unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
-  }
-
-  @inlinable
-  @inline(__always)
-  static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
   }
 }

@@ -33,7 +33,6 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
     newest = max(newest, number)
   }
 
-  @usableFromInline
   mutating func add(prefix bytes: [UInt8], number: UInt64, matches: @escaping @Sendable (Key) -> Bool) {
     prefixes.removeAll { $0.bytes.starts(with: bytes) }
     prefixes.append(Prefix(bytes: bytes, matches: matches, number: number))

@@ -15,6 +15,8 @@ struct HitDensityOrder {
   /// Insertions since the densities were computed.
   private var sinceLearning = 0
 
+  /// Hits that are counted between two looks.
+  static let maximumFrequency: UInt8 = 3
   /// Lifetimes that have to be known before anything is refused.
   private static let lifetimesToJudgeBy: Float = 256
   /// How much less than what goes a large entry has to promise to be refused.
@@ -40,7 +42,7 @@ struct HitDensityOrder {
   }
 
   func hit(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
-    nodes[use: number].frequency = min(nodes[use: number].frequency + 1, LeastHitDensity.maximumFrequency)
+    nodes[use: number].frequency = min(nodes[use: number].frequency + 1, Self.maximumFrequency)
   }
 
   mutating func update(_ number: SlotNumber, cost newCost: UInt32, in nodes: borrowing EvictionNodes) {

@@ -8,16 +8,13 @@
 ///
 /// After LHD (Beckmann, Chen and Cidon, NSDI 2018), with a memory of what was evicted, as in ARC and LIRS.
 package final class LeastHitDensity: EvictionPolicy {
-  /// Hits that are counted between two looks.
-  static let maximumFrequency: UInt8 = 3
-
   // Guarded by the shard's lock, as all of a policy is. Not checked again for exclusive use: nothing that it calls comes back
   // to it.
   @safe @exclusivity(unchecked) private var order = HitDensityOrder()
 
   package init() {}
 
-  package var hitRule: HitRule { .count(upTo: Self.maximumFrequency) }
+  package var hitRule: HitRule { .count(upTo: HitDensityOrder.maximumFrequency) }
   package var linksEntries: Bool { false }
   package var lowestDensity: Float? { order.lowestDensity }
   package var total: (cost: Int, count: Int) { order.total }
