@@ -1,4 +1,4 @@
-/// A seeded schedule that went wrong, with the seed that replays it.
+/// A seeded schedule that went wrong, with what replays it: its seed, and how many of the seed's choices it takes.
 public struct ScheduleFailure: Error, Sendable {
   /// What went wrong.
   public enum Cause: Sendable {
@@ -16,6 +16,10 @@ public struct ScheduleFailure: Error, Sendable {
   public let cause: Cause
   /// How many jobs had run.
   public let steps: Int
+  /// How often the seed had chosen between jobs.
+  public let choices: Int
+  /// How often it had before the schedule was shrunk to its shortest prefix that fails; nil where it was not.
+  public internal(set) var choicesBeforeShrinking: Int?
 }
 
 extension ScheduleFailure: CustomStringConvertible {
@@ -27,6 +31,10 @@ extension ScheduleFailure: CustomStringConvertible {
       case .stepLimitReached: "no end: the limit on the number of jobs was reached"
       case .thrown(let error): "\(error)"
       }
-    return "seed \(seed), after \(steps) jobs: \(what). CISTERN_SEED=\(seed) runs this schedule alone."
+    guard let all = choicesBeforeShrinking else {
+      return "seed \(seed), after \(steps) jobs: \(what). CISTERN_SEED=\(seed) runs this schedule alone."
+    }
+    return "seed \(seed), after \(steps) jobs: \(what). Of its \(all) choices the first \(choices) are enough, "
+      + "with everything in turn from there on: CISTERN_SEED=\(seed) CISTERN_CHOICES=\(choices) runs this schedule alone."
   }
 }

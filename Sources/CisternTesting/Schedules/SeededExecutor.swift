@@ -29,7 +29,7 @@ public final class SeededExecutor: TaskExecutor {
   /// What becomes of a job that is ready.
   private enum Phase {
     /// Once made, until the run ends: it waits in the bag.
-    case running(bag: [UnownedJob], SeededGenerator)
+    case running(bag: [UnownedJob], ChoiceSource)
     /// Once the run has ended: it goes to the global pool.
     case ended
   }
@@ -39,19 +39,19 @@ public final class SeededExecutor: TaskExecutor {
   /// The seed of this schedule.
   public let seed: UInt64
 
-  private init(seed: UInt64) {
+  private init(seed: UInt64, choiceLimit: Int) {
     self.seed = seed
-    phase = Guarded(.running(bag: [], SeededGenerator(seed: seed)))
+    phase = Guarded(.running(bag: [], ChoiceSource(seed: seed, limit: choiceLimit)))
   }
 
   /// Takes a job that is ready. The concurrency runtime calls it, on any thread.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let stays = phase.withLock { phase in
-      guard case .running(var bag, let generator) = phase else { return false }
+      guard case .running(var bag, let source) = phase else { return false }
       phase = .ended  // leaves the bag's storage to `bag` alone, so that appending copies nothing
       bag.append(job)
-      phase = .running(bag: bag, generator)
+      phase = .running(bag: bag, source)
       return true
     }
     if !stays { globalConcurrentExecutor.enqueue(job) }
@@ -63,6 +63,8 @@ public final class SeededExecutor: TaskExecutor {
   /// - Parameters:
   ///   - seed: Determines the interleaving.
   ///   - stepLimit: The most jobs that are run before the schedule is called endless.
+  ///   - choiceLimit: How often the seed chooses between jobs. From then on they run in turn: the prefix of a schedule,
+  ///     to look into its failure.
   ///   - patience: How long an empty bag is watched for jobs from other threads before it is called a deadlock. With
   ///     zero, the default, it is one at once.
   ///   - body: What to run. It is given the executor. It inherits the caller's task-local values.
@@ -72,10 +74,11 @@ public final class SeededExecutor: TaskExecutor {
   public static func run<Success: Sendable>(
     seed: UInt64,
     stepLimit: Int = 200_000,
+    choiceLimit: Int = .max,
     patience: Duration = .zero,
     _ body: @escaping @Sendable (SeededExecutor) async throws -> Success
   ) throws(ScheduleFailure) -> Success {
-    let executor = SeededExecutor(seed: seed)
+    let executor = SeededExecutor(seed: seed, choiceLimit: choiceLimit)
     let outcome = Guarded<Result<Success, any Error>?>(nil)
     _ = Task(executorPreference: executor, priority: .medium) {
       let result: Result<Success, any Error>
@@ -84,13 +87,15 @@ public final class SeededExecutor: TaskExecutor {
     }
 
     let steps = executor.drain(upTo: stepLimit, patience: patience) { outcome.withLock { $0 != nil } }
-    let isEndless = executor.end()
+    let (isEndless, choices) = executor.end()
+    let cause: ScheduleFailure.Cause
     switch outcome.withLock({ $0 }) {
-    case .failure(let error)?: throw ScheduleFailure(seed: seed, cause: .thrown(error), steps: steps)
-    case _ where isEndless: throw ScheduleFailure(seed: seed, cause: .stepLimitReached, steps: steps)
+    case .failure(let error)?: cause = .thrown(error)
+    case _ where isEndless: cause = .stepLimitReached
     case .success(let success)?: return success
-    case nil: throw ScheduleFailure(seed: seed, cause: .deadlock, steps: steps)
+    case nil: cause = .deadlock
     }
+    throw ScheduleFailure(seed: seed, cause: cause, steps: steps, choices: choices)
   }
 
   /// Runs jobs until none is left or the limit is reached; the number of jobs that ran.
@@ -106,11 +111,10 @@ public final class SeededExecutor: TaskExecutor {
 
   private func draw() -> UnownedJob? {
     phase.withLock { phase in
-      guard case .running(var bag, var generator) = phase, !bag.isEmpty else { return nil }
+      guard case .running(var bag, var source) = phase, !bag.isEmpty else { return nil }
       phase = .ended  // as in `enqueue(_:)`
-      bag.swapAt(generator.next(below: bag.count), bag.count - 1)
-      let job = bag.removeLast()
-      phase = .running(bag: bag, generator)
+      let job = source.take(from: &bag)
+      phase = .running(bag: bag, source)
       return job
     }
   }
@@ -125,12 +129,12 @@ public final class SeededExecutor: TaskExecutor {
     return nil
   }
 
-  /// Ends the run; whether jobs were left in the bag.
-  private func end() -> Bool {
+  /// Ends the run; whether jobs were left in the bag, and how often the seed has chosen.
+  private func end() -> (isEndless: Bool, choices: Int) {
     phase.withLock { phase in
-      guard case .running(let bag, _) = phase else { return false }
+      guard case .running(let bag, let source) = phase else { return (false, 0) }
       phase = .ended
-      return !bag.isEmpty
+      return (!bag.isEmpty, source.count)
     }
   }
 }

@@ -16,25 +16,46 @@
 /// A test says that a schedule is wrong by throwing, as `#require` does: the failure then names the seed. (`#expect`
 /// records an issue and goes on; it does not know the seed.)
 ///
-/// Two environment variables override what the tests ask for. `CISTERN_SEEDS=100000` sets how many seeds each
-/// exploration tries. `CISTERN_SEED=1234` tries that one and no other, which is how a failure is looked into.
+/// Environment variables override what the tests ask for. `CISTERN_SEEDS=100000` sets how many seeds each exploration
+/// tries, and `CISTERN_FIRST_SEED=5` with which it begins. `CISTERN_SEED=1234` tries that one and no other, which is how a
+/// failure is looked into, and `CISTERN_CHOICES=7` lets it make so many of its choices. `CISTERN_SCHEDULE_LOG` names a file
+/// to which each exploration adds a line: its source file, a tab, and how many schedules it ran.
 public enum SeededSchedule {
-  /// Runs `body` under each of `count` seeds, on the calling thread, one after the other; stops at the first failure.
+  /// Runs `body` under each of `count` seeds, on the calling thread, one after the other; stops at the first failure,
+  /// and looks for the shortest prefix of that schedule's choices that fails as well, by running the prefixes.
   ///
   /// - Parameters:
   ///   - count: How many seeds to try, from 0 up, unless the environment says otherwise.
   ///   - stepLimit: The most jobs that a schedule may take.
-  ///   - patience: How long jobs of other threads are waited for; see ``SeededExecutor/run(seed:stepLimit:patience:_:)``.
+  ///   - patience: How long jobs of other threads are waited for; see
+  ///     ``SeededExecutor/run(seed:stepLimit:choiceLimit:patience:_:)``. Such a schedule is not shrunk: it need not repeat.
+  ///   - file: Where it is called, for the log.
   ///   - body: What to run. It must make everything that it uses anew.
-  /// - Throws: ``ScheduleFailure``, which names the seed.
+  /// - Throws: ``ScheduleFailure``, which names the seed, and the choices that are enough.
   public static func explore(
     seeds count: Int = 1_000,
     stepLimit: Int = 200_000,
     patience: Duration = .zero,
+    file: StaticString = #fileID,
     _ body: @escaping @Sendable (SeededExecutor) async throws -> Void
   ) throws(ScheduleFailure) {
+    func failure(seed: UInt64, choiceLimit: Int) -> ScheduleFailure? {
+      do throws(ScheduleFailure) {
+        try SeededExecutor.run(
+          seed: seed, stepLimit: stepLimit, choiceLimit: choiceLimit, patience: patience, body)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let choices = environment("CISTERN_CHOICES").map { Int(clamping: $0) }
+    var ran = 0
+    defer { ScheduleLog.add(file, ran) }
     for seed in seeds(count) {
-      try SeededExecutor.run(seed: seed, stepLimit: stepLimit, patience: patience, body)
+      ran += 1
+      guard let found = failure(seed: seed, choiceLimit: choices ?? .max) else { continue }
+      guard choices == nil, patience == .zero else { throw found }
+      throw found.shrunk { failure(seed: seed, choiceLimit: $0) }
     }
   }
 
@@ -42,7 +63,8 @@ public enum SeededSchedule {
   /// are random and not concurrent.
   public static func seeds(_ count: Int) -> Range<UInt64> {
     if let only = environment("CISTERN_SEED") { return only..<(only + 1) }
-    return 0..<(environment("CISTERN_SEEDS") ?? UInt64(count))
+    let first = environment("CISTERN_FIRST_SEED") ?? 0
+    return first..<(first + (environment("CISTERN_SEEDS") ?? UInt64(count)))
   }
 
   /// The number that an environment variable holds; nil where it is not set.
