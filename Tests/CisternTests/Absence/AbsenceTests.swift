@@ -57,6 +57,38 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `of many who load a missing key at once one asks, and what is set meanwhile stands`(isTiered: Bool) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let shelf = try Shelf(tier: isTiered ? FaultInjectingTier(taskExecutor: executor) : nil, executor: executor)
+      let cache = shelf.cache
+      let origin = ScriptedOrigin<String, String?> { _, _ in .yielding(2, .value(nil)) }
+      let loads = (0..<5).map { index in
+        Task(executorPreference: executor) {
+          var generator = SeededGenerator(seed: executor.seed * 5 + UInt64(index))
+          await pause(&generator)
+          return try await cache.value(forKey: "a", fetch: origin.fetch)
+        }
+      }
+      var generator = SeededGenerator(seed: executor.seed)
+      await pause(&generator, atMost: 12)
+      let isSet = executor.seed % 2 == 0
+      if isSet { cache.setValue("text", forKey: "a") }
+      for load in loads {
+        let loaded = try await load.value
+        try #require(loaded == nil || isSet && loaded == "text")
+      }
+      while cache.statistics.inProgressCount > 0 { await Task.yield() }
+      for _ in 0...(isTiered ? 1 : 0) {
+        try #require(cache.isKnownAbsent("a") == !isSet)
+        try #require(try await cache.value(forKey: "a", fetch: origin.fetch) == (isSet ? "text" : nil))
+        cache.trim(toCost: 0)
+      }
+      try #require(origin.callCount == 1 || isSet && origin.callCount == 0)
+      try #require(cache.checkInvariants() == [])
+    }
+  }
+
   @Test func `what is there lives as long as the cache says, and takes the place of absence`() throws {
     let shelf = try Shelf(tier: FaultInjectingTier())
     shelf.cache.setValue(nil, forKey: "a")

@@ -92,6 +92,45 @@ import Testing
     }
   }
 
+  @Test(arguments: SubjectKind.tiered)
+  func `whenever values are used, evicted, written and reopened, idle time counts from the last use of each`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      var generator = SeededGenerator(seed: executor.seed)
+      var subject = try Subject(kind, on: executor, expiry: Self.idle)
+      let clock = subject.clock
+      var lastUses: [String: UInt64] = [:]
+      for _ in 0..<60 {
+        let key = ["a", "b", "c"][generator.next(below: 3)]
+        switch generator.next(below: 10) {
+        case 0:
+          subject.cache[key] = 1
+          lastUses[key] = clock.now().nanoseconds
+        case 1, 2, 3: clock.advance(by: .seconds(1 + generator.next(below: 40)))
+        case 4: subject.cache.trim(toCost: generator.next(below: 3) * 8)
+        case 5: subject.tier?.commit(1 + generator.next(below: 3))
+        case 6:
+          try await subject.tier?.flush()
+          subject = try Subject(kind, on: executor, expiry: Self.idle, tier: subject.tier, clock: clock)
+        default:
+          let value =
+            switch generator.next(below: 3) {
+            case 0: subject.cache.withBytes(forKey: key) { _ in 1 }
+            case 1: try? await subject.value(key, policy: .cachedOnly) { _ in 2 }
+            default: subject.cache[key]
+            }
+          let now = clock.now().nanoseconds
+          let idle = lastUses[key].map { Double(now - $0) / 1_000_000_000 }
+          // The last use may be known a quarter of the idle time too early, never too late.
+          if value == nil { try #require(idle == nil || idle! >= 75) } else { try #require(idle != nil && idle! < 100) }
+          lastUses[key] = value == nil ? nil : now
+        }
+      }
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `what is in grace is kept by its use, too`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10_000)).idle(.seconds(100))

@@ -112,6 +112,39 @@ struct PatienceTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `a timeout at any instant gives each caller one of both, and what is fetched is stored once`(
+    kind: SubjectKind, isSoft: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try Subject(kind, on: executor, completesAbandonedFlights: true, expiry: Self.minute)
+      let origin = ScriptedOrigin<String, Int> { _, number in .yielding(4, .value(number)) }
+      if isSoft { subject.cache["a"] = -1 }
+      subject.clock.advance(by: .seconds(61))
+      let policy: LoadPolicy =
+        isSoft
+        ? .freshElseStale.returningStale(after: .seconds(2)) : .cachedOrFetch.timingOut(after: .seconds(2))
+      let loads = (0..<4).map { _ in subject.load("a", policy: policy, fetch: origin.fetch) }
+      await pauseSome(executor, atMost: 30)
+      subject.clock.advance(by: .seconds(2))
+      var timeouts = 0
+      for load in loads {
+        do {
+          let value = try await load.value
+          if isSoft, value == -1 { timeouts += 1 } else { try #require(value == 1) }
+        } catch let error as CisternError {
+          try #require(!isSoft && error.code == .timedOut)
+          timeouts += 1
+        }
+      }
+      while subject.inProgressCount > 0 || subject.clock.sleeperCount > 0 { await Task.yield() }
+      try #require(origin.callCount == 1)
+      try #require(subject.cache.statistics.timeouts == timeouts)
+      for value in subject.valuesFromBothTiers("a") where kind != .memory || value != nil { try #require(value == 1) }
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: SubjectKind.caches)
   func `a flight that lands in time leaves no timer behind`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -234,6 +267,11 @@ struct PatienceTests {
       try #require(calls.elements == [["b", "c"], ["b", "c"]])
       try #require(subject.findings == [])
     }
+  }
+
+  private func pauseSome(_ executor: SeededExecutor, atMost limit: Int) async {
+    var generator = SeededGenerator(seed: executor.seed)
+    await pause(&generator, atMost: limit)
   }
 
   private func load(_ task: Task<Int, any Error>) async -> Outcome { await outcome(task) }

@@ -158,6 +158,40 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
+  func `in the last part of a lifetime one fetch runs, however many ask and whenever, and nobody waits for it`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60)).refreshedAhead(at: 0.75))
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(46))
+      if kind != .memory, executor.seed % 2 == 0 { subject.cache.trim(toCost: 0) }
+      let loads = (0..<5).map { index in
+        Task(executorPreference: executor) {
+          var generator = SeededGenerator(seed: executor.seed * 5 + UInt64(index))
+          await pause(&generator)
+          return try await subject.value("a", fetch: origin.fetch)
+        }
+      }
+      for load in loads { try #require(try await load.value == -1) }
+      await gate.arrivals(atLeast: 1)
+      // It is fresh to the last, and then gone; the fetch is under way.
+      subject.clock.advance(by: .seconds(executor.seed % 4 < 2 ? 13 : 14))
+      try #require(subject.cache["a"] == (executor.seed % 4 < 2 ? -1 : nil))
+      let late = subject.load("a", policy: .freshOnly, fetch: origin.fetch)
+      await pauseSome(executor)
+      gate.open()
+      try #require([executor.seed % 4 < 2 ? -1 : 1, 1].contains(try await late.value))
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache["a"] == 1)
+      try #require(origin.callCount == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
   func `a set or removal during a refresh stands, and the refresh is dropped`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)

@@ -38,6 +38,55 @@ struct CacheHistoryTests {
     }
   }
 
+  /// Where no write need be committed, and the second tier need not even be readable.
+  @Test(arguments: SubjectKind.tiered)
+  func `no read is stale, and nothing removed comes back, while the second tier refuses writes, fails and recovers`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 400) { executor in
+      // Now and then memory has hardly room, or cannot hold a single value.
+      let memoryLimit = [1_000, 16, 7][Int(executor.seed % 3)]
+      let subject = try Subject(
+        kind, on: executor, completesAbandonedFlights: executor.seed % 2 == 0, memoryLimit: memoryLimit)
+      let tier = try #require(subject.tier)
+      let recorder = HistoryRecorder()
+      let tasks = (0..<4).map { index in
+        Task(executorPreference: executor) {
+          var generator = SeededGenerator(seed: executor.seed * 4 + UInt64(index))
+          for _ in 0..<8 {
+            await Self.operate(on: subject, recorder, &generator)
+            await pause(&generator, atMost: 2)
+          }
+        }
+      }
+      let mishaps = Task(executorPreference: executor) {
+        var generator = SeededGenerator(seed: ~executor.seed)
+        for _ in 0..<8 {
+          switch generator.next(below: 4) {
+          case 0: tier.setMode(.degraded)
+          case 1: tier.setMode(.active)
+          case 2: tier.setSizeLimit(generator.next(below: 2) == 0 ? 7 : nil)
+          default: tier.setRecordLimit(generator.next(below: 2) == 0 ? 1 : nil)
+          }
+          await pause(&generator, atMost: 9)
+        }
+      }
+      for task in tasks { await task.value }
+      await mishaps.value
+      while subject.inProgressCount > 0 { await Task.yield() }
+      tier.setMode(.active)
+      for key in Self.keys {
+        for _ in 0..<2 {
+          let called = recorder.tick()
+          recorder.record(subject.cache[key].map { .read($0) } ?? .miss, on: key, called: called)
+          subject.cache.trim(toCost: 0)
+        }
+      }
+      try #require(recorder.violations == [])
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `the histories are rich enough to mean something`() throws {
     let reads = try SeededExecutor.run(seed: 5) { executor in
       let subject = try Subject(.twoTiers, on: executor)
@@ -86,6 +135,8 @@ struct CacheHistoryTests {
       subject.tier?.failCommits()
     default:
       let value = cache[key]
+      // What cannot be read for now may be there later.
+      if value == nil, let tier = subject.tier, tier.statistics.mode != .active { return }
       recorder.record(value.map { .read($0) } ?? .miss, on: key, called: called)
     }
   }
