@@ -51,7 +51,7 @@ final class FaultInjectingPartition: SecondTierPartition {
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
     let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
       guard state.contents.takesWrites else {
-        state.contents.partitions[name]!.refuse(write.key)
+        state.contents.refuse(write.key, in: name)
         return (.refused, [])
       }
       let result: StagingResult
@@ -189,16 +189,6 @@ extension FaultInjectingTier.State {
     }
     contents.partitions[name]!.statistics.hits += 1
     return record
-  }
-}
-
-extension TierContents.Partition {
-  /// Forgets a key whose write cannot be taken at all.
-  fileprivate mutating func refuse(_ key: [UInt8]) {
-    statistics.refused += 1
-    committed[key] = nil
-    staged[key] = nil
-    departing[key] = nil
   }
 }
 

@@ -105,6 +105,18 @@ struct TierContents {
     return newestTicket
   }
 
+  /// Forgets a key whose write cannot be taken at all. What is staged of it is not to come back when it is committed.
+  mutating func refuse(_ key: [UInt8], in name: String) {
+    partitions[name]!.statistics.refused += 1
+    partitions[name]!.committed[key] = nil
+    partitions[name]!.staged[key] = nil
+    partitions[name]!.departing[key] = nil
+    for (index, entry) in log.enumerated() where entry.partition == name {
+      guard case .record(key: key, _) = entry.write else { continue }
+      log[index] = Staged(ticket: entry.ticket, partition: name, write: .removal(key: key), batch: entry.batch)
+    }
+  }
+
   // MARK: Batches
 
   mutating func beginBatch() -> UInt64 {

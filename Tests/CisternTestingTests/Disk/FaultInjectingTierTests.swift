@@ -184,14 +184,19 @@ struct FaultInjectingTierTests {
     partition.set("a", [1])
     partition.set("b", [1])
     tier.commit()
+    partition.set("c", [1])
     tier.setMode(mode)
     #expect(partition.bytes("a") == nil)
     #expect(!partition.contains("a"))
     #expect(partition.set("a", [2]).ticket == nil)
+    #expect(partition.set("c", [2]).ticket == nil)
     #expect(tier.statistics.mode == mode)
     tier.setMode(.active)
     #expect(partition.bytes("a") == nil)
     #expect(partition.bytes("b") == [1])
+    // What was staged before does not come back, either.
+    tier.commit()
+    #expect(partition.bytes("c") == nil)
   }
 
   @Test func `a tier that fails cannot tell what is there, and one that works or is closed can`() throws {
