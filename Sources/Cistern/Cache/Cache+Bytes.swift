@@ -42,6 +42,7 @@ extension Cache {
       return nil
     }
     table.count(hash) { $0.memoryHits += 1 }
+    noteUse(ofKey: key, hash: hash)
     return try body(bytes.rawSpan)
   }
 

@@ -196,13 +196,13 @@ struct BatchTests {
 
   @Test(arguments: SubjectKind.caches, [10_000, 60])
   func `random batches leave what the same writes leave in a dictionary`(kind: SubjectKind, memoryLimit: Int) throws {
-    try SeededSchedule.explore(seeds: 60) { executor in
+    try SeededSchedule.explore(seeds: 180) { executor in
       let subject = try Subject(kind, on: executor, memoryLimit: memoryLimit)
       let audit = ChangeAudit()
       let token = subject.cache.observe { audit.take($0) }
       var model: [String: Int] = [:]
       var generator = SeededGenerator(seed: executor.seed)
-      for step in 0..<60 {
+      for step in 0..<20 {
         var expected = model
         do {
           try subject.cache.batch { batch in

@@ -131,6 +131,22 @@ import Testing
     }
   }
 
+  @Test func `a use of the bytes counts where memory alone knows that the value is still in use`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
+      subject.cache["a"] = 1
+      // A use so soon is not written.
+      subject.clock.advance(by: .seconds(20))
+      try #require(subject.cache["a"] == 1)
+      for _ in 0..<3 {
+        subject.clock.advance(by: .seconds(90))
+        try #require(subject.cache.withBytes(forKey: "a") { $0.byteCount } == 8)
+      }
+      try #require(subject.valuesFromBothTiers("a") == [1, 1])
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `what is in grace is kept by its use, too`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10_000)).idle(.seconds(100))
