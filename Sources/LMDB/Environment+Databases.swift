@@ -58,6 +58,9 @@ extension Environment {
     if (actual ^ flags) & UInt32(MDB_INTEGERKEY) != 0 {
       throw LMDBError(status: MDB_INCOMPATIBLE, operation: operation)
     }
+    if actual & UInt32(MDB_INTEGERKEY) == 0 {
+      try check(unsafe mdb_set_compare(transaction, index, compareKeys), operation)
+    }
     return index
   }
 }
