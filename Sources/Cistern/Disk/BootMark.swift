@@ -61,12 +61,20 @@ struct BootMark: Equatable, Sendable {
   }
 
   /// Whether the data file that this is the mark of can be opened, in this run of the system.
-  func isTrustworthy(boot present: String) -> Bool {
+  func isTrustworthy(boot present: @autoclosure () -> String) -> Bool {
     switch state {
     case .sound: true
-    case .unsynchronized: boot == present && !present.isEmpty
+    case .unsynchronized: !boot.isEmpty && boot == present()
     case .unreadable: false
     }
+  }
+}
+
+extension BootMark {
+  /// Whether it says already what a store that writes through would write: then the device has it, and an opening need not
+  /// wait for that. The run of the system does not matter to a sound file.
+  func vouches(for present: DataFileStamp?, limit: Int) -> Bool {
+    state == .sound && stamp != nil && stamp == present && self.limit == limit
   }
 }
 

@@ -78,7 +78,19 @@ final class DirectoryClaim: Sendable {
   }
 
   /// Writes the mark, and waits until it is on the device.
+  ///
+  /// A mark that says "sound" where the one on the device may not has its stamp only once that is done: whoever finds a
+  /// stamp beside that word knows that the device has the word.
   func write(_ newMark: BootMark) throws(SystemError) {
+    if newMark.state == .sound, newMark.stamp != nil, (try? readMark())?.state != .sound {
+      var word = newMark
+      word.stamp = nil
+      try put(word)
+    }
+    try put(newMark)
+  }
+
+  private func put(_ newMark: BootMark) throws(SystemError) {
     let bytes = newMark.bytes
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, 0) }
     guard count == bytes.count else {

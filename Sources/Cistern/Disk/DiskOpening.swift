@@ -85,7 +85,9 @@ struct DiskOpening {
     let isUnsynchronized = options.durability == .processCrash
     // Alone, the file was found sound; else those who have it open say what they know of it.
     let stamp = isAlone ? DataFileStamp(of: path) : mark?.stamp
-    try write(isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, stamp, claim, isNew: mark == nil)
+    if isUnsynchronized || mark?.vouches(for: stamp, limit: limits.limit) != true {
+      try write(isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, stamp, claim, isNew: mark == nil)
+    }
     var file = try openTrusted()
     if isAlone, wasUnsynchronized, !isUnsynchronized {
       try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }

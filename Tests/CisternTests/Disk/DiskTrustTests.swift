@@ -50,11 +50,13 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A store whose process was killed between two commits is opened without a look at a page of it`()
-    async throws
-  {
+  @Test(arguments: [Durability.processCrash, .powerCut])
+  func `A store whose process was killed between two commits is opened without a look at a page of it`(
+    durability: Durability
+  ) async throws {
     let scratch = Scratch()
-    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    let child = try ChildProcess(
+      "hold", scratch.store, "\(16 << 20)", durability == .powerCut ? "powerCut" : "processCrash")
     _ = child.readLine()
     _ = child.kill()
     #expect(try await opening(scratch) == (0, []))
@@ -208,6 +210,35 @@ import Testing
     #expect(cache.get("after") == bytes("after"))
     try await tier.close()
     #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A mark need not be written again only where it is sound, of the limit, and of the file as it is`() {
+    let stamp = DataFileStamp(node: 1, size: 2, modified: 3, changed: 4)
+    let changed = DataFileStamp(node: 1, size: 2, modified: 3, changed: 5)
+    let mark = BootMark(state: .sound, boot: "an earlier run", limit: 6, stamp: stamp)
+    #expect(mark.vouches(for: stamp, limit: 6))
+    #expect(!mark.vouches(for: changed, limit: 6))
+    #expect(!mark.vouches(for: nil, limit: 6))
+    #expect(!mark.vouches(for: stamp, limit: 7))
+    #expect(!BootMark(state: .sound, boot: "", limit: 6, stamp: nil).vouches(for: nil, limit: 6))
+    #expect(!BootMark(state: .unsynchronized, boot: "", limit: 6, stamp: stamp).vouches(for: stamp, limit: 6))
+    #expect(!BootMark(state: .unreadable, boot: "", limit: 6, stamp: stamp).vouches(for: stamp, limit: 6))
+  }
+
+  @Test func `A store that is opened for another durability, or with another limit, has a mark that says so`()
+    async throws
+  {
+    let scratch = Scratch()
+    try await fill(scratch, count: 10, durability: .powerCut)
+    for (durability, limit) in [
+      (Durability.powerCut, 16), (.processCrash, 16), (.powerCut, 16), (.powerCut, 17), (.processCrash, 17),
+    ] {
+      let tier = try openTier(scratch, limit: .mebibytes(limit), durability: durability)
+      let mark = try #require(try tier.engine.claim.readMark())
+      #expect(mark.state == (durability == .powerCut ? .sound : .unsynchronized))
+      #expect(mark.limit == limit << 20)
+      try await tier.close()
+    }
   }
 
   @Test func `A mark has a stamp again as it was written, none where it had none, and one size`() {
