@@ -19,6 +19,21 @@ extension WriteStep {
       digestedKey: key.isDigest ? record.extracting(header.key).copiedBytes() : nil)
   }
 
+  /// What lies under a key that is to be replaced or removed.
+  ///
+  /// As ``present(under:in:)``, but a record of several pages is not read for its checksum: its sequence number is believed
+  /// where the order leads from that to the key, and nothing else of it is needed.
+  func departing(
+    under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> PresentRecord? {
+    if !key.isDigest, let size = try transaction.value(forKey: key, in: file.records)?.byteCount,
+      StepOutcome.overflowPages(size) > 0, let sequence = try trustedSequence(under: key, in: transaction)
+    {
+      return .record(sequence: UInt64(sequence), size: size, digestedKey: nil)
+    }
+    return try present(under: key, in: transaction)
+  }
+
   /// The first entry of the order; its key is nil where it is none.
   func oldest(in transaction: inout WriteTransaction) throws(LMDBError) -> (sequence: UInt64, key: DiskKey?)? {
     var cursor = try transaction.cursor(in: file.order)
@@ -117,6 +132,7 @@ extension WriteStep {
     if let known = counts[generation] { return known }
     let read = try transaction.counts(of: generation, in: file.meta)
     counts[generation] = .some(read)
+    notedCounts[generation] = read
     return read
   }
 

@@ -14,6 +14,8 @@ struct WriteStep {
   var lastSequence: UInt64
   /// The counts of each live generation that was met; nil for one that is dead.
   var counts: [UInt64: GenerationCounts?] = [:]
+  /// What the file has of them.
+  var notedCounts: [UInt64: GenerationCounts] = [:]
   /// The generation of each partition that was met; zero for none.
   private(set) var generations: [ObjectIdentifier: UInt64] = [:]
   /// Sequence numbers of a batch's records, which this transaction has put.
@@ -53,7 +55,7 @@ struct WriteStep {
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
     let size = draft.size
     let sequence: UInt64
-    switch try present(under: key, in: transaction) {
+    switch try departing(under: key, in: transaction) {
     case .record(let number, let oldSize, _):
       sequence = number
       recency.mark(number)
@@ -70,6 +72,7 @@ struct WriteStep {
     let bytes = key.copiedBytes()
     var target = try transaction.reserve(byteCount: size, forKey: bytes.rawSpan, in: file.records)
     draft.encode(sequence: sequence, under: key, into: &target)
+    outcome.hasChanges = true
     outcome.stored(partition)
     outcome.touchedPages += 1 + StepOutcome.overflowPages(size)
   }
@@ -81,7 +84,7 @@ struct WriteStep {
     let generation = try generation(of: partition, creating: false, in: &transaction)
     guard generation != 0 else { return }
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    switch try present(under: key, in: transaction) {
+    switch try onlyIfDamaged ? present(under: key, in: transaction) : departing(under: key, in: transaction) {
     case .record(let sequence, let size, let digested):
       // Another key's, of the same digest, stays.
       if onlyIfDamaged || digested.map({ $0 != fullKey }) ?? false { return }
@@ -135,7 +138,7 @@ struct WriteStep {
         if try transaction.remove(MetaTable.dead(generation), in: file.meta) { outcome.hasChanges = true }
         return (bytes, true)
       }
-      switch try present(under: key, in: transaction) {
+      switch try departing(under: key, in: transaction) {
       case .record(let sequence, let size, _):
         try drop(key, sequence: sequence, size: size, in: &transaction)
         bytes += StepOutcome.footprint(size: size, key: key.count)
@@ -186,12 +189,15 @@ struct WriteStep {
   }
 
   /// Writes what is only written once; the last thing to be done.
+  ///
+  /// Counts that are as they were are left: values of one size often replace one another, and the row is a way of pages
+  /// down to itself, each of them copied.
   mutating func finish(in transaction: inout WriteTransaction) throws(LMDBError) {
     for (generation, counts) in counts {
-      guard let counts else { continue }
+      guard let counts, counts != notedCounts[generation] else { continue }
       try transaction.put(counts.value, forKey: MetaTable.live(generation), in: file.meta)
+      outcome.hasChanges = true
     }
-    if !counts.isEmpty { outcome.hasChanges = true }
   }
 
   /// The counts of a generation that was met; nil for others.

@@ -13,7 +13,8 @@ extension Writer {
       } catch {
         fail(&commit, error)
       }
-      noteChanges()
+      // With what is told before, a client's code would stand between the commit and its note.
+      if !isSynchronizing || !commit.departures.isEmpty { noteChanges() }
       finish(commit)
     } else {
       settle(round.through)
@@ -26,6 +27,11 @@ extension Writer {
   func noteChanges() {
     guard let file = engine.file else { return }
     file.note.noteChanges(of: file.environment, engine.claim)
+  }
+
+  /// Whether somebody waits for what is committed to be written through, too.
+  private var isSynchronizing: Bool {
+    engine.options.durability == .powerCut && engine.progress.withLock { $0.isAwaited }
   }
 
   private func takeRound() -> CommitRound {
@@ -236,15 +242,19 @@ extension Writer {
   }
 
   /// Tells those who wait how far it came; where they want it on the device, sees to that first.
+  ///
+  /// What was committed is noted after that, and not before: the note sets the file's times, which some systems would write
+  /// through with the rest.
   func settle(_ number: UInt64) {
     let isAwaited = engine.progress.withLock { progress in
       progress.settle(through: number)
       return progress.isAwaited
     }
     if engine.options.durability == .powerCut {
-      guard isAwaited else { return }
+      guard isAwaited else { return noteChanges() }
       synchronize()
     }
+    noteChanges()
     for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
   }
 
