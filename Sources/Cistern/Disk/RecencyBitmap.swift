@@ -26,14 +26,18 @@ final class RecencyBitmap: Sendable {
   init(capacity: Int, hasMemory: Bool = true) {
     let bits = min(max(capacity, 4096), 1 << 28).nextPowerOfTwo
     mask = UInt64(bits - 1)
-    // Zeroed by the system page by page, when it is first used: opening a large store costs what a small one does. An
-    // atomic number of zero is eight zero bytes, and is never deinitialised.
-    let memory = hasMemory ? unsafe calloc(bits / 64, MemoryLayout<Word>.stride) : nil
-    unsafe words = memory.map { unsafe $0.bindMemory(to: Word.self, capacity: bits / 64) }
+    // Zeroed by the system page by page, when it is first used: opening a large store costs what a small one does. Not
+    // so by `calloc`, which clears all of what it had before. An atomic number of zero is eight zero bytes, and is never
+    // deinitialised.
+    let memory =
+      hasMemory
+      ? unsafe mmap(nil, bits / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : unsafe MAP_FAILED
+    let isThere = unsafe memory != MAP_FAILED
+    unsafe words = isThere ? unsafe memory?.bindMemory(to: Word.self, capacity: bits / 64) : nil
   }
 
   deinit {
-    unsafe free(words)
+    if let words = unsafe words { unsafe munmap(words, Int((mask + 1) / 8)) }
   }
 
   /// Notes that the record was read.
