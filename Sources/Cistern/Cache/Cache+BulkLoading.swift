@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Cache {
   /// The values of several keys; those that neither tier has are fetched by one call of `fetch`.
   ///
@@ -15,6 +17,7 @@ extension Cache {
   ///   - expiry: the lifetime of fetched values; nil for what each itself or the cache says.
   ///   - tags: what the fetched values can be removed by, with others: ``removeAll(tagged:context:)``.
   ///   - fetch: gets the values of the keys that it is given, in one request. Values of other keys are ignored.
+  @inlinable
   public nonisolated(nonsending) func values(
     forKeys keys: some Sequence<Key>, expiry: Expiry? = nil, tags: [String] = [],
     fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
@@ -31,7 +34,8 @@ extension Cache {
   ///
   /// - Returns: the keys that another bulk load was about to bring, and did not, or that had been invalidated when this one
   ///   joined. Whether they are missing for this one, too, its own fetch has to tell.
-  private nonisolated(nonsending) func load(
+  @inlinable
+  nonisolated(nonsending) func load(
     _ keys: Set<Key>, into result: inout LoadedValues<Key, Value>, storing: Storing,
     fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
   ) async throws -> Set<Key> {
@@ -45,11 +49,15 @@ extension Cache {
     var led: [LedFlight] = []
     for key in keys {
       let hash = table.hash(key)
+      if let value = usableInMemory(key, hash: hash, accepting: .standard) {
+        result.found[key] = value
+        continue
+      }
       switch start(key, hash: hash, priority: priority, work: work) {
       case .value(let value):
-        result.values[key] = value
+        result.found[key] = value
       case .refreshing(let value, let flight):
-        result.values[key] = value
+        result.found[key] = value
         led.append(LedFlight(key: key, hash: hash, flight: flight))
       case .waiting(let flight, let waiter, let leads):
         awaited.append(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: leads))
@@ -69,12 +77,12 @@ extension Cache {
         if entry.flight.isInvalidated(since: era) {
           leftOut.insert(entry.key)
         } else {
-          result.values[entry.key] = value
+          result.found[entry.key] = value
         }
       } catch is LookAgain {
-        if entry.leads { result.missing.insert(entry.key) } else { leftOut.insert(entry.key) }
+        if entry.leads { result.left.insert(entry.key) } else { leftOut.insert(entry.key) }
       } catch {
-        result.failures[entry.key] = error
+        result.failed[entry.key] = error
       }
     }
     // Each wait of a cancelled task ends at once, having left its flight.
@@ -82,27 +90,46 @@ extension Cache {
     return leftOut
   }
 
-  private struct BulkWaiter {
-    let key: Key
-    let flight: Flight<Value>
-    let waiter: Int
-    let leads: Bool
+  @usableFromInline
+  struct BulkWaiter {
+    @usableFromInline let key: Key
+    @usableFromInline let flight: Flight<Value>
+    @usableFromInline let waiter: Int
+    @usableFromInline let leads: Bool
+
+    @inlinable
+    init(key: Key, flight: Flight<Value>, waiter: Int, leads: Bool) {
+      self.key = key
+      self.flight = flight
+      self.waiter = waiter
+      self.leads = leads
+    }
   }
 
-  private struct LedFlight: Sendable {
-    let key: Key
-    let hash: UInt64
-    let flight: Flight<Value>
+  @usableFromInline
+  struct LedFlight: Sendable {
+    @usableFromInline let key: Key
+    @usableFromInline let hash: UInt64
+    @usableFromInline let flight: Flight<Value>
+
+    @inlinable
+    init(key: Key, hash: UInt64, flight: Flight<Value>) {
+      self.key = key
+      self.hash = hash
+      self.flight = flight
+    }
   }
 
-  private enum BulkStart {
+  @usableFromInline
+  enum BulkStart {
     case value(Value)
     case refreshing(Value, Flight<Value>)
     case waiting(Flight<Value>, waiter: Int, leads: Bool)
   }
 
   /// Hits, joins, or leads a flight of `work`, for one of the keys.
-  private func start(_ key: Key, hash: UInt64, priority: TaskPriority, work: FlightWork) -> BulkStart {
+  @inlinable
+  func start(_ key: Key, hash: UInt64, priority: TaskPriority, work: FlightWork) -> BulkStart {
     while true {
       let decision = table.load(key, hash: hash, at: now(), priority: priority) {
         table.makeFlight(forKey: key, hash: hash, work: work, priority: priority, pilot: pilot)
@@ -139,7 +166,8 @@ extension Cache {
   }
 
   /// The task of a bulk load's flights: one fetch, then each key publishes, is missing or fails by itself.
-  private func fly(
+  @inlinable
+  func fly(
     _ led: [LedFlight], storing: Storing, fetch: @Sendable ([Key]) async throws -> [Key: Value]
   ) async {
     let departures = led.map { departure(forKey: $0.key, hash: $0.hash) }
@@ -171,13 +199,26 @@ extension Cache {
 
 /// What a bulk load found, key by key.
 public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline var found: [Key: Value] = [:]
+  @usableFromInline var failed: [Key: any Error] = [:]
+  @usableFromInline var left: Set<Key> = []
+
+  @inlinable
+  init() {}
+
   /// The values, of the keys that have one.
-  public internal(set) var values: [Key: Value] = [:]
+  @inlinable
+  public var values: [Key: Value] { found }
+
   /// The errors, of the keys whose fetch failed.
-  public internal(set) var failures: [Key: any Error] = [:]
+  @inlinable
+  public var failures: [Key: any Error] { failed }
+
   /// The keys that the fetch did not return.
-  public internal(set) var missing: Set<Key> = []
+  @inlinable
+  public var missing: Set<Key> { left }
 
   /// The value of a key; nil where it failed or is missing.
-  public subscript(key: Key) -> Value? { values[key] }
+  @inlinable
+  public subscript(key: Key) -> Value? { found[key] }
 }
