@@ -108,33 +108,34 @@ extension Cache {
   }
 
   /// The tags by which observers hear of a change: those of the value that went, and of the one that came.
-  @usableFromInline
+  @inlinable
   func tags(of had: Held<Value>?, and arrival: Arrival<Value>?) -> [String] {
     (had?.timing.tags ?? []) + (arrival?.timing.tags ?? [])
   }
 
   /// Whether the key had a value in either tier. Asks the second one only where somebody wants to know.
-  @usableFromInline
+  @inlinable
   func hadValue(_ had: Held<Value>?, keyBytes: [UInt8]?) -> Bool {
     guard had == nil else { return true }
     guard observers.isObserved, let keyBytes else { return false }
     return isPersisted(keyBytes)
   }
 
-  @usableFromInline
+  @inlinable
   func isPersisted(_ keyBytes: [UInt8]) -> Bool {
     guard let secondTier else { return false }
     return secondTier.partition.contains(keyBytes.rawSpan)
   }
 
   /// Whether the second tier has the key; nil where it cannot tell for now.
-  @usableFromInline
+  @inlinable
   func presence(of keyBytes: [UInt8]?) -> Bool? {
     guard let secondTier, let keyBytes else { return false }
     return secondTier.partition.presence(of: keyBytes.rawSpan)
   }
 
   /// Returns when a write is on disk.
+  @usableFromInline
   nonisolated(nonsending) func waitForCommit(
     _ outcome: WriteOutcome?, encodingError: (any Error)? = nil, forKey key: Key
   ) async throws(CisternError) {

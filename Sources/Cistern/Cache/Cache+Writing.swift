@@ -30,6 +30,7 @@ extension Cache {
   ///
   /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can. And when it
   /// cannot be merged with what is cached, which stays.
+  @inlinable
   public nonisolated(nonsending) func commitValue(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -50,6 +51,7 @@ extension Cache {
   /// Removes a key, as ``removeValue(forKey:context:)`` does, and returns when that is on disk: no crash brings the value back.
   ///
   /// Throws `CisternError` when the disk fails.
+  @inlinable
   public nonisolated(nonsending) func commitRemoval(
     forKey key: Key, context: WriterContext? = nil
   ) async throws(CisternError) {
