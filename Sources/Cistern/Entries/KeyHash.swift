@@ -49,36 +49,52 @@ struct KeyHash: Sendable {
 
   /// By the bytes that equal strings have in common.
   @inlinable
+  @inline(__always)
   func of(string: String) -> UInt64 {
     #if canImport(Darwin)
       // There the bytes are normalised by Foundation, whose Unicode need not be that of the strings' `==`.
       UInt64(truncatingIfNeeded: string.hashValue)
     #else
-      string.withKeyBytes { of(bytes: $0) }
+      // One pass, which finds out as well whether the bytes are ASCII: those of equal strings are the same then.
+      let quick = unsafe string.utf8.withContiguousStorageIfAvailable { bytes in
+        unsafe mix(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
+      }
+      if let quick, quick.seen & ControlWord.highBits == 0 { return quick.hash }
+      return of(normalizing: string)
     #endif
   }
+
+  @usableFromInline
+  func of(normalizing string: String) -> UInt64 { string.withKeyBytes { of(bytes: $0) } }
 
   @usableFromInline
   func of(array: [UInt8]) -> UInt64 { array.withKeyBytes { of(bytes: $0) } }
 
   @usableFromInline
-  func of(bytes: RawSpan) -> UInt64 {
+  func of(bytes: RawSpan) -> UInt64 { mix(bytes).hash }
+
+  /// The hash of bytes, and which bits any of them has, in eight places.
+  @usableFromInline
+  func mix(_ bytes: RawSpan) -> (hash: UInt64, seen: UInt64) {
     let count = bytes.byteCount
     var state = first ^ UInt64(truncatingIfNeeded: count)
     guard count > 8 else {
-      return multiplyFold(multiplyFold(Self.few(bytes) ^ state, third) ^ second, third)
+      let few = Self.few(bytes)
+      return (multiplyFold(multiplyFold(few ^ state, third) ^ second, third), few)
     }
+    var seen: UInt64 = 0
     var offset = 0
     // In bounds: there are more than eight bytes, and it stops with 1 to 16 to go, of the last of which some are taken for the
     // second time.
     while offset &+ 16 < count {
-      state = unsafe multiplyFold(
-        bytes.uncheckedWord(at: offset) ^ state, bytes.uncheckedWord(at: offset &+ 8) ^ second)
+      let (low, high) = unsafe (bytes.uncheckedWord(at: offset), bytes.uncheckedWord(at: offset &+ 8))
+      state = multiplyFold(low ^ state, high ^ second)
+      seen |= low | high
       offset &+= 16
     }
-    state = unsafe multiplyFold(
-      bytes.uncheckedWord(at: max(0, count &- 16)) ^ state, bytes.uncheckedWord(at: count &- 8) ^ second)
-    return multiplyFold(state ^ second, third)
+    let (low, high) = unsafe (bytes.uncheckedWord(at: max(0, count &- 16)), bytes.uncheckedWord(at: count &- 8))
+    state = multiplyFold(low ^ state, high ^ second)
+    return (multiplyFold(state ^ second, third), seen | low | high)
   }
 
   /// Up to eight bytes as a number.

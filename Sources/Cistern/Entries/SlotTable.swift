@@ -123,7 +123,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       var matches = ControlWord.matches(word, pattern)
       while matches != 0 {
         let index = group &* 8 &+ matches.trailingZeroBitCount &>> 3
-        if unsafe slots[index].key == key { return SlotNumber(UInt32(truncatingIfNeeded: index)) }
+        if unsafe areEqualKeys(slots[index].key, key) { return SlotNumber(UInt32(truncatingIfNeeded: index)) }
         matches &= matches &- 1
       }
       // A key goes past a group only while that has no empty slot.
