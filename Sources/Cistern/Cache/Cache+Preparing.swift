@@ -35,19 +35,31 @@ extension Cache {
 
   /// The tags of a write and those that the value itself says. The empty one is no tag.
   @inlinable
+  @inline(__always)
   func allTags(of value: Value, and tags: [String]) -> [String] {
-    guard let tagsOfValue else { return tags.isEmpty ? tags : tags.filter { !$0.isEmpty } }
-    return (tags + tagsOfValue(value)).filter { !$0.isEmpty }
+    // As a rule there are none. Not the ones that were given, which would be counted as referred to once more.
+    if tags.isEmpty, case nil = tagsOfValue { return [] }
+    return gatheredTags(of: value, and: tags)
+  }
+
+  @usableFromInline
+  func gatheredTags(of value: Value, and tags: [String]) -> [String] {
+    (tags + (tagsOfValue?(value) ?? [])).filter { !$0.isEmpty }
   }
 
   /// The value's bytes, where there is a tier for them or they are needed to weigh it; and its size.
-  @usableFromInline
+  @inlinable
+  @inline(__always)
   func encode(_ value: Value, forKey key: Key) -> (bytes: [UInt8]?, size: Int, error: (any Error)?) {
+    if case nil = secondTier, case .some = weigher { return (nil, 1, nil) }
+    if case nil = codec { return (nil, 1, nil) }
+    return encodeByCodec(value, forKey: key)
+  }
+
+  @usableFromInline
+  func encodeByCodec(_ value: Value, forKey key: Key) -> (bytes: [UInt8]?, size: Int, error: (any Error)?) {
     guard let codec else { return (nil, 1, nil) }
-    if secondTier == nil {
-      if weigher != nil { return (nil, 1, nil) }
-      if let size = codec.encodedSize(value) { return (nil, size, nil) }
-    }
+    if secondTier == nil, let size = codec.encodedSize(value) { return (nil, size, nil) }
     do {
       let bytes = try codec.encode(value)
       return (bytes, bytes.count, nil)

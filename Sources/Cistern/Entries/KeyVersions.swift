@@ -22,11 +22,11 @@ struct KeyVersions {
     @usableFromInline var isEdited = false
   }
 
-  private var watched: [UInt32: Watched] = [:]
+  @usableFromInline var watched: [UInt32: Watched] = [:]
 
   init() {}
 
-  @usableFromInline
+  @inlinable
   var isEmpty: Bool { watched.isEmpty }
 
   var count: Int { watched.count }

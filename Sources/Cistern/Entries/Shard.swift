@@ -105,6 +105,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inline(__always)
   mutating func recordHit(_ number: SlotNumber) {
     counters.memoryHits += 1
+    recordUse(number)
+  }
+
+  /// Has the policy know of a use of an entry: a hit, or a value in the place of one that costs as much.
+  @inlinable
+  @inline(__always)
+  mutating func recordUse(_ number: SlotNumber) {
     switch hitRule {
     case .count(let maximum):
       if slots[number].use.frequency < maximum { slots[number].use.frequency += 1 }

@@ -11,7 +11,13 @@ import Synchronization
 public struct WriterContext: Sendable, Hashable {
   private enum Identity: Sendable {
     case number(UInt64)
-    case token(any Hashable & Sendable)
+    case token(Token)
+  }
+
+  // Behind a reference: a context is handed on with every write, and most are nil.
+  private final class Token: Sendable {
+    let value: any Hashable & Sendable
+    init(_ value: any Hashable & Sendable) { self.value = value }
   }
 
   private let identity: Identity
@@ -24,14 +30,14 @@ public struct WriterContext: Sendable, Hashable {
 
   /// Creates a context that equals those of an equal token: a name, say, or an identifier.
   public init(_ token: some Hashable & Sendable) {
-    identity = .token(token)
+    identity = .token(Token(token))
   }
 
   /// Whether both are of one writer.
   public static func == (left: WriterContext, right: WriterContext) -> Bool {
     switch (left.identity, right.identity) {
     case (.number(let left), .number(let right)): left == right
-    case (.token(let left), .token(let right)): AnyHashable(left) == AnyHashable(right)
+    case (.token(let left), .token(let right)): AnyHashable(left.value) == AnyHashable(right.value)
     case (.number, .token), (.token, .number): false
     }
   }
@@ -40,7 +46,7 @@ public struct WriterContext: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) {
     switch identity {
     case .number(let number): hasher.combine(number)
-    case .token(let token): AnyHashable(token).hash(into: &hasher)
+    case .token(let token): AnyHashable(token.value).hash(into: &hasher)
     }
   }
 }

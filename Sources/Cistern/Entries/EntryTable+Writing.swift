@@ -1,0 +1,108 @@
+extension EntryTable {
+  /// Replaces what a key has by a value, or by nothing; whether the condition held.
+  ///
+  /// - Parameters:
+  ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
+  ///   - effect: what the write means for those who began something before it.
+  ///   - edits: what the write means for the key's unconfirmed edits.
+  ///   - isNeeded: whether memory is to hold the value if it can, and its policy is not asked.
+  ///   - count: run once, inside the critical section, whether or not the condition holds; where it does, after `commit`.
+  ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
+  ///     entry changes. Given what memory had, whether it will hold the new value, and the number of the newest
+  ///     invalidation, which the value is newer than; answers whether the second tier holds the new value.
+  @inlinable
+  @discardableResult
+  func write(
+    _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
+    effect: WriteEffect = .replacement, edits: EditMark = .unchanged, isNeeded: Bool = false,
+    count: (inout ShardCounters) -> Void = { _ in },
+    commit: (_ had: Held<Value>?, _ isHeld: Bool, _ era: UInt64) -> Bool
+  ) -> Bool {
+    let fingerprint = Self.fingerprint(hash)
+    // Let go of at the end, outside the lock.
+    var replaced: Entry<Value>?
+    var removed: Shard<Key, Value>.Slots.Slot?
+    var evictedSlot: Shard<Key, Value>.Slots.Slot?
+    // As a rule there is one; an array of it would have to be allocated.
+    var otherEvictedSlots: [Shard<Key, Value>.Slots.Slot] = []
+    defer { withExtendedLifetime((replaced, removed, evictedSlot, otherEvictedSlots)) {} }
+    let holds = arrival.map { canHold($0.cost) } ?? false
+    while true {
+      var short: Shard<Key, Value>.Shortage?
+      let result = shards.withShard(of: hash) { shard -> Bool? in
+        let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
+        if holds, let arrival, let number, shard.takesInPlace(arrival.cost, at: number, condition, edits) {
+          let isPersisted = commit(shard.slots[number].entry.held, true, shard.invalidations.newest)
+          count(&shard.counters)
+          shard.stamp(fingerprint, effect)
+          replaced = shard.replaceValue(at: number, by: arrival, isPersisted: isPersisted)
+          return true
+        }
+        let entry = number.map { shard.slots[$0].entry }
+        let era = condition.era ?? shard.invalidations.newest
+        // What was fetched or read before an invalidation that concerns it has come too late. First, because those who
+        // joined a flight have to know also where it has lost its entry.
+        if let arrival, era < shard.invalidations.newest,
+          shard.invalidations.concerns(key, tags: arrival.timing.tags, since: era)
+        {
+          condition.flight?.noteInvalidation()
+          count(&shard.counters)
+          return false
+        }
+        guard
+          Entry.permits(
+            condition, entry, stamp: shard.stamp(of: fingerprint),
+            watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
+        else {
+          count(&shard.counters)
+          return false
+        }
+        let holds =
+          holds
+          && (isNeeded
+            || arrival.map { shard.admits($0.cost, at: number, fingerprint, condition, budget) } ?? false)
+        if holds, let arrival {
+          short = shard.makeRoom(
+            for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
+            shardCount: shards.count, standings: standings
+          ) { slot in
+            if announcesEvictions(), let held = slot.entry.held { evicted(slot.key, held) }
+            if evictedSlot == nil { evictedSlot = slot } else { otherEvictedSlots.append(slot) }
+          }
+          guard short == nil else { return nil }
+        }
+        let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)
+        count(&shard.counters)
+        shard.stamp(fingerprint, effect)
+        var keepsFlight = false
+        switch edits {
+        case .unchanged: break
+        case .ended: shard.versions.setEdited(false, fingerprint)
+        case .shown(let isSettled, let keeps):
+          shard.versions.setEdited(!isSettled, fingerprint)
+          keepsFlight = keeps
+        }
+        let newestEra = shard.era
+        (_, replaced, removed) = shard.transition(
+          key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
+        ) { entry in
+          if case .expired = condition { return Entry.lose(&entry) }
+          let held = arrival.map {
+            Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted, era: newestEra)
+          }
+          Entry.arrive(&entry, holds ? held : nil, keepsFlight: keepsFlight)
+        }
+        // After the value is in its place: what is large may have to go next, for the sake of any shard.
+        if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: hash)) }
+        return true
+      }
+      if let result { return result }
+      // The room that is needed is held by other shards or caches, whose locks must not be taken inside this one's.
+      switch short {
+      case .elsewhere(let budget): budget.evictSomewhere()
+      case .shard(let index): evictAnywhere(from: index)
+      case nil: break
+      }
+    }
+  }
+}
