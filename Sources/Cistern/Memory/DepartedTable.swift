@@ -51,6 +51,8 @@ struct DepartedTable {
     guard let place = place(of: fingerprint) else { return nil }
     let memory = records[place].memory(at: now)
     let end = setStart(of: fingerprint) + Self.setSize
+    // A span, which is looked at once for being the only one that is used.
+    var records = records.mutableSpan
     for later in place..<end - 1 { records[later] = records[later + 1] }
     records[end - 1] = .none
     return memory
@@ -67,6 +69,7 @@ struct DepartedTable {
     let set = setStart(of: record.fingerprint)
     let last = set + Self.setSize - 1
     if records[last].use != 0 { ended(records[last].memory(at: now)) }
+    var records = records.mutableSpan
     for place in (set..<last).reversed() { records[place + 1] = records[place] }
     records[set] = record
   }

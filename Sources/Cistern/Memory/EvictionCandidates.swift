@@ -8,6 +8,8 @@ struct EvictionCandidates {
   /// What each promised when it was looked at, for its cost, ``rounded(_:)``; its place in the bits that leaves free, so that the
   /// least of all densities tells where it is. Places without a candidate promise more than any.
   private var densities: SIMD16<Float>
+  /// The greatest of these: most of what is offered promises more, and is left out without a look at the others.
+  private var greatest: Float
   private var numbers = InlineArray<16, SlotNumber>(repeating: .none)
   private(set) var count = 0
 
@@ -16,6 +18,7 @@ struct EvictionCandidates {
   init() {
     densities = SIMD16()
     for place in 0..<Self.capacity { densities[place] = Self.density(Self.nothing, at: place) }
+    greatest = densities.greatest
   }
 
   /// A density as candidates hold it: two in a million less, at most.
@@ -28,7 +31,6 @@ struct EvictionCandidates {
   ///
   /// - Returns: the entry that is left out: that one, or the one in whose place it is; none where there was room.
   mutating func offer(_ number: SlotNumber, density: Float) -> SlotNumber {
-    let greatest = densities.greatest
     guard Self.rounded(density) < Self.rounded(greatest) else { return number }
     let place = Self.place(of: greatest)
     let left = numbers[place]
@@ -58,6 +60,7 @@ struct EvictionCandidates {
     guard let place = place(of: number) else { return }
     numbers[place] = .none
     densities[place] = Self.density(Self.nothing, at: place)
+    greatest = max(greatest, densities[place])
     count -= 1
   }
 
@@ -68,7 +71,9 @@ struct EvictionCandidates {
   }
 
   private mutating func set(_ density: Float, at place: Int) {
+    let wasGreatest = densities[place] == greatest
     densities[place] = Self.density(Swift.min(density, Self.nothing.nextDown), at: place)
+    greatest = wasGreatest ? densities.greatest : max(greatest, densities[place])
   }
 
   private static func density(_ density: Float, at place: Int) -> Float {

@@ -13,13 +13,12 @@ struct HitDensities {
   init(_ lifetimes: LifetimeStatistics, scale: Float) {
     ages = lifetimes.knownAges
     densities = [Float](repeating: 0, count: LifetimeClass.useClasses * ages)
-    var spans: [Span] = []
-    spans.reserveCapacity(ages)
+    var spans = SpansToCome(capacity: ages)
     for useClass in 0..<LifetimeClass.useClasses {
       let chances = lifetimes.chances(ofUses: useClass, scale: scale)
-      spans.removeAll(keepingCapacity: true)
-      for age in chances.indices.reversed() {
-        densities[useClass * ages + age] = Self.best(from: age, chance: chances[age], before: &spans)
+      spans.removeAll()
+      for age in (0..<ages).reversed() {
+        densities[useClass * ages + age] = spans.best(with: LifetimeClass.widths[age], chance: chances[age])
       }
     }
   }
@@ -28,7 +27,10 @@ struct HitDensities {
   subscript(uses: UInt8, age: UInt32) -> Float {
     densities[LifetimeClass.ofUses(uses) * ages + min(LifetimeClass.ofAge(age), ages - 1)]
   }
+}
 
+/// The spans of ages that are still to come for one who waits, the nearest last.
+private struct SpansToCome: ~Copyable {
   /// Ages that are waited for together: what is had and spent between the first and the last, and who is left after
   /// that, of one who was there at the first.
   private struct Span {
@@ -37,20 +39,32 @@ struct HitDensities {
     var left: Float
   }
 
-  /// The best that can be had from a class of age on, for any age of letting go.
+  private var spans: [Span]
+  private var count = 0
+
+  init(capacity: Int) {
+    spans = Array(repeating: Span(used: 0, waited: 0, left: 0), count: capacity)
+  }
+
+  mutating func removeAll() { count = 0 }
+
+  /// The best that can be had from a class of age on, for any age of letting go. The class comes before those that are there.
   ///
   /// Who waits for the age goes on to the span after it as long as that promises more than what there is until then: so the
   /// spans promise less and less, and each age joins them in a few steps, where to try each age of letting go would
   /// take as many as there are ages.
-  private static func best(from age: Int, chance: Float, before spans: inout [Span]) -> Float {
-    var span = Span(used: chance, waited: LifetimeClass.width(ofAge: age) * (1 - chance / 2), left: 1 - chance)
-    while let next = spans.last, next.used * span.waited > span.used * next.waited {
+  @inline(__always)
+  mutating func best(with width: Float, chance: Float) -> Float {
+    var span = Span(used: chance, waited: width * (1 - chance / 2), left: 1 - chance)
+    while count > 0, spans[count - 1].used * span.waited > span.used * spans[count - 1].waited {
+      let next = spans[count - 1]
       span.used += span.left * next.used
       span.waited += span.left * next.waited
       span.left *= next.left
-      spans.removeLast()
+      count -= 1
     }
-    spans.append(span)
+    spans[count] = span
+    count += 1
     return span.used / span.waited
   }
 }

@@ -154,11 +154,12 @@ extension HitDensityOrder {
 
   /// What an entry promises for its cost, once its hits are noticed.
   private mutating func density(of number: SlotNumber, in nodes: borrowing EvictionNodes) -> Float {
-    nodes[number].history.note(nodes[use: number].frequency, at: now) { uses, age in
+    var history = nodes[number].history
+    history.note(nodes[use: number].frequency, at: now) { uses, age in
       lifetimes?.countUse(after: uses, age: age)
     }
     nodes[use: number].frequency = 0
-    let history = nodes[number].history
+    nodes[number].history = history
     guard let densities else { preconditionFailure("densities are there since the first eviction") }
     // As candidates hold it: who is looked at again promises what was noted, and no more.
     return EvictionCandidates.rounded(

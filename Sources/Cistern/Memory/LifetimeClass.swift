@@ -6,6 +6,7 @@ enum LifetimeClass {
   static let ageClasses = 48
 
   /// The class of an entry that was asked for so many times.
+  @inline(__always)
   static func ofUses(_ uses: UInt8) -> Int {
     switch uses {
     case ...4: max(Int(uses), 1) - 1
@@ -32,10 +33,11 @@ enum LifetimeClass {
   }
 
   /// The class of an age: two for each doubling.
+  @inline(__always)
   static func ofAge(_ age: UInt32) -> Int {
     guard age >= 4 else { return Int(age) }
-    let exponent = 31 - age.leadingZeroBitCount
-    return min(exponent * 2 + Int((age >> UInt32(exponent - 1)) & 1), ageClasses - 1)
+    let exponent = 31 &- age.leadingZeroBitCount
+    return min(exponent &* 2 &+ Int((age &>> UInt32(exponent &- 1)) & 1), ageClasses &- 1)
   }
 
   /// The least age of a class.
@@ -44,6 +46,10 @@ enum LifetimeClass {
     let power = Float(UInt32(1) << UInt32(ageClass / 2))
     return ageClass.isMultiple(of: 2) ? power : 1.5 * power
   }
+
+  /// The ages in each class, and where it starts: looked up thousands of times whenever densities are computed.
+  static let widths = (0..<ageClasses).map { width(ofAge: $0) }
+  static let starts = (0..<ageClasses).map { start(ofAge: $0) }
 
   /// The ages in a class.
   static func width(ofAge ageClass: Int) -> Float { start(ofAge: ageClass + 1) - start(ofAge: ageClass) }

@@ -56,14 +56,17 @@ struct LifetimeStatistics {
   func chances(ofUses useClass: Int, scale: Float) -> [Float] {
     /// The number of lifetimes that weigh as much as the assumption.
     let assumed: Float = 8
+    let typicalUses = LifetimeClass.typicalUses(useClass)
+    let (widths, starts) = (LifetimeClass.widths, LifetimeClass.starts)
     var reached: Float = 0
     var chances = [Float](repeating: 0, count: knownAges)
-    for age in chances.indices.reversed() {
+    var places = chances.mutableSpan
+    for age in places.indices.reversed() {
       let place = useClass * LifetimeClass.ageClasses + age
       reached += uses[place] + ends[place]
-      let width = LifetimeClass.width(ofAge: age)
-      let expected = LifetimeClass.typicalUses(useClass) * width / (LifetimeClass.start(ofAge: age) + width / 2 + scale)
-      chances[age] = (uses[place] + assumed * min(expected / (1 + expected), 0.9)) / (reached + assumed)
+      let expected = typicalUses * widths[age]
+      let others = starts[age] + widths[age] / 2 + scale
+      places[age] = (uses[place] + assumed * min(expected / (expected + others), 0.9)) / (reached + assumed)
     }
     return chances
   }

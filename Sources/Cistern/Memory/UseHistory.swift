@@ -33,7 +33,10 @@ struct UseHistory: Equatable {
 extension EvictionNode {
   /// For a policy that does not link its entries: see ``EvictionPolicy/linksEntries``.
   var history: UseHistory {
-    get { UseHistory(uses: UInt8(older.rawValue >> 24), lastUse: newer.rawValue, lastLook: older.rawValue) }
+    get {
+      UseHistory(
+        uses: UInt8(truncatingIfNeeded: older.rawValue &>> 24), lastUse: newer.rawValue, lastLook: older.rawValue)
+    }
     set {
       newer = SlotNumber(newValue.lastUse)
       older = SlotNumber(UInt32(newValue.uses) << 24 | newValue.lastLook)
