@@ -15,12 +15,13 @@ package enum MemorySizing {
   }
 
   /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a
-  /// handful of entries means nothing.
+  /// handful of entries means nothing. Over some hundreds it does: with 256 entries to each shard 22 traces at four sizes
+  /// miss a thousandth more in the mean, and a fiftieth in the worst, than with 1,024.
   ///
   /// - Parameter costIsCount: whether each entry costs 1; else costs are taken for bytes.
   package static func shardCount(costLimit: Int, countLimit: Int, costIsCount: Bool = false) -> Int {
-    let byCost = costLimit / (costIsCount ? 1024 : 256 << 10)
-    let byCount = countLimit / 1024
+    let byCost = costLimit / (costIsCount ? 256 : 256 << 10)
+    let byCount = countLimit / 256
     return min(defaultShardCount, powerOfTwo(atLeast: max(1, min(byCost, byCount))))
   }
 
