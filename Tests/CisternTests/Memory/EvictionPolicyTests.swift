@@ -149,4 +149,13 @@ struct EvictionPolicyTests {
     for key in 1_000..<5_000 { cache[key] = key }
     #expect((0..<300).count { cache[$0] != nil } > 200)
   }
+  @Test func `in a cache, a trim leaves what was hit, of what came at the same time`() throws {
+    let cache = try Cache<Int, Int>(costLimit: 1_000)
+    for key in 0..<1_000 { cache[key] = key }
+    for _ in 0..<3 {
+      for key in stride(from: 0, to: 1_000, by: 4) { #expect(cache[key] == key) }
+    }
+    cache.trim(toCost: 400)
+    #expect(stride(from: 0, to: 1_000, by: 4).count { cache[$0] != nil } > 200)
+  }
 }
