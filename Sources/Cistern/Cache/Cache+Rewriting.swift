@@ -3,28 +3,46 @@
 
 extension Cache {
   /// What a key has, in either tier, as a write finds it.
+  @usableFromInline
   struct Finding {
     /// The value that may be returned to someone: fresh, or in grace.
-    let usable: Value?
+    @usableFromInline let usable: Value?
     /// Whether that is past its lifetime.
-    let isStale: Bool
+    @usableFromInline let isStale: Bool
     /// How long it is good for.
-    let timing: Timing
+    @usableFromInline let timing: Timing
     /// What observers take for its value, if known: the same, but for unconfirmed edits.
-    let shown: Value?
+    @usableFromInline let shown: Value?
     /// Whether observers take the key to have a value.
-    let existed: Bool
+    @usableFromInline let existed: Bool
     /// The unconfirmed edits, where some lie over the key. The usable value is the one below them.
-    let edited: EditedKeys<Key, Value>.Edited?
-    let version: KeyVersions.Version
+    @usableFromInline let edited: EditedKeys<Key, Value>.Edited?
+    @usableFromInline let version: KeyVersions.Version
     /// The flight that was asked about, if the entry is its own.
-    let flight: Flight<Value>?
+    @usableFromInline let flight: Flight<Value>?
+
+    @inlinable
+    init(
+      usable: Value?, isStale: Bool, timing: Timing, shown: Value?, existed: Bool,
+      edited: EditedKeys<Key, Value>.Edited?, version: KeyVersions.Version, flight: Flight<Value>?
+    ) {
+      self.usable = usable
+      self.isStale = isStale
+      self.timing = timing
+      self.shown = shown
+      self.existed = existed
+      self.edited = edited
+      self.version = version
+      self.flight = flight
+    }
 
     /// The fresh value.
+    @inlinable
     var value: Value? { isStale ? nil : usable }
   }
 
   /// What becomes of a key.
+  @usableFromInline
   enum Replacement: Sendable {
     /// It has this value.
     case store(Value)
@@ -37,17 +55,12 @@ extension Cache {
   /// Reads a key that is watched. Asks the second tier where memory has nothing, and decodes: outside all locks.
   ///
   /// - Parameter readsValue: whether the value is of interest, beside the version.
+  @inlinable
   func find(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true) -> Finding {
     noticeExpiry(ofKey: key, hash: hash)
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
     if !edits.isEmpty, let edited = edits[key] {
-      let freshness = edited.timing.freshness(at: clock.now())
-      let isStale = if case .stale = freshness { true } else { false }
-      return Finding(
-        usable: freshness == .gone ? nil : edited.queue.base, isStale: isStale, timing: edited.timing,
-        shown: edited.shown,
-        existed: edited.shown.map { _ in true } ?? false, edited: edited, version: watched.version,
-        flight: watched.isOwn ? flight : nil)
+      return found(edited, version: watched.version, flight: watched.isOwn ? flight : nil)
     }
     var found: Arrival<Value>?
     var existed = watched.held.map { _ in true } ?? false
@@ -67,6 +80,19 @@ extension Cache {
       version: watched.version, flight: watched.isOwn ? flight : nil)
   }
 
+  /// What a key has that unconfirmed edits lie over.
+  @usableFromInline
+  func found(
+    _ edited: EditedKeys<Key, Value>.Edited, version: KeyVersions.Version, flight: Flight<Value>?
+  ) -> Finding {
+    let freshness = edited.timing.freshness(at: clock.now())
+    let isStale = if case .stale = freshness { true } else { false }
+    return Finding(
+      usable: freshness == .gone ? nil : edited.queue.base, isStale: isStale, timing: edited.timing,
+      shown: edited.shown, existed: edited.shown.map { _ in true } ?? false, edited: edited, version: version,
+      flight: flight)
+  }
+
   /// Reads a key, and runs `body` in its critical section with that still standing.
   func find<Result>(_ key: Key, hash: UInt64, while body: () -> Result) -> (Finding, Result) {
     table.watch(hash)
@@ -78,6 +104,7 @@ extension Cache {
   }
 
   /// Makes a write that depends on `finding`, if that still stands; nil where it does not.
+  @inlinable
   func attempt(
     _ replacement: Replacement, replacing finding: Finding, forKey key: Key, hash: UInt64, storing: Storing,
     effect: WriteEffect, context: WriterContext?
@@ -89,11 +116,10 @@ extension Cache {
       let outcome = remove(key, if: .unchanged(since: finding.version), context: context)
       return outcome.map { Written(value: nil, outcome: $0) }
     case .store(let value):
-      if var edited = finding.edited {
-        edited.queue.replaceBase(by: value)
-        edited.shown = edited.queue.shown()
-        return show(
-          edited, replacing: finding, forKey: key, hash: hash, storing: storing, effect: effect, context: context)
+      if let edited = finding.edited {
+        return attempt(
+          value, under: edited, replacing: finding, forKey: key, hash: hash, storing: storing, effect: effect,
+          context: context)
       }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       let writing = prepare(value, forKey: key, storing: storing)
@@ -107,9 +133,23 @@ extension Cache {
     }
   }
 
+  /// As `attempt`, where unconfirmed edits lie over the key: the value is the confirmed one.
+  @usableFromInline
+  func attempt(
+    _ value: Value, under present: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key,
+    hash: UInt64, storing: Storing, effect: WriteEffect, context: WriterContext?
+  ) -> Written<Value>? {
+    var edited = present
+    edited.queue.replaceBase(by: value)
+    edited.shown = edited.queue.shown()
+    return show(
+      edited, replacing: finding, forKey: key, hash: hash, storing: storing, effect: effect, context: context)
+  }
+
   /// Reads, decides and writes, until nobody wrote in between. `decide` may be called several times.
   ///
   /// - Parameter decide: given what was found, says what becomes of the key.
+  @inlinable
   func rewrite<Failure: Error>(
     _ key: Key, hash: UInt64, storing: Storing, effect: WriteEffect, context: WriterContext?,
     _ decide: (Finding) throws(Failure) -> Replacement

@@ -15,6 +15,7 @@ extension Cache {
   ///   - tags: what the new value can be removed by, with others; those of the old one are not kept.
   ///   - context: who writes, for ``Change/context``.
   ///   - transform: changes the value. Runs outside all locks, where the caller does.
+  @inlinable
   @discardableResult
   public nonisolated(nonsending) func updateValue<Result>(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
@@ -25,6 +26,7 @@ extension Cache {
 
   /// As `updateValue(forKey:)`, at once: on the calling thread, which it blocks only while more writes
   /// are staged than the disk keeps up with.
+  @inlinable
   @discardableResult
   public func updateValue<Result, Failure: Error>(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
@@ -48,6 +50,7 @@ extension Cache {
   /// As `updateValue(forKey:)`, and returns when the new value, or the removal, is on disk.
   ///
   /// Throws what `transform` throws, and `CisternError` when the disk refuses the value or fails.
+  @inlinable
   @discardableResult
   public nonisolated(nonsending) func commitUpdate<Result>(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
@@ -85,7 +88,8 @@ extension Cache {
     }
   }
 
-  private nonisolated(nonsending) func update<Result>(
+  @inlinable
+  nonisolated(nonsending) func update<Result>(
     _ key: Key, storing: Storing, context: WriterContext?, _ transform: (inout Value?) async throws -> Result
   ) async throws -> (result: Result, written: Written<Value>) {
     let hash = table.hash(key)
@@ -105,7 +109,8 @@ extension Cache {
     }
   }
 
-  private static func replacement(of cached: Value?, by value: Value?) -> Replacement {
+  @inlinable
+  static func replacement(of cached: Value?, by value: Value?) -> Replacement {
     if let value { return .store(value) }
     return cached == nil ? .keep : .remove
   }

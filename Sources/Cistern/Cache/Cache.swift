@@ -50,7 +50,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let loading: LoadSettings
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
   let merge: (@Sendable (Value, Value) throws -> Value)?
-  let isEqual: (@Sendable (Value, Value) -> Bool)?
+  @usableFromInline let isEqual: (@Sendable (Value, Value) -> Bool)?
   @usableFromInline let edits = EditedKeys<Key, Value>()
   /// The version of the schema that records are written in.
   @usableFromInline let schemaVersion: UInt32

@@ -29,6 +29,7 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   func makeNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 
+  @usableFromInline
   subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }
 
   /// Inside the key's critical section. Answers what was there, to be freed outside of it.

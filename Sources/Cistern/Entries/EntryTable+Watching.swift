@@ -1,14 +1,23 @@
 extension EntryTable {
   /// What a key has, and the version that a write may depend on.
+  @usableFromInline
   struct Watched {
     /// What memory holds, expired or not.
-    let held: Held<Value>?
-    let version: KeyVersions.Version
+    @usableFromInline let held: Held<Value>?
+    @usableFromInline let version: KeyVersions.Version
     /// Whether the entry is that of the flight that was asked about.
-    let isOwn: Bool
+    @usableFromInline let isOwn: Bool
+
+    @inlinable
+    init(held: Held<Value>?, version: KeyVersions.Version, isOwn: Bool) {
+      self.held = held
+      self.version = version
+      self.isOwn = isOwn
+    }
   }
 
   /// Counts the key's writes from now on, until ``unwatch(_:)``.
+  @inlinable
   @discardableResult
   func watch(_ hash: UInt64) -> KeyVersions.Version {
     shards.withShard(of: hash) { shard in
@@ -17,6 +26,7 @@ extension EntryTable {
     }
   }
 
+  @inlinable
   func unwatch(_ hash: UInt64) {
     shards.withShard(of: hash) { $0.versions.unwatch(Self.fingerprint(hash)) }
   }
@@ -29,6 +39,7 @@ extension EntryTable {
   }
 
   /// What a key that is watched has now.
+  @inlinable
   func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
     let fingerprint = Self.fingerprint(hash)
     return shards.withShard(of: hash) { shard in

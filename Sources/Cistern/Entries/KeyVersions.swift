@@ -12,6 +12,12 @@ struct KeyVersions {
     @usableFromInline var changes: UInt32 = 0
     /// Those after which nothing that began before may be stored: removals, and replacements that are not merged.
     @usableFromInline var ends: UInt32 = 0
+
+    @inlinable
+    init(changes: UInt32 = 0, ends: UInt32 = 0) {
+      self.changes = changes
+      self.ends = ends
+    }
   }
 
   @usableFromInline
@@ -36,10 +42,12 @@ struct KeyVersions {
   subscript(fingerprint: UInt32) -> Watched? { watched[fingerprint] }
 
   /// Someone watches the key, until ``unwatch(_:)``.
+  @usableFromInline
   mutating func watch(_ fingerprint: UInt32) {
     watched[fingerprint, default: Watched()].watchers += 1
   }
 
+  @usableFromInline
   mutating func unwatch(_ fingerprint: UInt32) {
     guard var key = watched[fingerprint] else { preconditionFailure("nobody watches the key") }
     key.watchers -= 1
