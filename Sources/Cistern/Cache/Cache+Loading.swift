@@ -149,7 +149,7 @@ extension Cache {
       case .expired:
         endExpired(key, hash: hash)
       case .join(let flight, let waiter, _, let instead):
-        return .waiting(flight, waiter: waiter, .joined, Patience.ifNeeded(by: policy, instead: instead))
+        return .waiting(flight, waiter: waiter, .joined, Patience.ifNeeded(by: policy, instead: instead?.held))
       case .lead(let flight, let waiter, let instead, let looksBehind):
         if looksBehind {
           switch landFromSecondTier(flight, forKey: key, hash: hash, policy: policy) {
@@ -160,7 +160,7 @@ extension Cache {
         }
         table.count(hash) { $0.misses += 1 }
         start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
-        return .waiting(flight, waiter: waiter, .fetched, Patience.ifNeeded(by: policy, instead: instead))
+        return .waiting(flight, waiter: waiter, .fetched, Patience.ifNeeded(by: policy, instead: instead?.held))
       }
     }
   }

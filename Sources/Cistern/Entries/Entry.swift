@@ -79,10 +79,10 @@ extension Entry {
     case refresh(Value, Flight<Value>, isStale: Bool)
     /// A flight to wait for, as the waiter with this number; its work is to be raised where a priority is given. Beside
     /// it, what to return where it fails or takes too long.
-    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, instead: Held<Value>?)
+    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, instead: Fallback<Value>?)
     /// Nothing usable: a new flight, with its first waiter, took the place of what was there. The second tier can only
     /// have something better where memory had nothing.
-    case lead(Flight<Value>, waiter: Int, instead: Held<Value>?, looksBehind: Bool)
+    case lead(Flight<Value>, waiter: Int, instead: Fallback<Value>?, looksBehind: Bool)
     /// Nothing usable, and nothing may be fetched.
     case notCached
     /// A value past its time. It is still there: its end has to be announced first.
@@ -95,7 +95,7 @@ extension Entry {
     _ entry: inout Entry?, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
     makeFlight: () -> Flight<Value>
   ) -> LoadDecision {
-    var instead: Held<Value>?
+    var instead: Fallback<Value>?
     if let held = entry?.held {
       switch demand.verdict(on: held.freshness(at: now)) {
       case .gone: return .expired
@@ -106,7 +106,7 @@ extension Entry {
         entry = .refreshing(Refreshing(held: held, flight: flight))
         return .refresh(held.value, flight, isStale: isStale)
       case .fetch(let fallsBack):
-        if fallsBack { instead = held }
+        if fallsBack { instead = Fallback(held) }
       }
     }
     guard demand.fetches else { return .notCached }

@@ -38,9 +38,12 @@ extension EntryTable {
   func start(
     _ work: FlightWork, priority: TaskPriority, pilot: Pilot, _ body: @escaping @Sendable () async -> Void
   ) {
-    work.run(
-      Task(executorPreference: pilot.taskExecutor, priority: priority) {
-        if !work.isCancelled { await body() }
-      })
+    let flight: @Sendable () async -> Void = { if !work.isCancelled { await body() } }
+    // A task that is told of no executor at all has less to ask each time it is switched to.
+    if let taskExecutor = pilot.taskExecutor {
+      work.run(Task(executorPreference: taskExecutor, priority: priority, operation: flight))
+    } else {
+      work.run(Task(priority: priority, operation: flight))
+    }
   }
 }

@@ -93,3 +93,15 @@ final class Refreshing<Value: Sendable>: Sendable {
     self.flight = flight
   }
 }
+
+/// A value to return where a flight fails or takes too long. Behind a reference: few loads have one, and all hand on the room
+/// for it.
+@usableFromInline
+final class Fallback<Value: Sendable>: Sendable {
+  @usableFromInline let held: Held<Value>
+
+  @inlinable
+  init(_ held: Held<Value>) {
+    self.held = held
+  }
+}

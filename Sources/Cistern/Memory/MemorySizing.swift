@@ -15,7 +15,7 @@ package enum MemorySizing {
   }
 
   /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a
-  /// handful of entries means nothing. Over some hundreds it does: with 256 entries to each shard 22 traces at four sizes
+  /// handful of entries means nothing. Over some hundreds it does: with 256 entries to each shard 20 traces at four sizes
   /// miss a thousandth more in the mean, and a fiftieth in the worst, than with 1,024.
   ///
   /// - Parameter costIsCount: whether each entry costs 1; else costs are taken for bytes.
