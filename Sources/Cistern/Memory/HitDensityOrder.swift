@@ -176,7 +176,7 @@ extension HitDensityOrder {
     sinceLearning = 0
     guard var statistics = lifetimes else { return }
     lifetimes = nil
-    if statistics.total > Float(max(4_000, count * 10)) { statistics.fade() }
+    if statistics.total > Float(max(2_000, count * 10)) { statistics.fade() }
     densities = HitDensities(statistics, scale: Float(max(count, 16)))
     lifetimes = statistics
   }
