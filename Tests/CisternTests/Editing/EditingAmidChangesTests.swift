@@ -26,6 +26,24 @@ struct EditingAmidChangesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
+  func `another value that costs what is shown costs lies under the edit, too`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: kind, on: executor)
+      subject.cache["k"] = ["below": 1]
+      let gate = Gate()
+      let edit = subject.edit("over", gate: gate, fails: true)
+      await gate.arrivals(atLeast: 1)
+      try #require(subject.cache["k"] == ["below": 1, "over": 1])
+      subject.cache["k"] = ["after": 1, "over": 2]
+      try #require(subject.cache["k"] == ["after": 1, "over": 1])
+      gate.open()
+      _ = await edit.result
+      try #require(subject.valuesFromBothTiers("k") == [["after": 1, "over": 2], ["after": 1, "over": 2]])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
   func `a load that is on its way when an edit begins, or fails, brings what lies below the edits`(
     kind: FieldsSubject.Kind
   ) throws {
