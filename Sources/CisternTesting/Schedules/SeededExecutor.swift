@@ -8,7 +8,7 @@ import Locking
 /// A task executor that interleaves tasks by a seed: the same seed, the same interleaving, however many threads the
 /// machine has.
 ///
-/// Jobs that are ready wait in a bag. One thread, the one that called ``run(seed:stepLimit:patience:_:)``, draws them by
+/// Jobs that are ready wait in a bag. One thread, the one that called ``run(seed:stepLimit:choiceLimit:patience:_:)``, draws them by
 /// a seeded generator and runs them one at a time. A task's every suspension is a chance for all the others.
 ///
 ///     let value = try SeededExecutor.run(seed: 42) { executor in
