@@ -61,7 +61,10 @@ struct DepartedTable {
   private func place(of fingerprint: UInt32) -> Int? {
     guard !records.isEmpty else { return nil }
     let set = setStart(of: fingerprint)
-    return (set..<set + Self.setSize).first { records[$0].use != 0 && records[$0].fingerprint == fingerprint }
+    for place in set..<set + Self.setSize where records[place].fingerprint == fingerprint && records[place].use != 0 {
+      return place
+    }
+    return nil
   }
 
   /// Puts a record first in its set, the others after it: what went first is last.
@@ -69,9 +72,12 @@ struct DepartedTable {
     let set = setStart(of: record.fingerprint)
     let last = set + Self.setSize - 1
     if records[last].use != 0 { ended(records[last].memory(at: now)) }
-    var records = records.mutableSpan
-    for place in (set..<last).reversed() { records[place + 1] = records[place] }
-    records[set] = record
+    unsafe records.withUnsafeMutableBufferPointer { records in
+      // In bounds: a set is whole. All at once, where a loop over a span would move each after the other.
+      guard let first = unsafe records.baseAddress.map({ unsafe $0 + set }) else { return }
+      unsafe (first + 1).update(from: first, count: Self.setSize - 1)
+      unsafe first.pointee = record
+    }
   }
 
   private func setStart(of fingerprint: UInt32) -> Int {

@@ -10,6 +10,8 @@ struct EvictionCandidates {
   private var densities: SIMD16<Float>
   /// The greatest of these: most of what is offered promises more, and is left out without a look at the others.
   private var greatest: Float
+  /// The least of these.
+  private var least: Float
   private var numbers = InlineArray<16, SlotNumber>(repeating: .none)
   private(set) var count = 0
 
@@ -19,49 +21,61 @@ struct EvictionCandidates {
     densities = SIMD16()
     for place in 0..<Self.capacity { densities[place] = Self.density(Self.nothing, at: place) }
     greatest = densities.greatest
+    least = densities.least
   }
 
   /// A density as candidates hold it: two in a million less, at most.
   static func rounded(_ density: Float) -> Float { Float(bitPattern: density.bitPattern & ~15) }
 
   /// The least density of all; infinite where there is none.
-  var lowest: Float { count == 0 ? .infinity : Self.rounded(densities.least) }
+  var lowest: Float { count == 0 ? .infinity : Self.rounded(least) }
+
+  /// Whether an entry that is none of them would be left out: it promises more than all of them, and there is no room.
+  @inline(__always)
+  func leavesOut(_ density: Float) -> Bool { Self.rounded(density) >= Self.rounded(greatest) }
 
   /// Takes an entry in, unless it promises more than all others and there is no room.
   ///
   /// - Returns: the entry that is left out: that one, or the one in whose place it is; none where there was room.
   mutating func offer(_ number: SlotNumber, density: Float) -> SlotNumber {
-    guard Self.rounded(density) < Self.rounded(greatest) else { return number }
+    guard !leavesOut(density) else { return number }
     let place = Self.place(of: greatest)
     let left = numbers[place]
     numbers[place] = number
-    set(density, at: place)
+    set(Self.held(density), at: place)
     if left == .none { count += 1 }
     return left
   }
 
-  /// The candidate that promises least, but for one, and what the next one promises; nil where there is none.
-  func least(sparing kept: SlotNumber) -> (number: SlotNumber, density: Float, next: Float)? {
+  /// The candidate that promises least, but for one; nil where there is none.
+  func least(sparing kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
+    let least = kept == .none ? least : densities(without: kept).least
+    let number = numbers[Self.place(of: least)]
+    return number == .none || number == kept ? nil : (number, Self.rounded(least))
+  }
+
+  /// What the candidate promises that would be the least without this one, and but for one.
+  func leastDensity(without number: SlotNumber, sparing kept: SlotNumber) -> Float {
+    Self.rounded(densities(without: number, kept).least)
+  }
+
+  private func densities(without number: SlotNumber, _ other: SlotNumber = .none) -> SIMD16<Float> {
     var others = densities
-    if let place = place(of: kept) { others[place] = Self.density(Self.nothing, at: place) }
-    let least = others.least
-    let place = Self.place(of: least)
-    guard numbers[place] != .none, numbers[place] != kept else { return nil }
-    others[place] = Self.density(Self.nothing, at: place)
-    return (numbers[place], Self.rounded(least), Self.rounded(others.least))
+    if let place = place(of: number) { others[place] = Self.density(Self.nothing, at: place) }
+    if let place = place(of: other) { others[place] = Self.density(Self.nothing, at: place) }
+    return others
   }
 
   /// Notes what a candidate promises now.
   mutating func update(_ number: SlotNumber, density: Float) {
-    if let place = place(of: number) { set(density, at: place) }
+    if let place = place(of: number) { set(Self.held(density), at: place) }
   }
 
   mutating func remove(_ number: SlotNumber) {
     guard let place = place(of: number) else { return }
     numbers[place] = .none
-    densities[place] = Self.density(Self.nothing, at: place)
-    greatest = max(greatest, densities[place])
     count -= 1
+    set(Self.nothing, at: place)
   }
 
   mutating func removeAll() { self = EvictionCandidates() }
@@ -71,10 +85,16 @@ struct EvictionCandidates {
   }
 
   private mutating func set(_ density: Float, at place: Int) {
-    let wasGreatest = densities[place] == greatest
-    densities[place] = Self.density(Swift.min(density, Self.nothing.nextDown), at: place)
-    greatest = wasGreatest ? densities.greatest : max(greatest, densities[place])
+    let former = densities[place]
+    let new = Self.density(density, at: place)
+    densities[place] = new
+    // All are looked at only where the one that was the greatest, or the least, is not any more.
+    greatest = former == greatest && new < former ? densities.greatest : max(greatest, new)
+    least = former == least && new > former ? densities.least : min(least, new)
   }
+
+  /// A candidate promises less than a place without one.
+  private static func held(_ density: Float) -> Float { Swift.min(density, nothing.nextDown) }
 
   private static func density(_ density: Float, at place: Int) -> Float {
     Float(bitPattern: density.bitPattern & ~15 | UInt32(truncatingIfNeeded: place))

@@ -4,28 +4,45 @@
 /// then, by the time spent waiting for them. So an entry of a loop that comes round late is worth more the nearer its
 /// turn is, and one of a burst nothing once the burst is over. It is the index of J. C. Gittins, "Bandit processes and
 /// dynamic allocation indices" (J. R. Stat. Soc. B, 1979), over the lifetimes of LHD.
-struct HitDensities {
-  private var densities: [Float] = []
-  /// The number of classes of age that differ.
-  private let ages: Int
+@safe
+struct HitDensities: ~Copyable {
+  // One for each class of uses and of age; owned. Not an array: each eviction looks at ten of them.
+  private let densities: UnsafeMutablePointer<Float>
 
   /// - Parameter scale: the number of entries, for what is not known yet.
-  init(_ lifetimes: LifetimeStatistics, scale: Float) {
-    ages = lifetimes.knownAges
-    densities = [Float](repeating: 0, count: LifetimeClass.useClasses * ages)
-    var spans = SpansToCome(capacity: ages)
+  init(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
+    unsafe densities = .allocate(capacity: LifetimeClass.count)
+    unsafe densities.initialize(repeating: 0, count: LifetimeClass.count)
+    learn(lifetimes, scale: scale)
+  }
+
+  deinit {
+    unsafe densities.deallocate()
+  }
+
+  /// Computes all of them anew.
+  mutating func learn(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
+    var spans = SpansToCome()
+    let known = lifetimes.knownAges
+    let widths = LifetimeClass.widths
     for useClass in 0..<LifetimeClass.useClasses {
       let chances = lifetimes.chances(ofUses: useClass, scale: scale)
+      // In bounds: classes are below their numbers.
+      let row = unsafe densities + useClass * LifetimeClass.ageClasses
       spans.removeAll()
-      for age in (0..<ages).reversed() {
-        densities[useClass * ages + age] = spans.best(with: LifetimeClass.widths[age], chance: chances[age])
+      for age in (0..<known).reversed() {
+        unsafe row[age] = spans.best(with: widths[age], chance: chances[age])
       }
+      // What is older than all of which anything is known is as old as that.
+      for age in known..<LifetimeClass.ageClasses { unsafe row[age] = row[known - 1] }
     }
   }
 
   /// The density of an entry that was used so many times, so long ago.
+  @inline(__always)
   subscript(uses: UInt8, age: UInt32) -> Float {
-    densities[LifetimeClass.ofUses(uses) * ages + min(LifetimeClass.ofAge(age), ages - 1)]
+    // In bounds: classes are below their numbers.
+    unsafe densities[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ LifetimeClass.ofAge(age)]
   }
 }
 
@@ -39,12 +56,8 @@ private struct SpansToCome: ~Copyable {
     var left: Float
   }
 
-  private var spans: [Span]
+  private var spans = InlineArray<48, Span>(repeating: Span(used: 0, waited: 0, left: 0))
   private var count = 0
-
-  init(capacity: Int) {
-    spans = Array(repeating: Span(used: 0, waited: 0, left: 0), count: capacity)
-  }
 
   mutating func removeAll() { count = 0 }
 

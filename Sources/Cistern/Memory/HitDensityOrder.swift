@@ -1,5 +1,5 @@
 /// The order of ``LeastHitDensity``: which entry is to go next. Knows the nodes only; storage is its caller's.
-struct HitDensityOrder {
+struct HitDensityOrder: ~Copyable {
   private var cost = 0
   private var count = 0
   /// Insertions so far. It wraps: only differences matter.
@@ -8,8 +8,8 @@ struct HitDensityOrder {
   private var hand = 0
   private var candidates = EvictionCandidates()
   private var departed = DepartedTable()
-  private var lifetimes: LifetimeStatistics?
-  private var densities: HitDensities?
+  /// From the first eviction on: a cache that holds all has nothing to learn.
+  private var learned: Learned?
   /// What those that were evicted of late promised for their cost.
   private var evictedDensity: Float = 0
   /// Insertions since the densities were computed.
@@ -36,7 +36,7 @@ struct HitDensityOrder {
     nodes[use: number].queue = .main
     cost += Int(nodes[number].cost)
     count += 1
-    guard lifetimes != nil else { return }
+    guard learned != nil else { return }
     learnNowAndThen()
     consider(number, in: nodes)
   }
@@ -50,13 +50,13 @@ struct HitDensityOrder {
     cost += Int(newCost) - Int(nodes[number].cost)
     nodes[number].cost = newCost
     hit(number, in: nodes)
-    if lifetimes != nil { consider(number, in: nodes) }
+    if learned != nil { consider(number, in: nodes) }
   }
 
   mutating func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool {
-    guard let densities, let lifetimes, lifetimes.total >= Self.lifetimesToJudgeBy else { return true }
+    guard learned?.lifetimes.total ?? 0 >= Self.lifetimesToJudgeBy else { return true }
     let memory = departed.memory(of: fingerprint, at: now)
-    let density = densities[min(memory?.uses ?? 0, .max - 1) + 1, 0] / CostWeight.of(cost)
+    let density = promised(min(memory?.uses ?? 0, .max - 1) + 1, age: 0) / CostWeight.of(cost)
     guard density * Self.doubt < evictedDensity else { return true }
     // Remembered as if it had come and gone: when it is wanted often enough, it is admitted.
     now &+= 1
@@ -75,10 +75,7 @@ struct HitDensityOrder {
 
   mutating func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
     guard count > (kept == .none ? 0 : 1) else { return nil }
-    if lifetimes == nil {
-      lifetimes = LifetimeStatistics()
-      learn()
-    }
+    if learned == nil { learned = Learned(entryCount: count) }
     look(in: nodes)
     let (victim, density) = choose(sparing: kept, in: nodes)
     evictedDensity += (density - evictedDensity) * min(1, 8 / Float(count + 8))
@@ -105,13 +102,13 @@ extension HitDensityOrder {
   /// How often an entry that comes was used so far, this time included.
   private mutating func noteReturn(of fingerprint: UInt32) -> UInt8 {
     guard let memory = departed.remove(fingerprint, at: now) else { return 1 }
-    lifetimes?.countUse(after: memory.uses, age: memory.age)
+    learned?.lifetimes.countUse(after: memory.uses, age: memory.age)
     return min(memory.uses, .max - 1) + 1
   }
 
   private mutating func remember(_ fingerprint: UInt32, uses: UInt8, lastUse: UInt32) {
     departed.insert(fingerprint, uses: uses, lastUse: lastUse, at: now, entryCount: count) { memory in
-      lifetimes?.countEnd(after: memory.uses, age: memory.age)
+      learned?.lifetimes.countEnd(after: memory.uses, age: memory.age)
     }
   }
 
@@ -138,32 +135,55 @@ extension HitDensityOrder {
         continue
       }
       let density = density(of: least.number, in: nodes)
-      if density <= max(least.density, least.next) { return (least.number, density) }
+      if density <= least.density { return (least.number, density) }
+      // Used since: another may be worse now.
+      if density <= candidates.leastDensity(without: least.number, sparing: kept) { return (least.number, density) }
       candidates.update(least.number, density: density)
     }
   }
 
   /// Makes an entry a candidate if it promises less than others do.
+  @inline(__always)
   private mutating func consider(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
     let density = density(of: number, in: nodes)
     guard nodes[use: number].queue != .candidates else { return candidates.update(number, density: density) }
+    guard !candidates.leavesOut(density) else { return }
     nodes[use: number].queue = .candidates
     let left = candidates.offer(number, density: density)
     if left != .none { nodes[use: left].queue = .main }
   }
 
   /// What an entry promises for its cost, once its hits are noticed.
+  @inline(__always)
   private mutating func density(of number: SlotNumber, in nodes: borrowing EvictionNodes) -> Float {
+    if nodes[use: number].frequency == 0 {
+      nodes[number].noteLook(at: now)
+    } else {
+      noteUses(of: number, in: nodes)
+    }
+    let (history, cost) = (nodes[number].history, nodes[number].cost)
+    let density = promised(history.uses, age: now &- history.lastUse)
+    // As candidates hold it: who is looked at again promises what was noted, and no more.
+    return EvictionCandidates.rounded(cost > 1 ? density / CostWeight.of(cost) : density)
+  }
+
+  @inline(never)
+  private mutating func noteUses(of number: SlotNumber, in nodes: borrowing EvictionNodes) {
     var history = nodes[number].history
     history.note(nodes[use: number].frequency, at: now) { uses, age in
-      lifetimes?.countUse(after: uses, age: age)
+      learned?.lifetimes.countUse(after: uses, age: age)
     }
     nodes[use: number].frequency = 0
     nodes[number].history = history
-    guard let densities else { preconditionFailure("densities are there since the first eviction") }
-    // As candidates hold it: who is looked at again promises what was noted, and no more.
-    return EvictionCandidates.rounded(
-      densities[history.uses, now &- history.lastUse] / CostWeight.of(nodes[number].cost))
+  }
+
+  /// What an entry promises, whatever its cost.
+  @inline(__always)
+  private func promised(_ uses: UInt8, age: UInt32) -> Float {
+    switch learned {
+    case .some(let learned): learned.densities[uses, age]
+    case nil: preconditionFailure("densities are there since the first eviction")
+    }
   }
 
   /// Computes densities anew every so many insertions: often enough to follow what comes, seldom enough to cost nothing.
@@ -174,10 +194,23 @@ extension HitDensityOrder {
 
   private mutating func learn() {
     sinceLearning = 0
-    guard var statistics = lifetimes else { return }
-    lifetimes = nil
-    if statistics.total > Float(max(2_000, count * 10)) { statistics.fade() }
-    densities = HitDensities(statistics, scale: Float(max(count, 16)))
-    lifetimes = statistics
+    learned?.learn(entryCount: count)
   }
+}
+
+/// What became of entries, and what that promises of others.
+private struct Learned: ~Copyable {
+  var lifetimes = LifetimeStatistics()
+  private(set) var densities: HitDensities
+
+  init(entryCount: Int) {
+    densities = HitDensities(lifetimes, scale: Self.scale(entryCount))
+  }
+
+  mutating func learn(entryCount: Int) {
+    if lifetimes.total > Float(max(2_000, entryCount * 10)) { lifetimes.fade() }
+    densities.learn(lifetimes, scale: Self.scale(entryCount))
+  }
+
+  private static func scale(_ entryCount: Int) -> Float { Float(max(entryCount, 16)) }
 }

@@ -4,19 +4,15 @@ enum LifetimeClass {
   static let useClasses = 10
   /// The number of classes of ages.
   static let ageClasses = 48
+  /// The number of both together.
+  static let count = useClasses * ageClasses
 
   /// The class of an entry that was asked for so many times.
   @inline(__always)
   static func ofUses(_ uses: UInt8) -> Int {
-    switch uses {
-    case ...4: max(Int(uses), 1) - 1
-    case ...6: 4
-    case ...9: 5
-    case ...14: 6
-    case ...24: 7
-    case ...48: 8
-    default: 9
-    }
+    // Those of 0 to 15 uses, four bits each: which of them an entry is in cannot be foreseen, and branches would be.
+    if uses < 16 { return Int((0x7666_6655_5443_2100 as UInt64) &>> (UInt64(uses) &* 4) & 15) }
+    return 7 + (uses > 24 ? 1 : 0) + (uses > 48 ? 1 : 0)
   }
 
   /// About the middle of a class of uses.

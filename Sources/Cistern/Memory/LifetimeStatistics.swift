@@ -4,46 +4,56 @@
 /// After Beckmann, Chen and Cidon, "LHD: Improving cache hit rate by maximizing hit density" (NSDI 2018), which counts
 /// evictions as ends. Here an evicted entry's lifetime goes on while it is remembered: what would have been a hit is told
 /// from what nobody wanted any more, also of entries that the policy lets go of early.
-struct LifetimeStatistics {
-  /// Lifetimes that ended with a use, by class of uses and then of age; and those that were given up.
-  private var uses = [Float](repeating: 0, count: LifetimeClass.useClasses * LifetimeClass.ageClasses)
-  private var ends = [Float](repeating: 0, count: LifetimeClass.useClasses * LifetimeClass.ageClasses)
+@safe
+struct LifetimeStatistics: ~Copyable {
+  // Lifetimes that ended with a use, by class of uses and then of age; and those that were given up. Owned. A place is of
+  // classes, which are below their numbers: in bounds.
+  private let uses: UnsafeMutablePointer<Float>
+  private let ends: UnsafeMutablePointer<Float>
   /// The weight of all lifetimes.
   private(set) var total: Float = 0
   /// The oldest class of age that a lifetime has ended in.
   private var oldest = 0
 
+  init() {
+    unsafe uses = .allocate(capacity: LifetimeClass.count)
+    unsafe ends = .allocate(capacity: LifetimeClass.count)
+    unsafe uses.initialize(repeating: 0, count: LifetimeClass.count)
+    unsafe ends.initialize(repeating: 0, count: LifetimeClass.count)
+  }
+
+  deinit {
+    unsafe uses.deallocate()
+    unsafe ends.deallocate()
+  }
+
   /// The number of classes of age that differ: those of which anything is known, and one for all that come after.
   var knownAges: Int { min(oldest + 2, LifetimeClass.ageClasses) }
 
-  private static func place(_ uses: UInt8, _ age: UInt32) -> Int {
-    LifetimeClass.ofUses(uses) * LifetimeClass.ageClasses + LifetimeClass.ofAge(age)
-  }
-
   /// An entry that had been used so many times was used again.
   mutating func countUse(after uses: UInt8, age: UInt32) {
-    let place = Self.place(uses, age)
-    self.uses[place] += 1
-    count(place)
+    let age = LifetimeClass.ofAge(age)
+    unsafe self.uses[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ age] += 1
+    count(age)
   }
 
   /// An entry that had been used so many times is given up: nobody will know whether it is wanted again.
   mutating func countEnd(after uses: UInt8, age: UInt32) {
-    let place = Self.place(uses, age)
-    ends[place] += 1
-    count(place)
+    let age = LifetimeClass.ofAge(age)
+    unsafe ends[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ age] += 1
+    count(age)
   }
 
-  private mutating func count(_ place: Int) {
+  private mutating func count(_ age: Int) {
     total += 1
-    oldest = max(oldest, place % LifetimeClass.ageClasses)
+    oldest = max(oldest, age)
   }
 
   /// Gives older lifetimes less weight, so that what comes now decides.
   mutating func fade() {
-    for place in uses.indices {
-      uses[place] *= 0.8
-      ends[place] *= 0.8
+    for place in 0..<LifetimeClass.count {
+      unsafe uses[place] *= 0.8
+      unsafe ends[place] *= 0.8
     }
     total *= 0.8
   }
@@ -63,10 +73,10 @@ struct LifetimeStatistics {
     var places = chances.mutableSpan
     for age in places.indices.reversed() {
       let place = useClass * LifetimeClass.ageClasses + age
-      reached += uses[place] + ends[place]
+      reached += unsafe uses[place] + ends[place]
       let expected = typicalUses * widths[age]
       let others = starts[age] + widths[age] / 2 + scale
-      places[age] = (uses[place] + assumed * min(expected / (expected + others), 0.9)) / (reached + assumed)
+      places[age] = unsafe (uses[place] + assumed * min(expected / (expected + others), 0.9)) / (reached + assumed)
     }
     return chances
   }

@@ -42,4 +42,9 @@ extension EvictionNode {
       older = SlotNumber(UInt32(newValue.uses) << 24 | newValue.lastLook)
     }
   }
+  /// Notes a look that finds no use.
+  @inline(__always)
+  mutating func noteLook(at now: UInt32) {
+    older = SlotNumber(older.rawValue & 0xFF00_0000 | now & 0xFF_FFFF)
+  }
 }
