@@ -59,17 +59,47 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     case .join(let flight, let waiter, _, _):
       return (flight, waiter)
     case .lead(let flight, let waiter, _, _):
-      table.start(flight.work, priority: priority, pilot: pilot) { [table] in
-        let outcome: Result<Value, any Error>
-        do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
-        // The entry first: whoever is resumed, and asks again, starts anew.
-        table.end(flight, forKey: key, hash: hash)
-        flight.land(outcome)
-      }
+      start(flight, forKey: key, hash: hash, priority: priority, fetch: fetch)
       return (flight, waiter)
     case .hit, .refresh, .notCached, .expired:
       preconditionFailure("a coalescer keeps no values")
     }
+  }
+
+  /// Starts a flight's task. It inherits the caller's task-local values.
+  @inlinable
+  func start(
+    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority,
+    fetch: @escaping @Sendable (Key) async throws -> Value
+  ) {
+    // The same twice: a task that is told of no executor at all has less to ask each time it is switched to, and a closure
+    // that is passed on takes another around it, and an asynchronous frame.
+    if let taskExecutor = pilot.taskExecutor {
+      flight.work.run(
+        Task(executorPreference: taskExecutor, priority: priority) { [table] in
+          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+        })
+    } else {
+      flight.work.run(
+        Task(priority: priority) { [table] in
+          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+        })
+    }
+  }
+
+  @inlinable
+  @inline(__always)
+  static func fly(
+    _ flight: Flight<Value>, forKey key: Key, hash: UInt64, in table: EntryTable<Key, Value>,
+    fetch: @Sendable (Key) async throws -> Value
+  ) async {
+    // Nothing starts where all waiters left before it began.
+    guard !flight.work.isCancelled else { return }
+    let outcome: Result<Value, any Error>
+    do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
+    // The entry first: whoever is resumed, and asks again, starts anew.
+    table.end(flight, forKey: key, hash: hash)
+    flight.land(outcome)
   }
 
   /// Lets the next caller start a flight of its own, even while one for `key` is on its way. Those who wait for it get

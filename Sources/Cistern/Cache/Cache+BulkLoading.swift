@@ -65,9 +65,10 @@ extension Cache {
       }
     }
     if !led.isEmpty {
-      table.start(work, priority: priority, pilot: pilot) { [self, led] in
-        await fly(led, storing: storing, fetch: fetch)
-      }
+      work.run(
+        Task(executorPreference: pilot.taskExecutor, priority: priority) { [self, led] in
+          if !work.isCancelled { await fly(led, storing: storing, fetch: fetch) }
+        })
     }
     work.leaveOne()
     var leftOut: Set<Key> = []

@@ -209,17 +209,28 @@ extension Cache {
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority, storing: Storing,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
-    table.start(flight.work, priority: priority, pilot: pilot) { [self] in
-      await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
+    // The same twice, as the coalescer's.
+    if let taskExecutor = pilot.taskExecutor {
+      flight.work.run(
+        Task(executorPreference: taskExecutor, priority: priority) { [self] in
+          await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
+        })
+    } else {
+      flight.work.run(
+        Task(priority: priority) { [self] in
+          await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
+        })
     }
   }
 
-  /// The second half of a flight: fetch, publish, land.
+  /// The second half of a flight: fetch, publish, land; nothing where all waiters left before it began.
   @inlinable
+  @inline(__always)
   func fly(
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, storing: Storing,
     fetch: @Sendable (Key) async throws -> Value
   ) async {
+    guard !flight.work.isCancelled else { return }
     let departure = departure(forKey: key, hash: hash)
     defer { departure?.end() }
     do {

@@ -20,30 +20,10 @@ extension EntryTable {
   /// work is cancelled, unless it is to complete all the same.
   @inlinable
   func makeFlight(
-    forKey key: Key, hash: UInt64, work: FlightWork = FlightWork(), priority: TaskPriority, pilot: Pilot
+    forKey key: Key, hash: UInt64, work: FlightWork? = nil, priority: TaskPriority, pilot: Pilot
   ) -> Flight<Value> {
-    let era = newestInvalidation.load(ordering: .acquiring)
-    guard !pilot.completesAbandonedFlights else {
-      return Flight(work: work, priority: priority, era: era, counts: waiterCounts)
-    }
-    return Flight(work: work, priority: priority, era: era, counts: waiterCounts) { [self] flight in
-      end(flight, forKey: key, hash: hash)
-    }
-  }
-
-  /// Starts the task of one or several flights. It inherits the caller's task-local values.
-  ///
-  /// - Parameter body: fetches, publishes and lands; skipped where all waiters left before it began.
-  @inlinable
-  func start(
-    _ work: FlightWork, priority: TaskPriority, pilot: Pilot, _ body: @escaping @Sendable () async -> Void
-  ) {
-    let flight: @Sendable () async -> Void = { if !work.isCancelled { await body() } }
-    // A task that is told of no executor at all has less to ask each time it is switched to.
-    if let taskExecutor = pilot.taskExecutor {
-      work.run(Task(executorPreference: taskExecutor, priority: priority, operation: flight))
-    } else {
-      work.run(Task(priority: priority, operation: flight))
-    }
+    EntryFlight(
+      forKey: key, hash: hash, in: self, work: work, priority: priority,
+      era: newestInvalidation.load(ordering: .acquiring), isAbandonable: !pilot.completesAbandonedFlights)
   }
 }

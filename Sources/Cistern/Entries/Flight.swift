@@ -5,16 +5,22 @@ import Synchronization
 ///
 /// Its lock may be taken inside a shard's, never the other way round.
 @usableFromInline
-final class Flight<Value: Sendable>: Sendable {
+class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
+  // Sendable holds: what is not constant or atomic is reached only through the lock.
   @usableFromInline typealias Outcome = Result<Value, any Error>
 
-  @usableFromInline let state: Guarded<FlightState<Value, WaitingTask<Value>>>
-  /// The task, shared by all flights of one bulk load.
-  @usableFromInline let work: FlightWork
+  @usableFromInline typealias State = FlightState<Value, WaitingTask<Value>>
+
+  // Beside its lock, not in it: a lock around a generic state would have to ask for the state's type when it goes.
+  @usableFromInline let lock = Guarded(())
+  /// Guarded by `lock`: see ``withState(_:)``.
+  @exclusivity(unchecked)
+  @usableFromInline nonisolated(unsafe) var state: State
+  /// The work that all flights of one bulk load share; nil for a flight that is its own.
+  @usableFromInline let sharedWork: FlightWork?
   @usableFromInline let counts: WaiterCounts
-  /// Called, outside all locks, when the last waiter has left; takes the entry out. Nil where the flight is to complete
-  /// without waiters. Kept here, not by each waiter: the frame of a task that waits should be small.
-  @usableFromInline let abandon: (@Sendable (Flight) -> Void)?
+  /// Whether it is given up when its last waiter has left; else it completes without waiters.
+  @usableFromInline let isAbandonable: Bool
   /// The number of the newest invalidation when it began.
   @usableFromInline let era: UInt64
   /// Whether what it brought came too late for an invalidation since it began, and was not stored. Set before it lands.
@@ -24,15 +30,31 @@ final class Flight<Value: Sendable>: Sendable {
 
   @inlinable
   init(
-    work: FlightWork, priority: TaskPriority, era: UInt64 = 0, counts: WaiterCounts = WaiterCounts(),
-    abandon: (@Sendable (Flight) -> Void)? = nil
+    work: FlightWork? = nil, priority: TaskPriority, era: UInt64 = 0, counts: WaiterCounts = WaiterCounts(),
+    isAbandonable: Bool = false
   ) {
-    self.work = work
+    sharedWork = work
     self.counts = counts
     self.era = era
-    self.abandon = abandon
-    state = Guarded(FlightState(priority: priority))
-    work.addFlight()
+    self.isAbandonable = isAbandonable
+    unsafe state = FlightState(priority: priority)
+    super.init(flights: 1)
+    work?.addFlight()
+  }
+
+  /// The task: its own, or that of a bulk load.
+  @inlinable
+  final var work: FlightWork { sharedWork ?? self }
+
+  /// Runs `body` with the lock held.
+  @inlinable
+  @inline(__always)
+  final func withState<Result>(_ body: (inout State) -> Result) -> Result {
+    // The result may be of any region: a state's contents are only Sendable values.
+    lock.withLock { _ in
+      nonisolated(unsafe) let result = unsafe body(&state)
+      return unsafe result
+    }
   }
 
   /// Registers a waiter, who must come to ``wait(as:)`` or bring the result itself, as a leader may. Called inside
@@ -41,21 +63,21 @@ final class Flight<Value: Sendable>: Sendable {
   /// - Returns: its number, and the priority that ``work`` is to be raised to outside all locks, because that runs
   ///   handlers of the user's; nothing where the flight was abandoned.
   @inlinable
-  func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
-    state.withLock { $0.join(urgency) }
+  final func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
+    withState { $0.join(urgency) }
   }
 
   /// The second tier has lost the key's record. In the shard's critical section.
-  func noteDeparture() { departed.store(true, ordering: .relaxed) }
+  final func noteDeparture() { departed.store(true, ordering: .relaxed) }
 
   /// Whether what was read from the second tier may have left it since.
   @inlinable
-  var recordHasDeparted: Bool { departed.load(ordering: .relaxed) }
+  final var recordHasDeparted: Bool { departed.load(ordering: .relaxed) }
 
   /// The cache itself wants the result: the flight is not abandoned, whoever joins it and leaves.
   @inlinable
-  func keep() {
-    state.withLock { $0.keep() }
+  final func keep() {
+    withState { $0.keep() }
   }
 
   /// Waits for the result, as a waiter that joined. Throws `CancellationError` promptly when the task is cancelled.
@@ -64,7 +86,7 @@ final class Flight<Value: Sendable>: Sendable {
   /// who waits for a flight is to find room in the first.
   @inlinable
   @inline(__always)
-  nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
+  final nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
     try await withTaskCancellationHandler {
       try await withTaskPriorityEscalationHandler {
         try await WaitingTask.suspend { park($0, as: waiter) }
@@ -79,10 +101,10 @@ final class Flight<Value: Sendable>: Sendable {
   /// Suspended, a waiter comes to wait.
   @inlinable
   @inline(never)
-  func park(_ task: WaitingTask<Value>, as waiter: Int) {
+  final func park(_ task: WaitingTask<Value>, as waiter: Int) {
     // The task may have been escalated since it joined, when nothing here would have heard of it.
     let urgency = Urgency(Task.currentPriority)
-    let (raised, decision) = state.withLock { state in
+    let (raised, decision) = withState { state in
       let raised = state.raise(to: urgency)
       let decision = state.wait(waiter, task)
       if case .suspended = decision { counts.suspended.wrappingAdd(1, ordering: .relaxed) }
@@ -97,13 +119,13 @@ final class Flight<Value: Sendable>: Sendable {
 
   /// A waiting task was escalated.
   @inlinable
-  func escalate(to priority: TaskPriority) {
-    if let raised = state.withLock({ $0.raise(to: Urgency(priority)) }) { work.raise(to: raised) }
+  final func escalate(to priority: TaskPriority) {
+    if let raised = withState({ $0.raise(to: Urgency(priority)) }) { work.raise(to: raised) }
   }
 
   /// A waiter's task was cancelled.
   @inlinable
-  func cancelWait(of waiter: Int) {
+  final func cancelWait(of waiter: Int) {
     leave(waiter, with: CancellationError(), isCancelled: true)
   }
 
@@ -113,9 +135,9 @@ final class Flight<Value: Sendable>: Sendable {
   ///   - keeps: whether the flight goes on in any case.
   ///   - isCancelled: whether that is why, which is counted.
   @inlinable
-  func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
-    let decision = state.withLock { state in
-      let decision = state.leave(waiter, with: error, abandoningIfLast: abandon != nil && !keeps)
+  final func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
+    let decision = withState { state in
+      let decision = state.leave(waiter, with: error, abandoningIfLast: isAbandonable && !keeps)
       // Before it is resumed: it may look at the counts.
       if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
       if decision.leaves, isCancelled { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
@@ -123,40 +145,45 @@ final class Flight<Value: Sendable>: Sendable {
     }
     if decision.abandons {
       // The entry first: nobody may find a flight that is cancelled.
-      abandon?(self)
+      abandon()
       work.leaveOne()
     }
     decision.resume?.resume(.failure(error))
   }
 
+  /// Takes the entry out, outside all locks. Here, not with each waiter: the frame of a task that waits should be small.
+  @usableFromInline
+  func abandon() {}
+
   /// Gives every waiter the result, outside all locks. The entry is no longer in progress by now.
   @inlinable
-  func land(_ outcome: Outcome) {
-    let tasks = state.withLock { state in
-      let tasks = state.land(outcome)
+  final func land(_ outcome: Outcome) {
+    let tasks = withState { state in
+      let tasks = state.land(outcome, isOpen: false)
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
       return tasks
     }
-    for task in tasks { task.resume(outcome) }
+    tasks.first?.resume(outcome)
+    for task in tasks.others { task.resume(outcome) }
   }
 
   /// Whether what it brought came too late for an invalidation, and was not stored.
   @inlinable
-  var isInvalidated: Bool { invalidated.load(ordering: .acquiring) }
+  final var isInvalidated: Bool { invalidated.load(ordering: .acquiring) }
 
   /// An invalidation concerns what it brings.
   @usableFromInline
-  func noteInvalidation() { invalidated.store(true, ordering: .releasing) }
+  final func noteInvalidation() { invalidated.store(true, ordering: .releasing) }
 
   /// Whether one who asked when `era` was the newest invalidation must not have what the flight brought. Which of the
   /// invalidations since it began was the first is not known any more, so that whoever joined after any of them looks again.
   @inlinable
-  func isInvalidated(since era: UInt64) -> Bool { isInvalidated && era > self.era }
+  final func isInvalidated(since era: UInt64) -> Bool { isInvalidated && era > self.era }
 
   /// Whether its last waiter left and it was cancelled.
-  var isAbandoned: Bool { state.withLock { if case .abandoned = $0.phase { true } else { false } } }
+  final var isAbandoned: Bool { withState { if case .abandoned = $0.phase { true } else { false } } }
 
   /// Waiters that have neither left nor been resumed.
   @inlinable
-  var waiterCount: Int { state.withLock { $0.remaining } }
+  final var waiterCount: Int { withState { $0.remaining } }
 }

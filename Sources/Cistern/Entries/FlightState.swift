@@ -8,10 +8,23 @@ struct FlightState<Value: Sendable, Continuation> {
   enum Phase {
     /// Once it was led, until it lands or its last waiter leaves.
     case flying
-    /// Once its result is there. Who joined before, and comes to wait only now, takes it from here.
-    case landed(Outcome)
+    /// Once its result is there. Who joined before, and comes to wait only now, takes it from here; nil where there was
+    /// nobody like that, and nobody else may join any more.
+    case landed(Landed?)
     /// Once its last waiter left and it was cancelled. It takes no waiters, and what it brings interests nobody.
     case abandoned
+  }
+
+  /// A result behind a reference. Everything that a flight keeps has a size that does not depend on its value: where a
+  /// flight goes, nothing need be looked up of the types in it.
+  @usableFromInline
+  final class Landed {
+    @usableFromInline let outcome: Outcome
+
+    @inlinable
+    init(_ outcome: Outcome) {
+      self.outcome = outcome
+    }
   }
 
   @usableFromInline
@@ -49,7 +62,10 @@ struct FlightState<Value: Sendable, Continuation> {
   /// Someone joins.
   @inlinable
   mutating func join(_ urgency: Urgency) -> JoinDecision {
-    if case .abandoned = phase { return .refused }
+    switch phase {
+    case .flying, .landed(.some): break
+    case .abandoned, .landed(nil): return .refused
+    }
     // Who left a flight that hangs must not take up room for as long as it hangs.
     if waiters.count >= 64, waiters.count / 4 > remaining {
       waiters.removeAll { if case .gone = $0 { true } else { false } }
@@ -87,15 +103,15 @@ struct FlightState<Value: Sendable, Continuation> {
     case (.left(let error), _):
       waiters.replace(waiter, by: .gone)
       return .resume(.failure(error))
-    case (.expected, .landed(let outcome)):
+    case (.expected, .landed(let landed?)):
       waiters.replace(waiter, by: .gone)
       remaining -= 1
-      return .resume(outcome)
+      return .resume(landed.outcome)
     case (.expected, .flying):
       waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
-    case (.expected, .abandoned), (.waiting, _), (.gone, _):
-      preconditionFailure("a waiter waited twice, or a flight was abandoned before its last waiter left")
+    case (.expected, .abandoned), (.expected, .landed(nil)), (.waiting, _), (.gone, _):
+      preconditionFailure("a waiter waited twice, or a flight was over before its last waiter left")
     }
   }
 
@@ -139,21 +155,42 @@ struct FlightState<Value: Sendable, Continuation> {
     return LeaveDecision(leaves: true, resume: continuation, abandons: abandons)
   }
 
+  /// Who waited for a result, in the order of joining. Most flights have one waiter, which takes no array.
+  @usableFromInline
+  struct Landing {
+    @usableFromInline var first: Continuation?
+    @usableFromInline var others: [Continuation] = []
+
+    @inlinable
+    init() {}
+
+    @inlinable
+    var count: Int { first == nil ? 0 : 1 + others.count }
+
+    /// - Parameter remaining: how many there may be, with this one, of those who are not here yet.
+    @inlinable
+    mutating func append(_ continuation: Continuation, of remaining: Int) {
+      guard first != nil else { return first = continuation }
+      if others.isEmpty { others.reserveCapacity(remaining) }
+      others.append(continuation)
+    }
+  }
+
   /// The result is there.
   ///
+  /// - Parameter isOpen: whether others may still join.
   /// - Returns: who waits for it, in the order of joining. Empty where the flight was abandoned.
   @inlinable
-  mutating func land(_ outcome: Outcome) -> [Continuation] {
-    guard case .flying = phase else { return [] }
-    phase = .landed(outcome)
-    var waiting: [Continuation] = []
-    waiting.reserveCapacity(remaining)
+  mutating func land(_ outcome: Outcome, isOpen: Bool = true) -> Landing {
+    guard case .flying = phase else { return Landing() }
+    var waiting = Landing()
     waiters.update { waiter in
       guard case .waiting(let continuation) = waiter else { return }
-      waiting.append(continuation)
+      waiting.append(continuation, of: remaining)
       waiter = .gone
       remaining -= 1
     }
+    phase = .landed(isOpen || remaining > 0 ? Landed(outcome) : nil)
     return waiting
   }
 }

@@ -14,6 +14,9 @@ struct FlightWaiters<Waiter> {
     }
   }
 
+  /// The one with the number 0, while it has its place: most flights have no other, and need no array.
+  @usableFromInline var first: Waiter?
+  /// The others.
   @usableFromInline var places: [Place] = []
   @usableFromInline var nextNumber = 0
 
@@ -22,43 +25,58 @@ struct FlightWaiters<Waiter> {
 
   /// Places that are taken.
   @inlinable
-  var count: Int { places.count }
+  var count: Int { first == nil ? places.count : places.count + 1 }
 
   /// Adds a waiter; its number.
   @inlinable
   mutating func append(_ waiter: Waiter) -> Int {
     defer { nextNumber += 1 }
-    places.append(Place(number: nextNumber, waiter: waiter))
+    if nextNumber == 0 {
+      first = waiter
+    } else {
+      places.append(Place(number: nextNumber, waiter: waiter))
+    }
     return nextNumber
   }
 
   /// A waiter; nil where its place was given back. O(log n).
   @inlinable
-  subscript(number: Int) -> Waiter? { index(of: number).map { places[$0].waiter } }
+  subscript(number: Int) -> Waiter? { number == 0 ? first : index(of: number).map { places[$0].waiter } }
 
   /// Replaces a waiter that has a place.
   @inlinable
   mutating func replace(_ number: Int, by waiter: Waiter) {
-    guard let index = index(of: number) else { preconditionFailure("the waiter has no place any more") }
-    places[index].waiter = waiter
+    if number == 0, first != nil {
+      first = waiter
+    } else if let index = index(of: number) {
+      places[index].waiter = waiter
+    } else {
+      preconditionFailure("the waiter has no place any more")
+    }
   }
 
   /// Changes every waiter.
   @inlinable
   mutating func update(_ change: (inout Waiter) -> Void) {
+    if var waiter = first {
+      change(&waiter)
+      first = waiter
+    }
     for index in places.indices { change(&places[index].waiter) }
   }
 
   /// Gives places back. O(n).
   @inlinable
   mutating func removeAll(where isGone: (Waiter) -> Bool) {
+    if let waiter = first, isGone(waiter) { first = nil }
     places.removeAll { isGone($0.waiter) }
   }
 
   @inlinable
   func index(of number: Int) -> Int? {
-    // As long as no place was given back, the number is the index.
-    if number < places.count, places[number].number == number { return number }
+    // As long as no place was given back, the number tells the index.
+    let expected = number - 1
+    if places.indices.contains(expected), places[expected].number == number { return expected }
     var low = 0
     var high = places.count
     while low < high {

@@ -3,7 +3,9 @@ import Locking
 /// The task that a flight's result comes from; the flights of a bulk load share one. Cancelled when the last of its
 /// flights was abandoned, and raised to the highest priority that any of them asks for.
 @usableFromInline
-final class FlightWork: Sendable {
+class FlightWork: @unchecked Sendable {
+  // Sendable holds: its state is reached only through the lock, and so is that of a ``Flight``, which is the only kind.
+
   private enum State {
     /// Once flights were made for it, until the task is there.
     case preparing(flights: Int, raiseTo: Urgency?)
@@ -18,13 +20,18 @@ final class FlightWork: Sendable {
   /// Creates the work of one flight or, held, of several: then it is not given up before ``leaveOne()`` was called once
   /// more than flights were abandoned.
   @usableFromInline
-  init(isHeld: Bool = false) {
-    state = Guarded(.preparing(flights: isHeld ? 1 : 0, raiseTo: nil))
+  convenience init(isHeld: Bool = false) {
+    self.init(flights: isHeld ? 1 : 0)
+  }
+
+  @usableFromInline
+  init(flights: Int) {
+    state = Guarded(.preparing(flights: flights, raiseTo: nil))
   }
 
   /// Counts a flight in. All flights are counted before the task is given.
   @usableFromInline
-  func addFlight() {
+  final func addFlight() {
     state.withLock { state in
       guard case .preparing(let flights, let raised) = state else { preconditionFailure("the task is there already") }
       state = .preparing(flights: flights + 1, raiseTo: raised)
@@ -33,7 +40,7 @@ final class FlightWork: Sendable {
 
   /// Gives the task, which has just started.
   @usableFromInline
-  func run(_ task: Task<Void, Never>) {
+  final func run(_ task: Task<Void, Never>) {
     let raised: Urgency? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
@@ -51,7 +58,7 @@ final class FlightWork: Sendable {
 
   /// One of the flights was abandoned.
   @usableFromInline
-  func leaveOne() {
+  final func leaveOne() {
     let task: Task<Void, Never>? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
@@ -69,7 +76,7 @@ final class FlightWork: Sendable {
 
   /// A waiter has this priority, which is higher than that of all others so far.
   @usableFromInline
-  func raise(to urgency: Urgency) {
+  final func raise(to urgency: Urgency) {
     let task: Task<Void, Never>? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
@@ -86,7 +93,7 @@ final class FlightWork: Sendable {
 
   /// Whether the last flight was abandoned: nothing that is not under way yet should start.
   @usableFromInline
-  var isCancelled: Bool {
+  final var isCancelled: Bool {
     state.withLock { if case .cancelled = $0 { true } else { false } }
   }
 }

@@ -8,7 +8,7 @@ struct EntryTests {
 
   private static let now = MonotonicTime(nanoseconds: 100)
 
-  private static func flight() -> Flight<Value> { Flight(work: FlightWork(), priority: .medium) { _ in } }
+  private static func flight() -> Flight<Value> { Flight(priority: .medium, isAbandonable: true) }
 
   private static func held(until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil) -> Held<Value> {
     Held(

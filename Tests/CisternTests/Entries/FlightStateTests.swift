@@ -43,6 +43,8 @@ struct FlightStateTests {
     var state = FlightState<Int, Int>(priority: .low)
     var model = Model()
     let abandonsIfLast: Bool
+    /// Whether callers may join after the landing, and take the result.
+    let isOpen: Bool
 
     /// The events that callers can bring about here.
     func events(waiterLimit: Int) -> [Event] {
@@ -81,7 +83,7 @@ struct FlightStateTests {
     private mutating func join(_ priority: TaskPriority) {
       switch state.join(Urgency(priority)) {
       case .refused:
-        require(model.isAbandoned)
+        require(model.isAbandoned || (!isOpen && model.hasLanded && model.waiters.allSatisfy(\.isDone)))
       case .joined(let number, let raised):
         require(!model.isAbandoned && number == model.waiters.count)
         let expected = isFlying && priority > model.priority ? priority : nil
@@ -122,7 +124,7 @@ struct FlightStateTests {
     }
 
     private mutating func land() {
-      let resumed = state.land(.success(5))
+      let resumed = state.land(.success(5), isOpen: isOpen).all
       let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
       require(resumed == (model.isAbandoned ? [] : waiting))
       for number in resumed { model.waiters[number].endings.append(.landed) }
@@ -138,9 +140,9 @@ struct FlightStateTests {
     }
   }
 
-  @Test(arguments: [true, false])
+  @Test(arguments: [true, false], [true, false])
   func `in every order of events each waiter is resumed once, and nobody joins an abandoned flight`(
-    abandonsIfLast: Bool
+    abandonsIfLast: Bool, isOpen: Bool
   ) {
     var sequences = 0
     func explore(_ point: Point, depth: Int) {
@@ -154,7 +156,7 @@ struct FlightStateTests {
         explore(next, depth: depth - 1)
       }
     }
-    explore(Point(abandonsIfLast: abandonsIfLast), depth: 6)
+    explore(Point(abandonsIfLast: abandonsIfLast, isOpen: isOpen), depth: 6)
     #expect(sequences > 30_000)
   }
 
@@ -173,6 +175,10 @@ struct FlightStateTests {
     #expect(state.waiters.count <= 65)
     #expect(state.remaining == 2)
     #expect(state.leave(first + 1, abandoningIfLast: true).resume == nil)
-    #expect(state.land(.success(5)) == [first, last])
+    #expect(state.land(.success(5)).all == [first, last])
   }
+}
+
+extension FlightState.Landing {
+  fileprivate var all: [Continuation] { (first.map { [$0] } ?? []) + others }
 }

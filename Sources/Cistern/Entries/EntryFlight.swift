@@ -1,0 +1,25 @@
+/// A flight that knows its entry, and takes it out when its last waiter has left.
+@usableFromInline
+final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value>, @unchecked Sendable {
+  // Sendable holds: all that it has of its own is constant and Sendable.
+  @usableFromInline let key: Key
+  @usableFromInline let hash: UInt64
+  @usableFromInline let table: EntryTable<Key, Value>
+
+  @inlinable
+  init(
+    forKey key: Key, hash: UInt64, in table: EntryTable<Key, Value>, work: FlightWork?, priority: TaskPriority,
+    era: UInt64, isAbandonable: Bool
+  ) {
+    self.key = key
+    self.hash = hash
+    self.table = table
+    super.init(
+      work: work, priority: priority, era: era, counts: table.waiterCounts, isAbandonable: isAbandonable)
+  }
+
+  @inlinable
+  override func abandon() {
+    table.end(self, forKey: key, hash: hash)
+  }
+}
