@@ -5,13 +5,24 @@ extension Cache {
   ///
   /// Throws where the two cannot be merged, which is reported; what is cached stays.
   @inlinable
+  @inline(__always)
   func write(
     _ value: Value, forKey key: Key, storing: Storing, context: WriterContext?
   ) throws(CisternError) -> Written<Value> {
     let hash = table.hash(key)
     noticeExpiry(ofKey: key, hash: hash)
     if !dependsOnCached {
-      let writing = prepare(value, forKey: key, storing: storing)
+      let writing: Writing<Value>
+      if storesPlainly, case nil = storing.expiry, storing.tags.isEmpty {
+        let cost = cost(of: value, encodedSize: 1)
+        let arrival = Arrival(value: value, cost: cost, timing: .plain(until: .distantFuture))
+        if table.set(arrival, forKey: key, hash: hash) {
+          return Written(value: value, outcome: .nothing)
+        }
+        writing = Writing(arrival: arrival, staged: nil, encodingError: nil)
+      } else {
+        writing = prepare(value, forKey: key, storing: storing)
+      }
       if let outcome = commit(writing, forKey: key, hash: hash, WriteTerms(context: context)) {
         return Written(value: value, outcome: outcome, encodingError: writing.encodingError)
       }

@@ -55,6 +55,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The version of the schema that records are written in.
   @usableFromInline let schemaVersion: UInt32
   let migrate: CacheSchema<Value>.Migration?
+  /// Whether a value that is given neither a lifetime nor tags of its own has none, and memory alone holds it.
+  @usableFromInline let storesPlainly: Bool
   /// Whether what is stored depends on what is cached.
   @usableFromInline let dependsOnCached: Bool
   @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
@@ -90,6 +92,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     isEqual = configuration.isEqual
     schemaVersion = configuration.schema?.version ?? 0
     migrate = configuration.schema?.migrate
+    storesPlainly =
+      secondTier == nil && codec == nil && expiry.isNever && configuration.expiryFromValue == nil
+      && configuration.tagsOfValue == nil
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     expiryOfValue = configuration.expiryFromValue
     tagsOfValue = configuration.tagsOfValue
@@ -117,7 +122,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
           costIsCount: codec == nil && configuration.weigher == nil),
       policy: surroundings.evictionPolicy, budget: budget,
       newestInvalidation: secondTier?.partition.currentEra ?? 0,
-      announcesEvictions: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
+      isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
       evicted: { key, held in
         switch held.copy {
         case .ended: return

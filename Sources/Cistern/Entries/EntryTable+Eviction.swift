@@ -28,11 +28,12 @@ extension EntryTable {
       let index = (start + offset) & (shards.count - 1)
       let gone = shards.withShard(at: index) {
         shard -> (slot: Shard<Key, Value>.Slots.Slot, cost: Int)? in
-        let before = shard.policy.total.cost
         defer { standings.note(shard.policy.lowestDensity, of: index) }
-        guard let slot = shard.evict(sparing: .none, budget: budget) else { return nil }
-        if announcesEvictions(), case .ready(let held) = slot.entry { evicted(slot.key, held) }
-        return (slot, before - shard.policy.total.cost)
+        var freed = 0
+        guard let slot = shard.evict(sparing: .none, budget: budget, freed: &freed) else { return nil }
+        budget.release(cost: freed, count: 1)
+        if isObserved(), case .ready(let held) = slot.entry { evicted(slot.key, held) }
+        return (slot, freed)
       }
       if let gone {
         unlocked()

@@ -66,8 +66,8 @@ extension EntryTable {
             for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
             shardCount: shards.count, standings: standings
           ) { slot in
-            if announcesEvictions(), let held = slot.entry.held { evicted(slot.key, held) }
-            if evictedSlot == nil { evictedSlot = slot } else { otherEvictedSlots.append(slot) }
+            if isObserved(), let held = slot.entry.held { evicted(slot.key, held) }
+            if case nil = evictedSlot { evictedSlot = consume slot } else { otherEvictedSlots.append(consume slot) }
           }
           guard short == nil else { return nil }
         }
@@ -97,12 +97,7 @@ extension EntryTable {
         return true
       }
       if let result { return result }
-      // The room that is needed is held by other shards or caches, whose locks must not be taken inside this one's.
-      switch short {
-      case .elsewhere(let budget): budget.evictSomewhere()
-      case .shard(let index): evictAnywhere(from: index)
-      case nil: break
-      }
+      if let short { findRoom(short) }
     }
   }
 }

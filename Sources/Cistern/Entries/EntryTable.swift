@@ -20,9 +20,9 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let invalidationLog: Guarded<PendingInvalidations<Key>>
   /// Whether a sweep is to come that has not begun.
   @usableFromInline let isSweepDue = Atomic<Bool>(false)
-  /// Whether anyone wants to hear of entries that make room for others: asked first, since it is not generic, and compiled
-  /// for all keys and values at once.
-  @usableFromInline let announcesEvictions: @Sendable () -> Bool
+  /// Whether anyone wants to hear of changes, and of entries that make room for others: asked first, since it is not generic,
+  /// and compiled for all keys and values at once.
+  @usableFromInline let isObserved: @Sendable () -> Bool
   /// Called inside the critical section for each entry that makes room for others, if somebody does.
   @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
   /// Called after entries made room for those of another cache: what was recorded can be delivered.
@@ -30,7 +30,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   init(
     shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,
-    announcesEvictions: @escaping @Sendable () -> Bool = { false },
+    isObserved: @escaping @Sendable () -> Bool = { false },
     evicted: @escaping @Sendable (Key, Held<Value>) -> Void = { _, _ in },
     unlocked: @escaping @Sendable () -> Void = {}
   ) {
@@ -40,7 +40,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.newestInvalidation = Atomic(newestInvalidation)
     let pending = PendingInvalidations<Key>(newest: newestInvalidation)
     invalidationLog = Guarded(pending)
-    self.announcesEvictions = announcesEvictions
+    self.isObserved = isObserved
     self.evicted = evicted
     self.unlocked = unlocked
     if newestInvalidation > 0 { adopt(pending) }

@@ -12,6 +12,16 @@ extension Shard {
     return slots[node: number].cost == cost
   }
 
+  /// Gives a value to a key that has nothing, once there is room for it.
+  @inlinable
+  mutating func insertValue(_ arrival: Arrival<Value>, forKey key: Key, fingerprint: UInt32) {
+    if slots.isFull { rebuildSlots() }
+    let held = Held(value: arrival.value, timing: arrival.timing, isPersisted: false, era: era)
+    let number = slots.insert(key, fingerprint: fingerprint, entry: .ready(held))
+    slots[node: number].cost = arrival.cost
+    policy.insert(number, in: slots.evictionNodes)
+  }
+
   /// Puts a value in the place of one that costs as much; what was there, to be let go of outside the lock.
   @inlinable
   mutating func replaceValue(at number: SlotNumber, by arrival: Arrival<Value>, isPersisted: Bool) -> Entry<Value> {

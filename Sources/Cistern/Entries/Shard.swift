@@ -143,8 +143,9 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   static func stampIndex(_ fingerprint: UInt32) -> Int { Int(fingerprint >> 26) }
 
   /// The number of a key's writes so far, with those of others.
+  // Mutating: else all of them would be copied, to be looked at.
   @inlinable
-  func stamp(of fingerprint: UInt32) -> UInt32 { stampOfAll &+ stamps[Self.stampIndex(fingerprint)] }
+  mutating func stamp(of fingerprint: UInt32) -> UInt32 { stampOfAll &+ stamps[Self.stampIndex(fingerprint)] }
 
   /// Marks a key as written.
   @inlinable
@@ -160,14 +161,17 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     versions.noteRemovalOfAll()
   }
 
-  /// Evicts the policy's choice, giving its room back; nil where there is none but `kept`.
+  /// Evicts the policy's choice; nil where there is none but `kept`.
+  ///
+  /// - Parameter freed: what it cost. That room is the caller's, to give back or to take over.
   @inlinable
-  mutating func evict(sparing kept: SlotNumber, budget: MemoryBudget) -> Slots.Slot? {
+  mutating func evict(sparing kept: SlotNumber, budget: MemoryBudget, freed: inout Int) -> Slots.Slot? {
     guard let victim = policy.evict(sparing: kept, in: slots.evictionNodes) else { return nil }
-    // Asked before the room is given back.
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
-    budget.release(cost: Int(slots[node: victim].cost), count: 1)
-    if var held = slots[victim].entry.held, isInvalidated(held, forKey: slots[victim].key) {
+    freed = Int(slots[node: victim].cost)
+    if slots[victim].entry.era != era, var held = slots[victim].entry.held,
+      isInvalidated(held, forKey: slots[victim].key)
+    {
       held.copy = .ended
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
@@ -200,11 +204,17 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       spared = number
     }
     while let short = budget.reserve(cost: difference.cost, count: difference.count) {
-      guard short.shouldEvict(own: policy.total.cost, parts: shardCount) else { return .elsewhere(short) }
+      guard short.hasOneTenant || short.shouldEvict(own: policy.total.cost, parts: shardCount) else {
+        return .elsewhere(short)
+      }
       turn &+= 1
       if let other = standings.worse(than: policy.lowestDensity, of: index, turn: turn) { return .shard(other) }
-      guard let slot = evict(sparing: spared, budget: budget) else { return .elsewhere(short) }
+      var freed = 0
+      guard let slot = evict(sparing: spared, budget: budget, freed: &freed) else { return .elsewhere(short) }
       evicted(slot)
+      // What goes leaves just the room that is needed: nobody else has to hear of it.
+      if difference == (freed, 1) { return nil }
+      budget.release(cost: freed, count: 1)
     }
     return nil
   }

@@ -45,7 +45,9 @@ final class ShardStandings: Sendable {
   @usableFromInline
   func worse(than density: Float?, of index: Int, turn: UInt32) -> Int? {
     guard let density, count > 1 else { return nil }
-    let other = (index + 1 + Int(turn) % (count - 1)) % count
+    // Of 32 bits, which divide in half the time.
+    let next = index + 1 + Int(turn % UInt32(count - 1))
+    let other = next < count ? next : next - count
     return self[other] * 2 < density ? other : nil
   }
 }

@@ -72,11 +72,17 @@ struct DepartedTable {
     let set = setStart(of: record.fingerprint)
     let last = set + Self.setSize - 1
     if records[last].use != 0 { ended(records[last].memory(at: now)) }
-    unsafe records.withUnsafeMutableBufferPointer { records in
-      // In bounds: a set is whole. All at once, where a loop over a span would move each after the other.
-      guard let first = unsafe records.baseAddress.map({ unsafe $0 + set }) else { return }
-      unsafe (first + 1).update(from: first, count: Self.setSize - 1)
-      unsafe first.pointee = record
+    unsafe records.withUnsafeMutableBytes { records in
+      // In bounds: a set is whole. Seven records in three moves, where a loop would take each after the other, and a function
+      // be called for as many as it is told.
+      let first = set * MemoryLayout<Record>.stride
+      let four = unsafe records.loadUnaligned(fromByteOffset: first, as: SIMD4<UInt64>.self)
+      let two = unsafe records.loadUnaligned(fromByteOffset: first + 32, as: SIMD2<UInt64>.self)
+      let one = unsafe records.loadUnaligned(fromByteOffset: first + 48, as: UInt64.self)
+      unsafe records.storeBytes(of: four, toByteOffset: first + 8, as: SIMD4<UInt64>.self)
+      unsafe records.storeBytes(of: two, toByteOffset: first + 40, as: SIMD2<UInt64>.self)
+      unsafe records.storeBytes(of: one, toByteOffset: first + 56, as: UInt64.self)
+      unsafe records.storeBytes(of: record, toByteOffset: first, as: Record.self)
     }
   }
 

@@ -2,14 +2,15 @@
 ///
 /// Instead of an order over all entries: what is worst of those that come by now, and of the worst that came by before,
 /// is as bad as the worst of all, nearly. After the pool of Redis 3.0.
-struct EvictionCandidates {
+struct EvictionCandidates: ~Copyable {
   static let capacity = 16
 
   /// What each promised when it was looked at, for its cost, ``rounded(_:)``; its place in the bits that leaves free, so that the
   /// least of all densities tells where it is. Places without a candidate promise more than any.
-  private var densities: SIMD16<Float>
+  private var densities = InlineArray<16, Float>(repeating: 0)
   /// The greatest of these: most of what is offered promises more, and is left out without a look at the others.
-  private var greatest: Float
+  /// Nil where it has to be found first.
+  private var greatest: Float?
   /// The least of these.
   private var least: Float
   private var numbers = InlineArray<16, SlotNumber>(repeating: .none)
@@ -18,9 +19,8 @@ struct EvictionCandidates {
   private static let nothing = rounded(.greatestFiniteMagnitude)
 
   init() {
-    densities = SIMD16()
+    least = 0
     for place in 0..<Self.capacity { densities[place] = Self.density(Self.nothing, at: place) }
-    greatest = densities.greatest
     least = densities.least
   }
 
@@ -32,14 +32,14 @@ struct EvictionCandidates {
 
   /// Whether an entry that is none of them would be left out: it promises more than all of them, and there is no room.
   @inline(__always)
-  func leavesOut(_ density: Float) -> Bool { Self.rounded(density) >= Self.rounded(greatest) }
+  mutating func leavesOut(_ density: Float) -> Bool { Self.rounded(density) >= Self.rounded(findGreatest()) }
 
   /// Takes an entry in, unless it promises more than all others and there is no room.
   ///
   /// - Returns: the entry that is left out: that one, or the one in whose place it is; none where there was room.
   mutating func offer(_ number: SlotNumber, density: Float) -> SlotNumber {
     guard !leavesOut(density) else { return number }
-    let place = Self.place(of: greatest)
+    let place = Self.place(of: findGreatest())
     let left = numbers[place]
     numbers[place] = number
     set(Self.held(density), at: place)
@@ -48,6 +48,7 @@ struct EvictionCandidates {
   }
 
   /// The candidate that promises least, but for one; nil where there is none.
+  @inline(__always)
   func least(sparing kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
     let least = kept == .none ? least : densities(without: kept).least
     let number = numbers[Self.place(of: least)]
@@ -59,7 +60,7 @@ struct EvictionCandidates {
     Self.rounded(densities(without: number, kept).least)
   }
 
-  private func densities(without number: SlotNumber, _ other: SlotNumber = .none) -> SIMD16<Float> {
+  private func densities(without number: SlotNumber, _ other: SlotNumber = .none) -> InlineArray<16, Float> {
     var others = densities
     if let place = place(of: number) { others[place] = Self.density(Self.nothing, at: place) }
     if let place = place(of: other) { others[place] = Self.density(Self.nothing, at: place) }
@@ -89,8 +90,20 @@ struct EvictionCandidates {
     let new = Self.density(density, at: place)
     densities[place] = new
     // All are looked at only where the one that was the greatest, or the least, is not any more.
-    greatest = former == greatest && new < former ? densities.greatest : max(greatest, new)
+    if new >= Self.nothing {
+      greatest = new
+    } else if let known = greatest {
+      greatest = former == known && new < former ? nil : max(known, new)
+    }
     least = former == least && new > former ? densities.least : min(least, new)
+  }
+
+  @inline(__always)
+  private mutating func findGreatest() -> Float {
+    if let greatest { return greatest }
+    let found = densities.greatest
+    greatest = found
+    return found
   }
 
   /// A candidate promises less than a place without one.
@@ -108,18 +121,35 @@ struct EvictionCandidates {
   }
 }
 
-extension SIMD16<Float> {
-  // By halves: a loop over the places would take each after the other.
+extension InlineArray<16, Float> {
+  // Four at a time: a loop over the places would take each after the other.
 
+  @inline(__always)
   fileprivate var least: Float {
-    let eight = lowHalf.replacing(with: highHalf, where: highHalf .< lowHalf)
-    let four = eight.lowHalf.replacing(with: eight.highHalf, where: eight.highHalf .< eight.lowHalf)
+    let (left, right) = (Self.least(four(at: 0), four(at: 4)), Self.least(four(at: 8), four(at: 12)))
+    let four = Self.least(left, right)
     return Swift.min(Swift.min(four[0], four[1]), Swift.min(four[2], four[3]))
   }
 
+  @inline(__always)
   fileprivate var greatest: Float {
-    let eight = lowHalf.replacing(with: highHalf, where: lowHalf .< highHalf)
-    let four = eight.lowHalf.replacing(with: eight.highHalf, where: eight.lowHalf .< eight.highHalf)
+    let (left, right) = (Self.greatest(four(at: 0), four(at: 4)), Self.greatest(four(at: 8), four(at: 12)))
+    let four = Self.greatest(left, right)
     return Swift.max(Swift.max(four[0], four[1]), Swift.max(four[2], four[3]))
+  }
+
+  @inline(__always)
+  private func four(at place: Int) -> SIMD4<Float> {
+    SIMD4(self[place], self[place + 1], self[place + 2], self[place + 3])
+  }
+
+  @inline(__always)
+  private static func least(_ left: SIMD4<Float>, _ right: SIMD4<Float>) -> SIMD4<Float> {
+    left.replacing(with: right, where: right .< left)
+  }
+
+  @inline(__always)
+  private static func greatest(_ left: SIMD4<Float>, _ right: SIMD4<Float>) -> SIMD4<Float> {
+    left.replacing(with: right, where: left .< right)
   }
 }

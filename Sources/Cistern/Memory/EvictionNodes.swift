@@ -43,9 +43,20 @@ package struct EvictionNodes: ~Escapable {
   }
 
   /// The entries of a group of slots, in progress or not.
-  func entries(inGroup group: Int) -> some Sequence<SlotNumber> {
+  @inline(__always)
+  func entries(inGroup group: Int) -> Entries {
     precondition(group < groupCount)
-    return ControlWord.full(unsafe controls[group]).lazy.map { SlotNumber(UInt32(group &* 8 + $0)) }
+    return Entries(offsets: ControlWord.full(unsafe controls[group]), first: UInt32(truncatingIfNeeded: group &* 8))
+  }
+
+  struct Entries {
+    fileprivate var offsets: ControlWord.Offsets
+    fileprivate let first: UInt32
+
+    @inline(__always)
+    mutating func next() -> SlotNumber? {
+      offsets.next().map { SlotNumber(first &+ UInt32(truncatingIfNeeded: $0)) }
+    }
   }
 
   @inlinable

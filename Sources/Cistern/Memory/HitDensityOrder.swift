@@ -118,10 +118,12 @@ extension HitDensityOrder {
     // A table may be nearly empty.
     for _ in 0..<nodes.groupCount {
       guard looked < Self.looks else { return }
-      hand = hand + 1 < nodes.groupCount ? hand + 1 : 0
-      for number in nodes.entries(inGroup: hand) where nodes[use: number].queue != .none {
+      hand = hand &+ 1 < nodes.groupCount ? hand &+ 1 : 0
+      var entries = nodes.entries(inGroup: hand)
+      while let number = entries.next() {
+        guard nodes[use: number].queue != .none else { continue }
         consider(number, in: nodes)
-        looked += 1
+        looked &+= 1
       }
     }
   }

@@ -26,6 +26,7 @@ package final class MemoryBudget: Sendable {
     self.costLimit = costLimit
     self.countLimit = countLimit
     self.parent = parent
+    largestCost = min(costLimit, parent?.largestCost ?? .max, Int(UInt32.max) - 1)
   }
 
   /// The cost reserved now.
@@ -37,7 +38,7 @@ package final class MemoryBudget: Sendable {
 
   /// The largest cost that could ever be reserved for one entry.
   @usableFromInline
-  package var largestCost: Int { min(costLimit, parent?.largestCost ?? .max, Int(UInt32.max) - 1) }
+  package let largestCost: Int
 
   /// Whether the next entry would be one too many, whatever it costs.
   @usableFromInline
@@ -103,6 +104,7 @@ package final class MemoryBudget: Sendable {
 
 extension MemoryBudget {
   /// Whether all that is reserved is one tenant's.
+  @usableFromInline
   package var hasOneTenant: Bool { tenantCount.load(ordering: .relaxed) == 1 }
 
   /// The gauges of whoever holds this much under the budget.
