@@ -33,7 +33,8 @@ func coalescer(subject string, callers int) {
 		fmt.Printf("coalescer,%s,%s,1,ns,%f\n", workload, subject, value)
 	}
 	report("one key", repeat(func(number int) float64 {
-		return together(callers, asking, func(int) string { return fmt.Sprint(number) })
+		key := fmt.Sprint(number)
+		return together(callers, asking, func(int) string { return key })
 	}))
 	report("many keys", repeat(func(number int) float64 {
 		keys := make([]string, callers)

@@ -44,6 +44,18 @@ class Figures:
         ratios = [value / bases[number] for number, value in values.items() if bases.get(number)]
         return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
 
+    def beyond(self, yardsticks, metric, as_metric):
+        """What each subject takes beyond its yardstick (subject to subject) in the same round, as figures of another metric: the
+        median of the rounds, since a difference may be near to nothing in one of them."""
+        differences = defaultdict(list)
+        for (workload, threads, of, subject), values in self._by_place.items():
+            bases = self._by_place.get((workload, threads, of, yardsticks.get(subject)), {}) if of == metric else {}
+            for number in values.keys() & bases.keys():
+                differences[workload, threads, subject].append(values[number] - bases[number])
+        return Figures(
+            Figure(self.rows[0].group, workload, subject, threads, as_metric, statistics.median(values), 0)
+            for (workload, threads, subject), values in differences.items())
+
     def subjects(self):
         """In the order in which they came."""
         return list(dict.fromkeys(row.subject for row in self.rows))

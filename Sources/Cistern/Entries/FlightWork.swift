@@ -6,11 +6,12 @@ import Locking
 class FlightWork: @unchecked Sendable {
   // Sendable holds: its state is reached only through the lock, and so is that of a ``Flight``, which is the only kind.
 
+  // The task never throws. It is of the kind that may, since a closure that may not takes another around it.
   private enum State {
     /// Once flights were made for it, until the task is there.
     case preparing(flights: Int, raiseTo: Urgency?)
     /// Once the task is there, until it is cancelled or forgotten.
-    case running(Task<Void, Never>, flights: Int)
+    case running(Task<Void, any Error>, flights: Int)
     /// Once the last flight was abandoned.
     case cancelled
   }
@@ -40,7 +41,7 @@ class FlightWork: @unchecked Sendable {
 
   /// Gives the task, which has just started.
   @usableFromInline
-  final func run(_ task: Task<Void, Never>) {
+  final func run(_ task: Task<Void, any Error>) {
     let raised: Urgency? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
@@ -59,7 +60,7 @@ class FlightWork: @unchecked Sendable {
   /// One of the flights was abandoned.
   @usableFromInline
   final func leaveOne() {
-    let task: Task<Void, Never>? = state.withLock { state in
+    let task: Task<Void, any Error>? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
         state = flights > 1 ? .preparing(flights: flights - 1, raiseTo: raised) : .cancelled
@@ -77,7 +78,7 @@ class FlightWork: @unchecked Sendable {
   /// A waiter has this priority, which is higher than that of all others so far.
   @usableFromInline
   final func raise(to urgency: Urgency) {
-    let task: Task<Void, Never>? = state.withLock { state in
+    let task: Task<Void, any Error>? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
         state = .preparing(flights: flights, raiseTo: max(raised ?? urgency, urgency))

@@ -9,6 +9,11 @@ SUBJECTS = [
     ("swift", "Cistern Coalescer"), ("swift", "Cistern Cache"), ("swift", "actor with tasks"), ("go", "Go singleflight"),
     ("java", "Caffeine futures"), ("swift", "tasks alone"), ("go", "goroutines alone"),
 ]
+#: What callers cost by themselves, in the language of each subject that has some.
+CALLERS_ALONE = {
+    "Cistern Coalescer": "tasks alone", "Cistern Cache": "tasks alone", "actor with tasks": "tasks alone",
+    "Go singleflight": "goroutines alone",
+}
 CALLERS = 1_000
 WORKLOADS = [
     (f"{CALLERS:,} callers of one key", "one key", 1), (f"{CALLERS:,} callers of a key each", "many keys", 1),
@@ -21,10 +26,19 @@ def runs(options):
 
 
 def tables(figures):
-    table = ratio_table(
+    subjects = [subject for _, subject in SUBJECTS]
+    calls = ratio_table(
         "coalescer", "Calls",
         "Nanoseconds a call, from the first caller's start to the last one's end; loads wait until all have come. Callers are "
         "tasks or goroutines; those of Caffeine are futures of one thread. *Alone* shares nothing and looks nothing up: "
         "what the callers themselves cost.",
-        BASE, figures, WORKLOADS, "ns", nanoseconds, [subject for _, subject in SUBJECTS])
-    return [table] if table else []
+        BASE, figures, WORKLOADS, "ns", nanoseconds, subjects)
+    added = ratio_table(
+        "coalescer-added", "What a call adds to its caller",
+        "The same less what callers of its kind cost alone, in the same round: what is the coalescer's own. The rows above also "
+        "compare a task with a goroutine. Callers that are alone wait too, for a door; what is near to nothing, or below it, is within "
+        "the noise of the two.",
+        BASE, figures.beyond(CALLERS_ALONE, "ns", "added"), WORKLOADS[:2], "added", nanoseconds, list(CALLERS_ALONE))
+    if added:
+        added.is_drawn = False
+    return [table for table in (calls, added) if table]
