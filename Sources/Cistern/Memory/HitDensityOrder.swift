@@ -38,7 +38,7 @@ struct HitDensityOrder: ~Copyable {
     count += 1
     guard learned != nil else { return }
     learnNowAndThen()
-    consider(number, in: nodes)
+    consider(number, promising: rounded(promised(uses, age: 0), cost: nodes[number].cost), in: nodes)
   }
 
   func hit(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
@@ -147,7 +147,13 @@ extension HitDensityOrder {
   /// Makes an entry a candidate if it promises less than others do.
   @inline(__always)
   private mutating func consider(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
-    let density = density(of: number, in: nodes)
+    consider(number, promising: density(of: number, in: nodes), in: nodes)
+  }
+
+  @inline(__always)
+  private mutating func consider(
+    _ number: SlotNumber, promising density: Float, in nodes: borrowing EvictionNodes
+  ) {
     guard nodes[use: number].queue != .candidates else { return candidates.update(number, density: density) }
     guard !candidates.leavesOut(density) else { return }
     nodes[use: number].queue = .candidates
@@ -161,22 +167,16 @@ extension HitDensityOrder {
     if nodes[use: number].frequency == 0 {
       nodes[number].noteLook(at: now)
     } else {
-      noteUses(of: number, in: nodes)
+      learned?.noteUses(of: number, at: now, in: nodes)
     }
-    let (history, cost) = (nodes[number].history, nodes[number].cost)
-    let density = promised(history.uses, age: now &- history.lastUse)
-    // As candidates hold it: who is looked at again promises what was noted, and no more.
-    return EvictionCandidates.rounded(cost > 1 ? density / CostWeight.of(cost) : density)
+    let history = nodes[number].history
+    return rounded(promised(history.uses, age: now &- history.lastUse), cost: nodes[number].cost)
   }
 
-  @inline(never)
-  private mutating func noteUses(of number: SlotNumber, in nodes: borrowing EvictionNodes) {
-    var history = nodes[number].history
-    history.note(nodes[use: number].frequency, at: now) { uses, age in
-      learned?.lifetimes.countUse(after: uses, age: age)
-    }
-    nodes[use: number].frequency = 0
-    nodes[number].history = history
+  /// As candidates hold it: who is looked at again promises what was noted, and no more.
+  @inline(__always)
+  private func rounded(_ density: Float, cost: UInt32) -> Float {
+    EvictionCandidates.rounded(cost > 1 ? density / CostWeight.of(cost) : density)
   }
 
   /// What an entry promises, whatever its cost.
@@ -207,6 +207,17 @@ private struct Learned: ~Copyable {
 
   init(entryCount: Int) {
     densities = HitDensities(lifetimes, scale: Self.scale(entryCount))
+  }
+
+  /// Notices the hits that an entry has had since the last look.
+  @inline(never)
+  mutating func noteUses(of number: SlotNumber, at now: UInt32, in nodes: borrowing EvictionNodes) {
+    var history = nodes[number].history
+    history.note(nodes[use: number].frequency, at: now) { uses, age in
+      lifetimes.countUse(after: uses, age: age)
+    }
+    nodes[use: number].frequency = 0
+    nodes[number].history = history
   }
 
   mutating func learn(entryCount: Int) {
