@@ -32,8 +32,8 @@ enum LifetimeClass {
   @inline(__always)
   static func ofAge(_ age: UInt32) -> Int {
     guard age >= 4 else { return Int(age) }
-    let exponent = 31 &- age.leadingZeroBitCount
-    return min(exponent &* 2 &+ Int((age &>> UInt32(exponent &- 1)) & 1), ageClasses &- 1)
+    // The exponent and one bit more: as a floating-point number has them, exact as long as classes differ.
+    return min(Int(Float(Int(age)).bitPattern &>> 22) &- 254, ageClasses &- 1)
   }
 
   /// The least age of a class.
