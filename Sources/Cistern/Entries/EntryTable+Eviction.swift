@@ -21,26 +21,37 @@ extension EntryTable {
 
   /// Evicts one entry, from whichever shard has one, beginning anywhere, or with this one; its cost, or nil where none has.
   @inlinable
+  @inline(never)
   @discardableResult
   func evictAnywhere(from first: Int? = nil) -> Int? {
     let start = first ?? Int.random(in: 0..<shards.count)
     for offset in 0..<shards.count {
       let index = (start + offset) & (shards.count - 1)
-      let gone = shards.withShard(at: index) {
-        shard -> (slot: Shard<Key, Value>.Slots.Slot, cost: Int)? in
+      // Let go of at the end of the turn, outside the lock.
+      var gone = Shard<Key, Value>.Evicted()
+      defer { withExtendedLifetime(gone) {} }
+      let freed = shards.withShard(at: index) { shard -> Int? in
         defer { standings.note(shard.policy.lowestDensity, of: index) }
-        var freed = 0
-        guard let slot = shard.evict(sparing: .none, budget: budget, freed: &freed) else { return nil }
-        budget.release(cost: freed, count: 1)
-        if isObserved(), case .ready(let held) = slot.entry { evicted(slot.key, held) }
-        return (slot, freed)
+        let freed = shard.evict(sparing: .none, budget: budget, into: &gone, isObserved: isObserved()) {
+          announce($0)
+        }
+        if let freed { budget.release(cost: freed, count: 1) }
+        return freed
       }
-      if let gone {
+      if let freed {
         unlocked()
-        return gone.cost
+        return freed
       }
     }
     return nil
+  }
+}
+
+extension EntryTable {
+  /// Tells observers that an entry makes room for others. Inside its critical section.
+  @inlinable
+  func announce(_ slot: Shard<Key, Value>.Slots.Slot) {
+    if let held = slot.entry.held { evicted(slot.key, held) }
   }
 }
 

@@ -9,14 +9,12 @@ extension EntryTable {
     guard canHold(arrival.cost) else { return false }
     let fingerprint = Self.fingerprint(hash)
     while true {
-      // Let go of at the end of the turn, outside the lock. As a rule one is evicted; an array of it would have to be allocated.
+      // Let go of at the end of the turn, outside the lock.
       var replaced: Entry<Value>?
-      var evictedSlot: Shard<Key, Value>.Slots.Slot?
-      var otherEvictedSlots: [Shard<Key, Value>.Slots.Slot] = []
+      var gone = Shard<Key, Value>.Evicted()
       defer {
         withExtendedLifetime(replaced) {}
-        withExtendedLifetime(evictedSlot) {}
-        withExtendedLifetime(otherEvictedSlots) {}
+        withExtendedLifetime(gone) {}
       }
       var short: Shard<Key, Value>.Shortage?
       let isSet = shards.withShard(of: hash) { shard -> Bool? in
@@ -29,10 +27,7 @@ extension EntryTable {
         } else {
           short = shard.makeRoom(
             for: arrival.cost, replacing: nil, budget: budget, index: shards.index(of: hash), shardCount: shards.count,
-            standings: standings
-          ) { slot in
-            if case nil = evictedSlot { evictedSlot = consume slot } else { otherEvictedSlots.append(consume slot) }
-          }
+            standings: standings, into: &gone)
           guard short == nil else { return nil }
           shard.insertValue(arrival, forKey: key, fingerprint: fingerprint)
           standings.note(shard.policy.lowestDensity, of: shards.index(of: hash))

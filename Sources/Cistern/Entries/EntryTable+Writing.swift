@@ -22,10 +22,8 @@ extension EntryTable {
     // Let go of at the end, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.Slot?
-    var evictedSlot: Shard<Key, Value>.Slots.Slot?
-    // As a rule there is one; an array of it would have to be allocated.
-    var otherEvictedSlots: [Shard<Key, Value>.Slots.Slot] = []
-    defer { withExtendedLifetime((replaced, removed, evictedSlot, otherEvictedSlots)) {} }
+    var gone = Shard<Key, Value>.Evicted()
+    defer { withExtendedLifetime((replaced, removed, gone)) {} }
     let holds = arrival.map { canHold($0.cost) } ?? false
     while true {
       var short: Shard<Key, Value>.Shortage?
@@ -64,11 +62,8 @@ extension EntryTable {
         if holds, let arrival {
           short = shard.makeRoom(
             for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
-            shardCount: shards.count, standings: standings
-          ) { slot in
-            if isObserved(), let held = slot.entry.held { evicted(slot.key, held) }
-            if case nil = evictedSlot { evictedSlot = consume slot } else { otherEvictedSlots.append(consume slot) }
-          }
+            shardCount: shards.count, standings: standings, into: &gone, isObserved: isObserved()
+          ) { announce($0) }
           guard short == nil else { return nil }
         }
         let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)

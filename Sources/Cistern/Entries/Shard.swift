@@ -163,25 +163,35 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Evicts the policy's choice; nil where there is none but `kept`.
   ///
-  /// - Parameter freed: what it cost. That room is the caller's, to give back or to take over.
+  /// - Parameters:
+  ///   - evicted: takes what goes.
+  ///   - isObserved: whether anyone wants to hear of it.
+  ///   - announce: called with it first, if so.
+  /// - Returns: what it cost. That room is the caller's, to give back or to take over.
   @inlinable
-  mutating func evict(sparing kept: SlotNumber, budget: MemoryBudget, freed: inout Int) -> Slots.Slot? {
+  mutating func evict(
+    sparing kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
+    isObserved: Bool = false, announce: (Slots.Slot) -> Void = { _ in }
+  ) -> Int? {
     guard let victim = policy.evict(sparing: kept, in: slots.evictionNodes) else { return nil }
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
-    freed = Int(slots[node: victim].cost)
+    let freed = Int(slots[node: victim].cost)
     if slots[victim].entry.era != era, var held = slots[victim].entry.held,
       isInvalidated(held, forKey: slots[victim].key)
     {
       held.copy = .ended
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
+    if isObserved { announce(slots[victim]) }
     // A flight that was to refresh it goes on, and keeps the slot.
     if case .refreshing(let refreshing) = slots[victim].entry {
       slots[victim].entry = .inProgress(refreshing.flight)
       refreshingCount -= 1
-      return Slots.Slot(key: slots[victim].key, entry: .ready(refreshing.held))
+      evicted.append(Slots.Slot(key: slots[victim].key, entry: .ready(refreshing.held)))
+    } else {
+      evicted.append(slots.remove(victim))
     }
-    return slots.remove(victim)
+    return freed
   }
 
   /// Reserves room for an entry of this cost in the place of what `number` has, evicting others of this shard where
@@ -191,11 +201,15 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ///   - index: which of the table's shards this is.
   ///   - shardCount: the number of these.
   ///   - standings: theirs.
+  ///   - evicted: takes what goes.
+  ///   - isObserved: whether anyone wants to hear of it.
+  ///   - announce: called with it first, if so.
   /// - Returns: nil where the room is reserved; else where it has to come from first.
   @inlinable
   mutating func makeRoom(
     for cost: UInt32, replacing number: SlotNumber?, budget: MemoryBudget, index: Int, shardCount: Int,
-    standings: ShardStandings, evicted: (consuming Slots.Slot) -> Void
+    standings: ShardStandings, into evicted: inout Evicted, isObserved: Bool = false,
+    announce: (Slots.Slot) -> Void = { _ in }
   ) -> Shortage? {
     var difference = (cost: Int(cost), count: 1)
     var spared = SlotNumber.none
@@ -203,20 +217,39 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       difference = (Int(cost) - Int(slots[node: number].cost), 0)
       spared = number
     }
-    while let short = budget.reserve(cost: difference.cost, count: difference.count) {
-      guard short.hasOneTenant || short.shouldEvict(own: policy.total.cost, parts: shardCount) else {
-        return .elsewhere(short)
-      }
+    while let level = budget.take(cost: difference.cost, count: difference.count) {
+      guard
+        level == 0 && budget.hasOneTenant
+          || budget.above(level).shouldEvict(own: policy.total.cost, parts: shardCount)
+      else { return .elsewhere(budget.above(level)) }
       turn &+= 1
       if let other = standings.worse(than: policy.lowestDensity, of: index, turn: turn) { return .shard(other) }
-      var freed = 0
-      guard let slot = evict(sparing: spared, budget: budget, freed: &freed) else { return .elsewhere(short) }
-      evicted(slot)
+      guard
+        let freed = evict(
+          sparing: spared, budget: budget, into: &evicted, isObserved: isObserved, announce: announce)
+      else {
+        return .elsewhere(budget.above(level))
+      }
       // What goes leaves just the room that is needed: nobody else has to hear of it.
       if difference == (freed, 1) { return nil }
       budget.release(cost: freed, count: 1)
     }
     return nil
+  }
+
+  /// What made room, to be let go of outside the lock. As a rule one; an array of it would have to be allocated.
+  @usableFromInline
+  struct Evicted {
+    @usableFromInline var first: Slots.Slot?
+    @usableFromInline var others: [Slots.Slot] = []
+
+    @inlinable
+    init() {}
+
+    @inlinable
+    mutating func append(_ slot: consuming Slots.Slot) {
+      if case nil = first { first = consume slot } else { others.append(consume slot) }
+    }
   }
 
   /// Whether a value should be held in memory. What is set always is, and what has a place already; of what is loaded or

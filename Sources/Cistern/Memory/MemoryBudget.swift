@@ -53,20 +53,32 @@ package final class MemoryBudget: Sendable {
   /// Takes room, here and in the parents; takes nothing where it is not there. Differences may be negative.
   ///
   /// - Returns: nil where the room was taken; else the budget that is short of it, whose tenants have to give way.
-  @usableFromInline
   package func reserve(cost: Int, count: Int) -> MemoryBudget? {
-    guard Self.add(cost, to: reservedCost, limit: costLimit) else { return self }
+    take(cost: cost, count: count).map { above($0) }
+  }
+
+  /// As ``reserve(cost:count:)``, without a reference to be counted: which one is short, in steps to the parents from here.
+  @usableFromInline
+  func take(cost: Int, count: Int) -> Int? {
+    guard Self.add(cost, to: reservedCost, limit: costLimit) else { return 0 }
     guard Self.add(count, to: reservedCount, limit: countLimit) else {
       reservedCost.subtract(cost, ordering: .relaxed)
-      return self
+      return 0
     }
-    if let short = parent?.reserve(cost: cost, count: count) {
+    if let level = parent?.take(cost: cost, count: count) {
       reservedCost.subtract(cost, ordering: .relaxed)
       reservedCount.subtract(count, ordering: .relaxed)
-      return short
+      return level + 1
     }
     if cost > 0 { notePeak() }
     return nil
+  }
+
+  /// The budget so many steps up.
+  @usableFromInline
+  func above(_ level: Int) -> MemoryBudget {
+    guard level > 0, let parent else { return self }
+    return parent.above(level - 1)
   }
 
   /// Looked at first: as a rule there was a higher one, and a write would take the line of memory from all other threads.
