@@ -1,4 +1,3 @@
-import CThreadSanitizer
 public import Synchronization
 
 /// State that only the holder of its lock can reach.
@@ -37,21 +36,3 @@ package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
     #endif
   }
 }
-
-#if THREAD_SANITIZER
-  @usableFromInline
-  final class SanitizerMark: Sendable {
-    @usableFromInline
-    init() {}
-
-    @usableFromInline
-    func acquire() {
-      unsafe cistern_tsan_acquire(Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    @usableFromInline
-    func release() {
-      unsafe cistern_tsan_release(Unmanaged.passUnretained(self).toOpaque())
-    }
-  }
-#endif

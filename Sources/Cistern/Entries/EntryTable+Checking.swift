@@ -10,6 +10,7 @@ extension EntryTable {
       snapshot.inProgressCount += shard.slots.count - total.count
       snapshot.inProgressCount += shard.refreshingCount
     } _: {
+      snapshot.counters.memoryHits &+= shards.readers.total
     }
     return snapshot
   }

@@ -61,32 +61,9 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable
   static func fingerprint(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }
 
-  /// What memory has for a key. Takes one lock, moves and allocates nothing.
-  @inlinable
-  func lookUp(
-    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand? = nil
-  ) -> Shard<Key, Value>.LookUp {
-    shards.withShard(of: hash) {
-      $0.lookUp(key, fingerprint: Self.fingerprint(hash), at: now, accepting: demand, budget: budget)
-    }
-  }
-
   /// Whether memory can hold a value of this cost at all.
   @inlinable
   func canHold(_ cost: UInt32) -> Bool { Int(cost) <= budget.largestCost }
-}
-
-extension EntryTable {
-  /// What memory holds for a key, expired or not, without counting it as a use.
-  @inlinable
-  func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
-    shards.withShard(of: hash) { shard in
-      guard let number = shard.locate(key, fingerprint: Self.fingerprint(hash), budget: budget),
-        let held = shard.slots[number].entry.held
-      else { return nil }
-      return held
-    }
-  }
 }
 
 // MARK: Loading

@@ -1,4 +1,4 @@
-import Locking
+public import Locking
 
 /// The shards of a table: a power of two of them, each behind its lock, side by side in memory.
 ///
@@ -12,34 +12,56 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   /// The number of shards.
   @usableFromInline let count: Int
   @usableFromInline let shift: UInt64
+  /// Whether look-ups change nothing that needs the shard alone.
+  @usableFromInline let sharesLookUps: Bool
+  /// The threads that look something up.
+  @usableFromInline let readers = VisibleReaders(count: MemorySizing.readerCount)
 
   /// Two lines of memory, which some processors fetch as one.
   @usableFromInline static var alignment: Int { 128 }
 
+  /// The bytes from a lock to its shard: what a hit reads follows in the same line.
+  @inlinable static var shardOffset: Int { (MemoryLayout<ReaderBiasedLock>.size + 7) & ~7 }
+
   /// The bytes from one shard to the next: no line has parts of two.
   @inlinable
-  static var stride: Int { (MemoryLayout<Guarded<Shard<Key, Value>>>.size + alignment - 1) & ~(alignment - 1) }
+  static var stride: Int { (shardOffset + MemoryLayout<Shard<Key, Value>>.size + alignment - 1) & ~(alignment - 1) }
 
   init(count: Int, policy: EvictionPolicyKind) {
     precondition(count > 0 && count & (count - 1) == 0, "the number of shards is a power of two")
+    precondition(MemoryLayout<Shard<Key, Value>>.alignment <= 8, "a shard may follow its lock")
     self.count = count
     shift = UInt64(64 - count.trailingZeroBitCount)
+    if case .count = policy.makePolicy().hitRule { sharesLookUps = true } else { sharesLookUps = false }
     unsafe shards = .allocate(byteCount: count * Self.stride, alignment: Self.alignment)
     for index in 0..<count {
-      unsafe shard(at: index).initialize(to: Guarded(Shard(policy: policy.makePolicy())))
+      unsafe lock(at: index).initialize(to: ReaderBiasedLock())
+      unsafe shard(at: index).initialize(to: Shard(policy: policy.makePolicy()))
     }
   }
 
   deinit {
-    for index in 0..<count { unsafe shard(at: index).deinitialize(count: 1) }
+    for index in 0..<count {
+      unsafe shard(at: index).deinitialize(count: 1)
+      unsafe lock(at: index).deinitialize(count: 1)
+    }
     unsafe shards.deallocate()
   }
 
   @inlinable
-  borrowing func shard(at index: Int) -> UnsafeMutablePointer<Guarded<Shard<Key, Value>>> {
-    // Initialised as such for each index below the count, which is all that there are.
-    unsafe (shards + index &* Self.stride).assumingMemoryBound(to: Guarded<Shard<Key, Value>>.self)
+  borrowing func lock(at index: Int) -> UnsafeMutablePointer<ReaderBiasedLock> {
+    // Initialised as such for each index below the count, which is all that there are; and so are the shards.
+    unsafe (shards + index &* Self.stride).assumingMemoryBound(to: ReaderBiasedLock.self)
   }
+
+  @inlinable
+  borrowing func shard(at index: Int) -> UnsafeMutablePointer<Shard<Key, Value>> {
+    unsafe (shards + (index &* Self.stride &+ Self.shardOffset)).assumingMemoryBound(to: Shard<Key, Value>.self)
+  }
+
+  /// The number of a shard's lock, among the readers: not zero, which is none.
+  @inlinable
+  static func lockNumber(_ index: Int) -> UInt32 { UInt32(truncatingIfNeeded: index &+ 1) }
 
   /// Runs `body` in the critical section of a hash's shard.
   @inlinable
@@ -50,11 +72,41 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   /// Runs `body` in the critical section of a shard.
   @inlinable
   borrowing func withShard<Result>(at index: Int, _ body: (inout Shard<Key, Value>) -> Result) -> Result {
-    // The result and what the body reaches may be of any region: a shard's contents are only Sendable values.
-    unsafe shard(at: index).pointee.withLock { shard in
-      nonisolated(unsafe) let result = body(&shard)
-      return unsafe result
+    unsafe lock(at: index).pointee.withLock(number: Self.lockNumber(index), readers: readers) {
+      unsafe body(&shard(at: index).pointee)
     }
+  }
+
+  /// As ``withShard(at:_:)``, for what counts as a read: after some in a row the section can be shared.
+  @inlinable
+  @inline(__always)
+  borrowing func withShardToRead<Result>(at index: Int, _ body: (inout Shard<Key, Value>) -> Result) -> Result {
+    unsafe lock(at: index).pointee.withLockToRead(
+      number: Self.lockNumber(index), readers: readers, mayShare: sharesLookUps
+    ) {
+      unsafe body(&shard(at: index).pointee)
+    }
+  }
+
+  /// Whether it is worth trying to share a shard's section with others who only read.
+  @inlinable
+  @inline(__always)
+  borrowing func isSharable(at index: Int) -> Bool { unsafe lock(at: index).pointee.isSharable }
+
+  /// Enters a shard's section among others who only read; nil where that is not possible now.
+  ///
+  /// - Returns: the place in which the thread may count, and with which it leaves.
+  @inlinable
+  @inline(__always)
+  borrowing func beginSharing(at index: Int) -> Int? {
+    unsafe lock(at: index).pointee.beginSharing(number: Self.lockNumber(index), readers: readers)
+  }
+
+  /// Leaves a section that was entered among others.
+  @inlinable
+  @inline(__always)
+  borrowing func endSharing(_ place: Int, at index: Int) {
+    unsafe lock(at: index).pointee.endSharing(place, readers: readers)
   }
 
   @inlinable

@@ -1,4 +1,5 @@
 public import CMemoryHints
+public import Synchronization
 
 /// A hash table of entries: groups of eight slots, each with a byte that says what is in it.
 ///
@@ -158,6 +159,26 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   subscript(node number: SlotNumber) -> EvictionNode {
     get { unsafe nodes[number.index] }
     _modify { yield unsafe &nodes[number.index] }
+  }
+
+  /// Adds one to an entry's frequency up to a maximum, among others that do so at the same time: one of two may be lost.
+  @inlinable
+  @inline(__always)
+  borrowing func countUse(_ number: SlotNumber, upTo maximum: UInt8) {
+    // The byte of a number that is an entry's, as an atomic: both have the same layout.
+    let frequency = unsafe (UnsafeMutableRawPointer(slots + number.index) + Self.frequencyOffset)
+      .assumingMemoryBound(to: Atomic<UInt8>.self)
+    let before = unsafe frequency.pointee.load(ordering: .relaxed)
+    if before < maximum { unsafe frequency.pointee.store(before &+ 1, ordering: .relaxed) }
+  }
+
+  /// The bytes from a slot's start to its frequency.
+  @inlinable
+  static var frequencyOffset: Int {
+    guard let offset = MemoryLayout<Slot>.offset(of: \.use.frequency) else {
+      preconditionFailure("a stored field has an offset")
+    }
+    return offset
   }
 
   /// Whether the table has to be rebuilt before the next insertion: ``rebuild()``.

@@ -37,6 +37,15 @@ enum Timing: Sendable {
     }
   }
 
+  /// Whether it is fresh, not due for a refresh, and wants no note of its uses: nothing follows from returning the value.
+  @inlinable
+  func isSimplyFresh(at now: MonotonicTime) -> Bool {
+    switch self {
+    case .plain(let deadline): now < deadline
+    case .detailed(let life): life.uses == nil && now < life.freshUntil && now < life.refreshFrom
+    }
+  }
+
   /// Whether it never changes what the value is worth: then nobody has to look at the clock for it.
   @usableFromInline
   var isForever: Bool {

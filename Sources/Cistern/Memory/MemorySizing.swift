@@ -10,9 +10,16 @@
 package enum MemorySizing {
   /// Enough that threads on all processors seldom meet: eight for each, a power of two.
   package static var defaultShardCount: Int {
-    let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    return min(256, powerOfTwo(atLeast: processors * 8))
+    min(256, powerOfTwo(atLeast: processorCount * 8))
   }
+
+  /// In how many places threads may look something up at once: for each processor one for the thread that it runs, and one
+  /// for a thread that was put off it in the middle.
+  package static var readerCount: Int {
+    min(64, max(4, powerOfTwo(atLeast: processorCount * 2)))
+  }
+
+  private static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
   /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a
   /// handful of entries means nothing. Over some hundreds it does: with 256 entries to each shard 20 traces at four sizes

@@ -1,0 +1,54 @@
+public import Locking
+
+extension EntryTable {
+  /// What memory has for a key. Moves and allocates nothing; takes the shard's lock only where it is not biased to
+  /// readers.
+  @inlinable
+  @inline(__always)
+  func lookUp(
+    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand? = nil
+  ) -> Shard<Key, Value>.LookUp {
+    let index = shards.index(of: hash)
+    if shards.isSharable(at: index), let found = lookUpShared(key, hash: hash, index: index, at: now) { return found }
+    return lookUpAlone(key, hash: hash, index: index, at: now, accepting: demand)
+  }
+
+  /// The main path: among others who look something up. Nil for what needs the shard alone.
+  @inlinable
+  @inline(never)
+  func lookUpShared(_ key: Key, hash: UInt64, index: Int, at now: MonotonicTime) -> Shard<Key, Value>.LookUp? {
+    guard let place = shards.beginSharing(at: index) else { return nil }
+    let fingerprint = Self.fingerprint(hash)
+    let found = unsafe Shard.lookUpFresh(key, in: shards.shard(at: index), fingerprint: fingerprint, at: now)
+    if case .hit = found { shards.readers.count(place) }
+    shards.endSharing(place, at: index)
+    return found
+  }
+
+  /// With the shard's lock.
+  @inlinable
+  @inline(never)
+  func lookUpAlone(
+    _ key: Key, hash: UInt64, index: Int, at now: MonotonicTime, accepting demand: Demand?
+  ) -> Shard<Key, Value>.LookUp {
+    let fingerprint = Self.fingerprint(hash)
+    return shards.withShardToRead(at: index) { shard in
+      if let found = unsafe Shard.lookUpFresh(key, in: shards.shard(at: index), fingerprint: fingerprint, at: now) {
+        if case .hit = found { shard.counters.memoryHits += 1 }
+        return found
+      }
+      return shard.lookUp(key, fingerprint: fingerprint, at: now, accepting: demand, budget: budget)
+    }
+  }
+
+  /// What memory holds for a key, expired or not, without counting it as a use.
+  @inlinable
+  func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
+    shards.withShard(of: hash) { shard in
+      guard let number = shard.locate(key, fingerprint: Self.fingerprint(hash), budget: budget),
+        let held = shard.slots[number].entry.held
+      else { return nil }
+      return held
+    }
+  }
+}

@@ -1,0 +1,88 @@
+public import CThreads
+public import Synchronization
+
+/// Where threads that read show what they read: the other half of ``ReaderBiasedLock``, one for many of these.
+///
+/// Each place fills two lines of memory of its own, and each thread has a favourite, so that threads that read at once write to no
+/// line that another one needs. A place is one thread's from ``enter(_:)`` to ``leave(_:)``.
+@safe
+@usableFromInline
+package struct VisibleReaders: ~Copyable, @unchecked Sendable {
+  // Sendable holds: the pointer never changes, what it points to lives until deinit, and consists of atomics.
+  @usableFromInline let places: UnsafeMutableRawPointer
+  @usableFromInline let mask: UInt32
+
+  /// What one thread shows.
+  @usableFromInline
+  struct Place: ~Copyable {
+    /// The number of the lock in whose section the thread is; zero for none.
+    @usableFromInline let lock = Atomic<UInt32>(0)
+    /// Counts for its thread. Written by whoever is in the place.
+    @usableFromInline let count = Atomic<Int>(0)
+
+    @usableFromInline init() {}
+  }
+
+  @usableFromInline static var stride: Int { 128 }
+
+  /// - Parameter count: how many may read at once without waiting for each other; a power of two.
+  package init(count: Int) {
+    precondition(count > 0 && count & (count - 1) == 0, "the number of places is a power of two")
+    mask = UInt32(count - 1)
+    unsafe places = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
+    for index in 0..<count { unsafe place(at: index).initialize(to: Place()) }
+  }
+
+  deinit {
+    for index in 0...Int(mask) { unsafe place(at: index).deinitialize(count: 1) }
+    unsafe places.deallocate()
+  }
+
+  @inlinable
+  borrowing func place(at index: Int) -> UnsafeMutablePointer<Place> {
+    // Initialised as such for each index up to the mask, which is all that there are.
+    unsafe (places + index &* Self.stride).assumingMemoryBound(to: Place.self)
+  }
+
+  /// Takes the calling thread's place and shows that it reads behind a lock; nil where the place is taken.
+  @inlinable
+  @inline(__always)
+  borrowing func enter(_ lock: UInt32) -> Int? {
+    let index = Int(cistern_thread_number() & mask)
+    // In one order with what whoever ends the bias does: either that thread sees this one, or this one sees the end.
+    let (isEntered, _) = unsafe place(at: index).pointee.lock.compareExchange(
+      expected: 0, desired: lock, ordering: .sequentiallyConsistent)
+    return isEntered ? index : nil
+  }
+
+  @inlinable
+  @inline(__always)
+  borrowing func leave(_ index: Int) {
+    unsafe place(at: index).pointee.lock.store(0, ordering: .releasing)
+  }
+
+  /// Adds one to the count of a place that this thread is in.
+  @inlinable
+  @inline(__always)
+  package borrowing func count(_ index: Int) {
+    let count = unsafe place(at: index).pointee.count.load(ordering: .relaxed)
+    unsafe place(at: index).pointee.count.store(count &+ 1, ordering: .relaxed)
+  }
+
+  /// What all places have counted.
+  package var total: Int {
+    (0...Int(mask)).reduce(0) { unsafe $0 &+ place(at: $1).pointee.count.load(ordering: .relaxed) }
+  }
+
+  /// Waits until nobody reads behind a lock that lets no more readers in.
+  @usableFromInline
+  borrowing func wait(for lock: UInt32) {
+    for index in 0...Int(mask) {
+      var attempt: UInt32 = 0
+      while unsafe place(at: index).pointee.lock.load(ordering: .sequentiallyConsistent) == lock {
+        cistern_wait_shortly(attempt)
+        attempt &+= 1
+      }
+    }
+  }
+}
