@@ -39,9 +39,11 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
     number: UInt32, readers: borrowing VisibleReaders, _ body: () -> Result
   ) -> Result {
     mutex.withLock { readsInARow in
+      beginAlone(number: number, readers: readers)
+      defer { endAlone() }
       readsInARow = 0
       // What the body reaches may be of any region: the lock guards what is only Sendable.
-      nonisolated(unsafe) let result = alone(number: number, readers: readers, body)
+      nonisolated(unsafe) let result = body()
       return unsafe result
     }
   }
@@ -93,28 +95,35 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
     number: UInt32, readers: borrowing VisibleReaders, mayShare: Bool, _ body: () -> Result
   ) -> Result {
     mutex.withLock { readsInARow in
-      nonisolated(unsafe) let result = alone(number: number, readers: readers, body)
+      beginAlone(number: number, readers: readers)
+      // As above.
+      nonisolated(unsafe) let result = body()
       readsInARow &+= 1
-      if mayShare, readsInARow >= Self.readsToBias {
-        readsInARow = 0
-        isBiased.store(true, ordering: .releasing)
-      }
+      let becomesBiased = mayShare && readsInARow >= Self.readsToBias
+      if becomesBiased { readsInARow = 0 }
+      endAlone()
+      // From here on readers are in the section.
+      if becomesBiased { isBiased.store(true, ordering: .releasing) }
       return unsafe result
     }
   }
 
-  /// Runs `body` once no reader is left. With the mutex held.
+  /// Waits until no reader is left. With the mutex held.
   @inlinable
   @inline(__always)
-  borrowing func alone<Result>(
-    number: UInt32, readers: borrowing VisibleReaders, _ body: () -> Result
-  ) -> Result {
+  borrowing func beginAlone(number: UInt32, readers: borrowing VisibleReaders) {
     if isBiased.load(ordering: .relaxed) { endBias(number: number, readers: readers) }
     #if THREAD_SANITIZER
       mark.acquire()
-      defer { mark.release() }
     #endif
-    return body()
+  }
+
+  @inlinable
+  @inline(__always)
+  borrowing func endAlone() {
+    #if THREAD_SANITIZER
+      mark.release()
+    #endif
   }
 
   @usableFromInline
