@@ -43,6 +43,32 @@ struct EditingAmidChangesTests {
     }
   }
 
+  @Test func `a value lies under the edit, too, where a cache of memory alone had let go of what is shown`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var settings = Store.Configuration()
+      settings.taskExecutor = executor
+      let cache = try Cache<String, Fields>(costLimit: 100, configuration: settings)
+      cache["k"] = ["below": 1]
+      let gate = Gate()
+      let edit = Task(executorPreference: executor) {
+        try await cache.editValue(forKey: "k") { value in
+          (value ?? [:]).merging(["over": 1]) { $1 }
+        } confirmedBy: {
+          await gate.passUncancelled()
+          throw Broken()
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      cache.trim(toCost: 0)
+      cache["k"] = ["after": 1, "over": 2]
+      try #require(cache["k"] == ["after": 1, "over": 1])
+      gate.open()
+      _ = await edit.result
+      try #require(cache["k"] == ["after": 1, "over": 2])
+      try #require(cache.checkInvariants() == [])
+    }
+  }
+
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `a load that is on its way when an edit begins, or fails, brings what lies below the edits`(
     kind: FieldsSubject.Kind
