@@ -17,8 +17,10 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
   struct Place: ~Copyable {
     /// The number of the lock in whose section the thread is; zero for none.
     @usableFromInline let lock = Atomic<UInt32>(0)
-    /// Counts for its thread. Written by whoever is in the place.
+    /// What whoever is in the place has counted. Written by that thread.
     @usableFromInline let count = Atomic<Int>(0)
+    /// What threads have counted whose favourite it is.
+    @usableFromInline let countOutside = Atomic<Int>(0)
 
     @usableFromInline init() {}
   }
@@ -44,11 +46,16 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
     unsafe (places + index &* Self.stride).assumingMemoryBound(to: Place.self)
   }
 
+  /// The calling thread's place, which others may have as theirs, too.
+  @inlinable
+  @inline(__always)
+  var favourite: Int { Int(cistern_thread_number() & mask) }
+
   /// Takes the calling thread's place and shows that it reads behind a lock; nil where the place is taken.
   @inlinable
   @inline(__always)
   borrowing func enter(_ lock: UInt32) -> Int? {
-    let index = Int(cistern_thread_number() & mask)
+    let index = favourite
     // In one order with what whoever ends the bias does: either that thread sees this one, or this one sees the end.
     let (isEntered, _) = unsafe place(at: index).pointee.lock.compareExchange(
       expected: 0, desired: lock, ordering: .sequentiallyConsistent)
@@ -69,9 +76,21 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
     unsafe place(at: index).pointee.count.store(count &+ 1, ordering: .relaxed)
   }
 
-  /// What all places have counted.
-  package var total: Int {
-    (0...Int(mask)).reduce(0) { unsafe $0 &+ place(at: $1).pointee.count.load(ordering: .relaxed) }
+  /// Adds one to another count, in a place or not.
+  @inlinable
+  package borrowing func countOutside() {
+    unsafe place(at: favourite).pointee.countOutside.add(1, ordering: .relaxed)
+  }
+
+  /// What was counted in all places, and what was counted outside.
+  package var totals: (inside: Int, outside: Int) {
+    (0...Int(mask)).reduce((0, 0)) { sum, index in
+      let place = unsafe place(at: index)
+      return unsafe (
+        sum.0 &+ place.pointee.count.load(ordering: .relaxed),
+        sum.1 &+ place.pointee.countOutside.load(ordering: .relaxed)
+      )
+    }
   }
 
   /// Waits until nobody reads behind a lock that lets no more readers in.

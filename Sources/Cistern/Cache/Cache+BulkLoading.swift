@@ -160,7 +160,7 @@ extension Cache {
         case .nothing:
           break
         }
-        table.count(hash) { $0.misses += 1 }
+        table.countMiss()
         return .waiting(flight, waiter: waiter, leads: true)
       }
     }

@@ -38,7 +38,7 @@ extension Cache {
       }
     }
     guard let bytes = encodedInMemory(key, hash: hash) else {
-      table.count(hash) { $0.misses += 1 }
+      table.countMiss()
       return nil
     }
     table.count(hash) { $0.memoryHits += 1 }

@@ -158,7 +158,7 @@ extension Cache {
           case .nothing: break
           }
         }
-        table.count(hash) { $0.misses += 1 }
+        table.countMiss()
         start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
         return .waiting(flight, waiter: waiter, .fetched, Patience.ifNeeded(by: policy, instead: instead?.held))
       }

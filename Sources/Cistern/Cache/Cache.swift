@@ -183,11 +183,11 @@ extension Cache {
     case .absent(let stamp, let era):
       return valueBehindMemory(key, hash: hash, ifStill: .untouched(stamp: stamp, era: era))
     case .stale:
-      table.count(hash) { $0.misses += 1 }
+      table.countMiss()
       return nil
     case .expired:
       endExpired(key, hash: hash)
-      table.count(hash) { $0.misses += 1 }
+      table.countMiss()
       return nil
     }
   }
@@ -224,23 +224,24 @@ extension Cache {
   @inlinable
   func valueBehindMemory(_ key: Key, hash: UInt64, ifStill condition: WriteCondition<Value>) -> Value? {
     if let shown = shownByEdits(key) {
-      table.count(hash) { if case nil = shown { $0.misses += 1 } else { $0.memoryHits += 1 } }
+      if case nil = shown { table.countMiss() } else { table.count(hash) { $0.memoryHits += 1 } }
       return shown
     }
     guard let secondTier, let record = secondTier.read(key) else {
-      table.count(hash) { $0.misses += 1 }
+      table.countMiss()
       return nil
     }
     let interpretation = interpret(record, forKey: key)
     guard case .usable(let found, let rewriting) = interpretation else {
       discard(interpretation, forKey: key, hash: hash, if: condition)
-      table.count(hash) { $0.misses += 1 }
+      table.countMiss()
       return nil
     }
     let isFresh = !found.isStale(at: now())
     promote(found, rewriting: rewriting, forKey: key, hash: hash, if: condition) {
-      if isFresh { $0.diskHits += 1 } else { $0.misses += 1 }
+      if isFresh { $0.diskHits += 1 }
     }
+    if !isFresh { table.countMiss() }
     return isFresh ? found.value : nil
   }
 }

@@ -1,5 +1,6 @@
 extension EntryTable {
-  /// The counters of all shards and what they hold, as of one instant: all locks are held at once.
+  /// The counters of all shards and what they hold, as of one instant: all locks are held at once. Only misses are counted
+  /// without a lock.
   func snapshot() -> Snapshot {
     var snapshot = Snapshot()
     shards.withAllShards { shard in
@@ -10,7 +11,9 @@ extension EntryTable {
       snapshot.inProgressCount += shard.slots.count - total.count
       snapshot.inProgressCount += shard.refreshingCount
     } _: {
-      snapshot.counters.memoryHits &+= shards.readers.total
+      let totals = shards.readers.totals
+      snapshot.counters.memoryHits &+= totals.inside
+      snapshot.counters.misses &+= totals.outside
     }
     return snapshot
   }

@@ -138,6 +138,10 @@ extension EntryTable {
 // MARK: Writing
 
 extension EntryTable {
+  /// Counts a look-up that neither tier answered. Takes no lock.
+  @inlinable
+  func countMiss() { shards.readers.countOutside() }
+
   /// Counts something of a key's.
   @inlinable
   func count(_ hash: UInt64, _ body: (inout ShardCounters) -> Void) {

@@ -1,6 +1,6 @@
 /// What one cache has counted since it was opened, and what it holds now.
 ///
-/// A snapshot of one instant, except for ``disk``, ``waiterCount`` and ``cancellations``, which are read a moment apart.
+/// A snapshot of one instant, except for ``misses``, ``disk``, ``waiterCount`` and ``cancellations``, which are read a moment apart.
 public struct CacheStatistics: Sendable, Equatable {
   /// Look-ups that memory answered.
   public var memoryHits: Int

@@ -50,7 +50,7 @@ struct ReaderBiasedLockThreadsTests {
     }
 
     var isShared: Bool { lock.isSharable }
-    var total: Int { readers.total }
+    var total: Int { readers.totals.inside }
     var hasChanged: Bool { isChanged.load(ordering: .relaxed) }
     var sharedReads: Int { sharedReadCount.load(ordering: .relaxed) }
     var sum: Int { lock.withLock(number: 1, readers: readers) { left + right } }
