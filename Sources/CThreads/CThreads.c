@@ -8,7 +8,7 @@ _Thread_local uint32_t cistern_number_of_this_thread = 0;
 
 uint32_t cistern_number_this_thread(void) {
   static _Atomic uint32_t count = 0;
-  // Never zero, which is a thread without a number: after four thousand million threads some have the same.
+  // Never zero, which is a thread without a number: after two thousand million threads some have the same.
   cistern_number_of_this_thread = (atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) << 1) | 1;
   return cistern_number_of_this_thread >> 1;
 }

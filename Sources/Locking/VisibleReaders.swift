@@ -51,20 +51,35 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
   @inline(__always)
   var favourite: Int { Int(cistern_thread_number() & mask) }
 
-  /// Takes the calling thread's place and shows that it reads behind a lock; nil where the place is taken.
+  /// Takes a place, the calling thread's own where that is free, and shows that it reads behind a lock; nil where all are
+  /// taken.
   @inlinable
   @inline(__always)
   borrowing func enter(_ lock: UInt32) -> Int? {
     let index = favourite
+    return take(index, lock) ? index : enterElsewhere(lock)
+  }
+
+  @inlinable
+  @inline(__always)
+  borrowing func take(_ index: Int, _ lock: UInt32) -> Bool {
     // In one order with what whoever ends the bias does: either that thread sees this one, or this one sees the end.
-    let (isEntered, _) = unsafe place(at: index).pointee.lock.compareExchange(
-      expected: 0, desired: lock, ordering: .sequentiallyConsistent)
-    return isEntered ? index : nil
+    unsafe place(at: index).pointee.lock.compareExchange(
+      expected: 0, desired: lock, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
+
+  @usableFromInline
+  @inline(never)
+  borrowing func enterElsewhere(_ lock: UInt32) -> Int? {
+    (0...Int(mask)).first { take($0, lock) }
   }
 
   @inlinable
   @inline(__always)
   borrowing func leave(_ index: Int) {
+    // An optimiser may move the count of a reference past a store, because a store releases nothing. This one does.
+    cistern_keep_in_order()
     unsafe place(at: index).pointee.lock.store(0, ordering: .releasing)
   }
 

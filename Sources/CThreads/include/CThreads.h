@@ -11,6 +11,9 @@ static inline uint32_t cistern_thread_number(void) {
   return number != 0 ? number >> 1 : cistern_number_this_thread();
 }
 
+// Nothing that reads or writes memory is moved past this by the compiler. Costs nothing itself.
+static inline void cistern_keep_in_order(void) { __asm__ volatile("" ::: "memory"); }
+
 // Lets a little time pass for somebody who is about to be done: a moment, a turn of others, or 50 microseconds, by how
 // often that did not help.
 void cistern_wait_shortly(uint32_t attempt);

@@ -195,10 +195,13 @@ extension Cache {
       // Where memory cannot hold it, nobody could look again.
       guard table.canHold(found.cost) else { return .nothing }
       promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight), isNeeded: true)
+      // Where the value was not to be put into memory, because of an invalidation or an edit.
+      table.end(flight, forKey: key, hash: hash)
       flight.land(.failure(LookAgain()))
       return .lookAgain
     }
     promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
+    table.end(flight, forKey: key, hash: hash)
     flight.land(.success(found.value))
     return .landed(found.value)
   }

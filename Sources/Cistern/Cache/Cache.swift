@@ -151,7 +151,7 @@ extension Cache {
   /// The value of a key, from either tier; nil where there is none. Setting stores, as ``setValue(_:forKey:expiry:tags:context:)``
   /// does; setting nil removes, as ``removeValue(forKey:context:)`` does.
   ///
-  /// Never fetches and never suspends. A hit in memory is O(1), takes one lock and allocates nothing; a hit on disk
+  /// Never fetches and never suspends. A hit in memory is O(1), takes one lock at most and allocates nothing; a hit on disk
   /// reads, decodes, and brings the value into memory, all on the calling thread.
   @inlinable
   public subscript(key: Key) -> Value? {

@@ -32,12 +32,13 @@ extension EntryTable {
     _ key: Key, hash: UInt64, index: Int, at now: MonotonicTime, accepting demand: Demand?
   ) -> Shard<Key, Value>.LookUp {
     let fingerprint = Self.fingerprint(hash)
-    return shards.withShardToRead(at: index) { shard in
-      if let found = unsafe Shard.lookUpFresh(key, in: shards.shard(at: index), fingerprint: fingerprint, at: now) {
-        if case .hit = found { shard.counters.memoryHits += 1 }
+    return unsafe shards.withShardToRead(at: index) { shard in
+      // The section is this thread's alone: one of the two uses of the pointer has ended when the other begins.
+      if let found = unsafe Shard.lookUpFresh(key, in: shard, fingerprint: fingerprint, at: now) {
+        if case .hit = found { unsafe shard.pointee.counters.memoryHits += 1 }
         return found
       }
-      return shard.lookUp(key, fingerprint: fingerprint, at: now, accepting: demand, budget: budget)
+      return unsafe shard.pointee.lookUp(key, fingerprint: fingerprint, at: now, accepting: demand, budget: budget)
     }
   }
 

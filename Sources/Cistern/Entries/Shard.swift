@@ -8,13 +8,13 @@ import Locking
 struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline typealias Slots = SlotTable<Key, Value>
 
-  // What a hit reads and writes, in this order, fills the lock's own line of memory: what threads on other processors
-  // take turns with is that one, and the entry's.
+  // What a hit reads, in this order, and what it counts where it has the shard alone, fills the lock's own line of memory.
+  // Where hits share the shard, nobody writes to that line.
   @usableFromInline var slots = Slots()
   /// The newest of ``invalidations``, as entries carry it.
   @usableFromInline var era = Era()
   @usableFromInline let hitRule: HitRule
-  /// Begins with the count of hits.
+  /// Begins with the count of hits, of those that did not share the shard.
   @usableFromInline var counters = ShardCounters()
 
   @usableFromInline var policy: any EvictionPolicy

@@ -7,7 +7,7 @@ public import Locking
 @usableFromInline
 struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
   // Sendable holds: the pointer never changes, what it points to lives until deinit, and each shard behind it is
-  // reached only through its lock.
+  // reached only through its lock: alone, or among others who change nothing but atomically.
   @usableFromInline let shards: UnsafeMutableRawPointer
   /// The number of shards.
   @usableFromInline let count: Int
@@ -80,11 +80,13 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   /// As ``withShard(at:_:)``, for what counts as a read: after some in a row the section can be shared.
   @inlinable
   @inline(__always)
-  borrowing func withShardToRead<Result>(at index: Int, _ body: (inout Shard<Key, Value>) -> Result) -> Result {
+  borrowing func withShardToRead<Result>(
+    at index: Int, _ body: (UnsafeMutablePointer<Shard<Key, Value>>) -> Result
+  ) -> Result {
     unsafe lock(at: index).pointee.withLockToRead(
       number: Self.lockNumber(index), readers: readers, mayShare: sharesLookUps
     ) {
-      unsafe body(&shard(at: index).pointee)
+      unsafe body(shard(at: index))
     }
   }
 

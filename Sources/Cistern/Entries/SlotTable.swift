@@ -12,7 +12,7 @@ public import Synchronization
 /// After Google's Swiss tables, with their word-at-a-time matching. The number of groups need not be a power of two, so
 /// that growth by a quarter keeps the table at least two thirds as full as it may be.
 ///
-/// Guarded by its shard's lock. O(1) each, amortised over growth.
+/// Guarded by its shard's lock; frequencies are counted by all who share it. O(1) each, amortised over growth.
 @safe
 @usableFromInline
 struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
@@ -165,7 +165,8 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   @inline(__always)
   borrowing func countUse(_ number: SlotNumber, upTo maximum: UInt8) {
-    // The byte of a number that is an entry's, as an atomic: both have the same layout.
+    // The byte of a number that is an entry's, as an atomic, which has the same layout. Whoever uses it as a plain byte has
+    // the shard alone.
     let frequency = unsafe (UnsafeMutableRawPointer(slots + number.index) + Self.frequencyOffset)
       .assumingMemoryBound(to: Atomic<UInt8>.self)
     let before = unsafe frequency.pointee.load(ordering: .relaxed)

@@ -1,11 +1,12 @@
-/// What one shard of a cache has counted. Guarded by that shard's lock; a snapshot is the sum over the shards.
+/// What one shard of a cache has counted. Guarded by that shard's lock; a snapshot is the sum over the shards, and what
+/// threads have counted without a lock: hits that shared their shard, and misses.
 @usableFromInline
 package struct ShardCounters: Sendable, Equatable {
   /// Look-ups that memory answered.
   @usableFromInline package var memoryHits = 0
   /// Look-ups that the second tier answered.
   @usableFromInline package var diskHits = 0
-  /// Look-ups that neither answered.
+  /// Look-ups that neither answered: only those to be taken back, which a stale value answered after all.
   @usableFromInline package var misses = 0
   /// Look-ups that memory answered with a value in grace.
   @usableFromInline package var staleHits = 0

@@ -50,4 +50,28 @@ struct DiscardedRecordTests {
     #expect(cache.statistics.expirations == 1)
     #expect(cache.statistics.misses == 2)
   }
+
+  @Test(arguments: [0, 2])
+  func `a record that is invalidated while a load reads it, fresh or stale, leaves no flight behind`(age: Int)
+    async throws
+  {
+    let tier = FaultInjectingTier()
+    let clock = ManualClock()
+    var configuration = Store.Configuration()
+    configuration.clock = clock
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    cache.setValue(1, forKey: "a", expiry: .after(.seconds(1), graceStale: .seconds(60)), tags: ["tag"])
+    cache.trim(toCost: 0)
+    clock.advance(by: .seconds(age))
+    tier.setAfterLoad { _ in
+      tier.setAfterLoad(nil)
+      cache.removeAll(tagged: "tag")
+    }
+    // It asked before the invalidation.
+    #expect([1, 2].contains(try await cache.value(forKey: "a") { _ in 2 }))
+    try #require(cache.statistics.inProgressCount == 0)
+    cache.removeValue(forKey: "a")
+    #expect(try await cache.value(forKey: "a") { _ in 3 } == 3)
+  }
 }

@@ -86,8 +86,8 @@ struct SharedLookUpTests {
     cache.setValue(2, forKey: "b")
     share(cache)
     #expect(cache.value(forKey: "a") == 1)
+    // The sweep that follows wants the shard alone now and then.
     cache.removeAll(tagged: "tag")
-    share(cache)
     #expect(cache.value(forKey: "a") == nil)
     #expect(cache.value(forKey: "b") == 2)
   }

@@ -15,24 +15,10 @@ struct CacheHistoryTests {
         // Now and then there is hardly room.
         memoryLimit: executor.seed % 3 == 0 ? 16 : 1_000)
       let recorder = HistoryRecorder()
-      let tasks = (0..<4).map { index in
-        Task(executorPreference: executor) {
-          var generator = SeededGenerator(seed: executor.seed * 4 + UInt64(index))
-          for _ in 0..<8 {
-            await Self.operate(on: subject, recorder, &generator)
-            await pause(&generator, atMost: 2)
-          }
-        }
-      }
-      for task in tasks { await task.value }
+      let callers = Self.startCallers(of: subject, recorder, on: executor)
+      for caller in callers { await caller.value }
       while subject.inProgressCount > 0 { await Task.yield() }
-      for key in Self.keys {
-        for _ in 0..<2 {
-          let called = recorder.tick()
-          recorder.record(subject.cache[key].map { .read($0) } ?? .miss, on: key, called: called)
-          subject.cache.trim(toCost: 0)
-        }
-      }
+      Self.readBothTiers(of: subject, recorder)
       try #require(recorder.violations == [])
       try #require(subject.findings == [])
     }
@@ -50,15 +36,7 @@ struct CacheHistoryTests {
         kind, on: executor, completesAbandonedFlights: executor.seed % 2 == 0, memoryLimit: memoryLimit)
       let tier = try #require(subject.tier)
       let recorder = HistoryRecorder()
-      let tasks = (0..<4).map { index in
-        Task(executorPreference: executor) {
-          var generator = SeededGenerator(seed: executor.seed * 4 + UInt64(index))
-          for _ in 0..<8 {
-            await Self.operate(on: subject, recorder, &generator)
-            await pause(&generator, atMost: 2)
-          }
-        }
-      }
+      let callers = Self.startCallers(of: subject, recorder, on: executor)
       let mishaps = Task(executorPreference: executor) {
         var generator = SeededGenerator(seed: ~executor.seed)
         for _ in 0..<8 {
@@ -71,17 +49,11 @@ struct CacheHistoryTests {
           await pause(&generator, atMost: 9)
         }
       }
-      for task in tasks { await task.value }
+      for caller in callers { await caller.value }
       await mishaps.value
       while subject.inProgressCount > 0 { await Task.yield() }
       tier.setMode(.active)
-      for key in Self.keys {
-        for _ in 0..<2 {
-          let called = recorder.tick()
-          recorder.record(subject.cache[key].map { .read($0) } ?? .miss, on: key, called: called)
-          subject.cache.trim(toCost: 0)
-        }
-      }
+      Self.readBothTiers(of: subject, recorder)
       try #require(recorder.violations == [])
       try #require(subject.findings == [])
     }
@@ -96,6 +68,32 @@ struct CacheHistoryTests {
       return recorder.readCount
     }
     #expect(reads > 60)
+  }
+
+  /// Four tasks, each with eight operations on any of the keys.
+  private static func startCallers(
+    of subject: Subject, _ recorder: HistoryRecorder, on executor: SeededExecutor
+  ) -> [Task<Void, Never>] {
+    (0..<4).map { index in
+      Task(executorPreference: executor) {
+        var generator = SeededGenerator(seed: executor.seed * 4 + UInt64(index))
+        for _ in 0..<8 {
+          await operate(on: subject, recorder, &generator)
+          await pause(&generator, atMost: 2)
+        }
+      }
+    }
+  }
+
+  /// Reads each key in the end, from memory where it is there, and then from what is behind it.
+  private static func readBothTiers(of subject: Subject, _ recorder: HistoryRecorder) {
+    for key in keys {
+      for _ in 0..<2 {
+        let called = recorder.tick()
+        recorder.record(subject.cache[key].map { .read($0) } ?? .miss, on: key, called: called)
+        subject.cache.trim(toCost: 0)
+      }
+    }
   }
 
   private static func operate(

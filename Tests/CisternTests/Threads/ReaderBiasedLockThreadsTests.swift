@@ -11,12 +11,16 @@ struct ReaderBiasedLockThreadsTests {
   /// reached in the lock's sections only.
   private final class Pair: @unchecked Sendable {
     private let lock = ReaderBiasedLock()
-    let readers = VisibleReaders(count: 4)
+    let readers: VisibleReaders
     /// Whether somebody has changed the numbers.
     private let isChanged = Atomic(false)
     private let sharedReadCount = Atomic(0)
     private var left = 0
     private var right = 0
+
+    init(places: Int = 4) {
+      readers = VisibleReaders(count: places)
+    }
 
     func change() {
       lock.withLock(number: 1, readers: readers) {
@@ -89,7 +93,7 @@ struct ReaderBiasedLockThreadsTests {
   }
 
   @Test func `a place is one reader's at a time, of all locks that share the places`() throws {
-    let pair = Pair()
+    let pair = Pair(places: 1)
     let other = ReaderBiasedLock()
     pair.bias()
     let place = try #require(pair.enter())
@@ -98,6 +102,14 @@ struct ReaderBiasedLockThreadsTests {
     other.withLock(number: 2, readers: pair.readers) {}
     pair.leave(place)
     #expect(pair.readShared() == true)
+  }
+
+  @Test func `where a thread's place is taken it reads in another`() throws {
+    let pair = Pair(places: 2)
+    pair.bias()
+    let places = [try #require(pair.enter()), try #require(pair.enter())]
+    #expect(Set(places) == [0, 1] && pair.enter() == nil)
+    for place in places { pair.leave(place) }
   }
 
   @Test func `who wants it alone waits for a reader that is on its way`() async throws {
