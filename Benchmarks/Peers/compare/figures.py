@@ -44,17 +44,13 @@ class Figures:
         ratios = [value / bases[number] for number, value in values.items() if bases.get(number)]
         return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
 
-    def beyond(self, yardsticks, metric, as_metric):
-        """What each subject takes beyond its yardstick (subject to subject) in the same round, as figures of another metric: the
-        median of the rounds, since a difference may be near to nothing in one of them."""
-        differences = defaultdict(list)
-        for (workload, threads, of, subject), values in self._by_place.items():
-            bases = self._by_place.get((workload, threads, of, yardsticks.get(subject)), {}) if of == metric else {}
-            for number in values.keys() & bases.keys():
-                differences[workload, threads, subject].append(values[number] - bases[number])
+    def beside(self, yardsticks, metric, as_metric):
+        """What each subject takes as a multiple of its yardstick (subject to subject) in the same round, as figures of another metric."""
         return Figures(
-            Figure(self.rows[0].group, workload, subject, threads, as_metric, statistics.median(values), 0)
-            for (workload, threads, subject), values in differences.items())
+            Figure(self.rows[0].group, workload, subject, threads, as_metric, values[number] / bases[number], number)
+            for (workload, threads, of, subject), values in self._by_place.items() if of == metric
+            for bases in [self._by_place.get((workload, threads, of, yardsticks.get(subject)), {})]
+            for number in values if bases.get(number))
 
     def subjects(self):
         """In the order in which they came."""

@@ -33,12 +33,12 @@ def tables(figures):
         "tasks or goroutines; those of Caffeine are futures of one thread. *Alone* shares nothing and looks nothing up: "
         "what the callers themselves cost.",
         BASE, figures, WORKLOADS, "ns", nanoseconds, subjects)
-    added = ratio_table(
-        "coalescer-added", "What a call adds to its caller",
-        "The same less what callers of its kind cost alone, in the same round: what is the coalescer's own. The rows above also "
-        "compare a task with a goroutine. Callers that are alone wait too, for a door; what is near to nothing, or below it, is within "
-        "the noise of the two.",
-        BASE, figures.beyond(CALLERS_ALONE, "ns", "added"), WORKLOADS[:2], "added", nanoseconds, list(CALLERS_ALONE))
-    if added:
-        added.is_drawn = False
-    return [table for table in (calls, added) if table]
+    shares = ratio_table(
+        "coalescer-beside-callers", "Calls beside their callers",
+        "The same as multiples of what callers of their kind cost alone, in the same round: the rows above also compare a task with a "
+        "goroutine. Callers that are alone wait too, for a door; about 1 is a call that adds nothing which could be measured.",
+        BASE, figures.beside(CALLERS_ALONE, "ns", "multiple"), WORKLOADS[:2], "multiple",
+        lambda value: f"{value:.2f} of a caller", list(CALLERS_ALONE))
+    if shares:
+        shares.is_drawn = False
+    return [table for table in (calls, shares) if table]
