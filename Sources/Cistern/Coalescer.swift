@@ -97,9 +97,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     guard !flight.work.isCancelled else { return }
     let outcome: Result<Value, any Error>
     do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
-    // The entry first: whoever is resumed, and asks again, starts anew.
-    table.end(flight, forKey: key, hash: hash)
-    flight.land(outcome)
+    table.land(flight, outcome, forKey: key, hash: hash)
   }
 
   /// Lets the next caller start a flight of its own, even while one for `key` is on its way. Those who wait for it get

@@ -181,8 +181,7 @@ extension Cache {
   func landFromSecondTier(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, policy: LoadPolicy) -> Landing {
     if let shown = shownByEdits(key) {
       guard policy.demand.acceptsFresh, let shown else { return .nothing }
-      table.end(flight, forKey: key, hash: hash)
-      flight.land(.success(shown))
+      table.land(flight, .success(shown), forKey: key, hash: hash)
       return .landed(shown)
     }
     guard policy.demand.acceptsFresh, let secondTier, let record = secondTier.read(key) else { return .nothing }
@@ -195,14 +194,11 @@ extension Cache {
       // Where memory cannot hold it, nobody could look again.
       guard table.canHold(found.cost) else { return .nothing }
       promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight), isNeeded: true)
-      // Where the value was not to be put into memory, because of an invalidation or an edit.
-      table.end(flight, forKey: key, hash: hash)
-      flight.land(.failure(LookAgain()))
+      table.land(flight, .failure(LookAgain()), forKey: key, hash: hash)
       return .lookAgain
     }
     promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
-    table.end(flight, forKey: key, hash: hash)
-    flight.land(.success(found.value))
+    table.land(flight, .success(found.value), forKey: key, hash: hash)
     return .landed(found.value)
   }
 

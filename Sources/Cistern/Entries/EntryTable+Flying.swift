@@ -16,6 +16,14 @@ extension EntryTable {
     }
   }
 
+  /// Gives a flight's result to those who wait for it. Its entry goes first, where that is the flight's own still, because
+  /// nothing was put into memory: whoever is resumed, and asks again, starts anew.
+  @inlinable
+  func land(_ flight: Flight<Value>, _ outcome: Flight<Value>.Outcome, forKey key: Key, hash: UInt64) {
+    end(flight, forKey: key, hash: hash)
+    flight.land(outcome)
+  }
+
   /// A flight for a key, which the load that leads it registers. When its last waiter leaves, its entry goes and its
   /// work is cancelled, unless it is to complete all the same.
   @inlinable

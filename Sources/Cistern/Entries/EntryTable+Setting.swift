@@ -2,7 +2,7 @@ extension EntryTable {
   /// The main path of sets: puts a value under a key where nothing has to be decided. No unconfirmed edit lies over any key of
   /// the shard, nobody watches one, no flight is on its way for this one; nobody has to be told, and no other tier either.
   ///
-  /// - Returns: whether it did; else nothing has happened, and ``write(_:forKey:hash:if:effect:edits:isNeeded:count:commit:)`` has
+  /// - Returns: whether it did; else nothing has happened to the key, and ``write(_:forKey:hash:if:effect:edits:isNeeded:count:commit:)`` has
   ///   to be asked.
   @inlinable
   func set(_ arrival: Arrival<Value>, forKey key: Key, hash: UInt64) -> Bool {

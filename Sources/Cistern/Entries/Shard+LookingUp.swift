@@ -1,6 +1,8 @@
 extension Shard {
+  /// What memory has for a key.
   @usableFromInline
   enum LookUp {
+    /// A value to return.
     case hit(Value)
     /// A hit whose use the second tier is to hear of.
     case hitToNote(Value, Uses)

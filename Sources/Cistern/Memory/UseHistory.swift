@@ -42,6 +42,7 @@ extension EvictionNode {
       older = SlotNumber(UInt32(newValue.uses) << 24 | newValue.lastLook)
     }
   }
+
   /// Notes a look that finds no use.
   @inline(__always)
   mutating func noteLook(at now: UInt32) {

@@ -5,13 +5,17 @@ import Testing
 
 /// Records that cannot be used.
 struct DiscardedRecordTests {
-  @Test func `a record that expires and is evicted while a load reads it is told of once`() async throws {
-    let tier = FaultInjectingTier(departures: .onDemand)
-    let clock = ManualClock()
+  private func cache(over tier: FaultInjectingTier, _ clock: ManualClock) throws -> Cache<String, Int> {
     var configuration = Store.Configuration()
     configuration.clock = clock
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
-    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    return try store.cache("numbers", of: Int.self, keyedBy: String.self)
+  }
+
+  @Test func `a record that expires and is evicted while a load reads it is told of once`() async throws {
+    let tier = FaultInjectingTier(departures: .onDemand)
+    let clock = ManualClock()
+    let cache = try cache(over: tier, clock)
     cache.setValue(1, forKey: "a", expiry: .after(.seconds(1)))
     cache.trim(toCost: 0)
     let changes = Recorder<String>()
@@ -34,10 +38,7 @@ struct DiscardedRecordTests {
   @Test func `a record that is discarded is counted once, however many meet it`() throws {
     let tier = FaultInjectingTier()
     let clock = ManualClock()
-    var configuration = Store.Configuration()
-    configuration.clock = clock
-    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
-    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    let cache = try cache(over: tier, clock)
     cache.setValue(1, forKey: "a", expiry: .after(.seconds(1)))
     cache.trim(toCost: 0)
     clock.advance(by: .seconds(2))
@@ -57,10 +58,7 @@ struct DiscardedRecordTests {
   {
     let tier = FaultInjectingTier()
     let clock = ManualClock()
-    var configuration = Store.Configuration()
-    configuration.clock = clock
-    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
-    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    let cache = try cache(over: tier, clock)
     cache.setValue(1, forKey: "a", expiry: .after(.seconds(1), graceStale: .seconds(60)), tags: ["tag"])
     cache.trim(toCost: 0)
     clock.advance(by: .seconds(age))
