@@ -228,7 +228,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   /// Gives the entries a new table, and tells the policy their new numbers. O(n).
-  @usableFromInline
+  @inlinable
+  @inline(never)
   mutating func rebuildSlots() {
     let numbers = slots.rebuild(relinking: policy.linksEntries)
     policy.renumber(numbers)

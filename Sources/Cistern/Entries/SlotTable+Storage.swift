@@ -41,7 +41,8 @@ extension SlotTable {
   ///
   /// - Parameter isLinked: whether nodes have links.
   /// - Returns: the new numbers, for whoever holds old ones. O(n).
-  @usableFromInline
+  @inlinable
+  @inline(never)
   mutating func rebuild(relinking isLinked: Bool = true) -> Renumbering {
     var rebuilt = SlotTable(groupCount: groupsAfterRebuild)
     let numbers = Renumbering(count: groupCount * 8)
@@ -89,25 +90,29 @@ extension SlotTable {
 @usableFromInline
 package struct Renumbering: ~Copyable {
   // One for each old slot; owned.
-  private let numbers: UnsafeMutablePointer<SlotNumber>
-  private let count: Int
+  @usableFromInline let numbers: UnsafeMutablePointer<SlotNumber>
+  @usableFromInline let count: Int
 
+  @inlinable
   init(count: Int) {
     unsafe numbers = .allocate(capacity: count)
     unsafe numbers.initialize(repeating: .none, count: count)
     self.count = count
   }
 
+  @inlinable
   deinit {
     unsafe numbers.deallocate()
   }
 
+  @inlinable
   func set(_ old: SlotNumber, to new: SlotNumber) {
     precondition(old.index < count)
     unsafe numbers[old.index] = new
   }
 
   /// The new number of an entry; none for none.
+  @inlinable
   package subscript(old: SlotNumber) -> SlotNumber {
     guard old != .none else { return .none }
     precondition(old.index < count)

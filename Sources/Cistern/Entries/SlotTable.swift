@@ -67,6 +67,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     emptySlotsLeft = 0
   }
 
+  @inlinable
   init(groupCount: Int) {
     let slotCount = groupCount * 8
     unsafe controls = .allocate(capacity: groupCount)
@@ -80,7 +81,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     emptySlotsLeft = UInt32(slotCount * 13 / 16)
   }
 
-  @usableFromInline
+  @inlinable
   deinit {
     guard unsafe controls != SlotTableWithoutSlots.controls else { return }
     for group in 0..<groupCount {
