@@ -38,6 +38,16 @@ extension Entry {
     }
   }
 
+  /// The value of an entry without a flight, where nothing follows from returning it and no invalidation is newer.
+  ///
+  /// A method, so that the entry is read in place: a caller that took its parts copied all of them first.
+  @inlinable
+  @inline(__always)
+  func simplyFreshValue(at now: MonotonicTime, era: Era) -> Value? {
+    guard case .ready(let held) = self, held.era == era, held.timing.isSimplyFresh(at: now) else { return nil }
+    return held.value
+  }
+
   /// Whether it holds a value: then it has a cost, and a place in the order of eviction.
   @inlinable
   var isReady: Bool { if case .inProgress = self { false } else { true } }

@@ -14,8 +14,10 @@ extension EntryTable {
   }
 
   /// The main path: among others who look something up. Nil for what needs the shard alone.
+  ///
+  /// Inlined: as a function of its own it cost a hit 18 instructions of 250.
   @inlinable
-  @inline(never)
+  @inline(__always)
   func lookUpShared(_ key: Key, hash: UInt64, index: Int, at now: MonotonicTime) -> Shard<Key, Value>.LookUp? {
     guard let place = shards.beginSharing(at: index) else { return nil }
     let fingerprint = Self.fingerprint(hash)

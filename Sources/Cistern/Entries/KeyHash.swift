@@ -48,8 +48,8 @@ struct KeyHash: Sendable {
   func of(number: UInt64) -> UInt64 { multiplyFold(multiplyFold(number ^ first, third) ^ second, third) }
 
   /// By the bytes that equal strings have in common.
-  @inlinable
-  @inline(__always)
+  @inline(never)
+  @usableFromInline
   func of(string: String) -> UInt64 {
     #if canImport(Darwin)
       // There the bytes are normalised by Foundation, whose Unicode need not be that of the strings' `==`.
@@ -64,18 +64,17 @@ struct KeyHash: Sendable {
     #endif
   }
 
-  @usableFromInline
+  @inline(never)
   func of(normalizing string: String) -> UInt64 { string.withKeyBytes { of(bytes: $0) } }
 
   @usableFromInline
   func of(array: [UInt8]) -> UInt64 { array.withKeyBytes { of(bytes: $0) } }
 
-  @usableFromInline
   func of(bytes: RawSpan) -> UInt64 { mix(bytes).hash }
 
   /// The hash of bytes, and which bits any of them has, in eight places.
-  @usableFromInline
-  func mix(_ bytes: RawSpan) -> (hash: UInt64, seen: UInt64) {
+  @inline(__always)
+  private func mix(_ bytes: RawSpan) -> (hash: UInt64, seen: UInt64) {
     let count = bytes.byteCount
     var state = first ^ UInt64(truncatingIfNeeded: count)
     guard count > 8 else {

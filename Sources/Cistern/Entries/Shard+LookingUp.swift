@@ -32,11 +32,10 @@ extension Shard {
         era: shard.pointee.invalidations.newest)
     }
     guard case .count(let maximum) = unsafe shard.pointee.hitRule,
-      case .ready(let held) = unsafe shard.pointee.slots[number].entry, unsafe held.era == shard.pointee.era,
-      held.timing.isSimplyFresh(at: now)
+      let value = unsafe shard.pointee.slots[number].entry.simplyFreshValue(at: now, era: shard.pointee.era)
     else { return nil }
     unsafe shard.pointee.slots.countUse(number, upTo: maximum)
-    return .hit(held.value)
+    return .hit(value)
   }
 
   /// What memory has for a key, and whatever follows from asking for it.
