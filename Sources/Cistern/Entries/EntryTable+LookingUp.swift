@@ -47,9 +47,16 @@ extension EntryTable {
   /// What memory holds for a key, expired or not, without counting it as a use.
   @inlinable
   func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
-    shards.withShard(of: hash) { shard in
-      guard let number = shard.locate(key, fingerprint: Self.fingerprint(hash), budget: budget),
-        let held = shard.slots[number].entry.held
+    let index = shards.index(of: hash)
+    let fingerprint = Self.fingerprint(hash)
+    if shards.isSharable(at: index), let place = shards.beginSharing(at: index) {
+      let found = unsafe Shard.peekCurrent(key, in: shards.shard(at: index), fingerprint: fingerprint)
+      shards.endSharing(place, at: index)
+      if case .found(let held) = found { return held }
+    }
+    return unsafe shards.withShardToRead(at: index) { shard in
+      guard let number = unsafe shard.pointee.locate(key, fingerprint: fingerprint, budget: budget),
+        let held = unsafe shard.pointee.slots[number].entry.held
       else { return nil }
       return held
     }

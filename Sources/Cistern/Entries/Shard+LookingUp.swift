@@ -38,6 +38,25 @@ extension Shard {
     return .hit(value)
   }
 
+  /// What memory holds for a key, as far as it can be told among others who look something up.
+  @usableFromInline
+  enum Peek {
+    /// A value, or that there is none.
+    case found(Held<Value>?)
+    /// What an invalidation may concern.
+    case needsShardAlone
+  }
+
+  /// What memory holds for a key, expired or not. As ``lookUpFresh(_:in:fingerprint:at:)``.
+  @inlinable
+  @inline(__always)
+  static func peekCurrent(_ key: Key, in shard: UnsafePointer<Shard>, fingerprint: UInt32) -> Peek {
+    guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else { return .found(nil) }
+    let held = unsafe shard.pointee.slots[number].entry.held
+    if let held, unsafe held.era != shard.pointee.era { return .needsShardAlone }
+    return .found(held)
+  }
+
   /// What memory has for a key, and whatever follows from asking for it.
   ///
   /// - Parameter demand: what a load accepts; nil for a look-up, which accepts what is fresh and refreshes nothing.

@@ -37,6 +37,21 @@ struct SharedLookUpTests {
     #expect(cache.statistics.memoryHits == 10 + Int(ReaderBiasedLock.readsToBias))
   }
 
+  @Test func `asking whether a key is there leaves the shard shared, and counts for nothing`() throws {
+    let cache = try cache()
+    cache.setValue(1, forKey: "a", tags: ["tag"])
+    share(cache)
+    let hits = cache.statistics.memoryHits
+    #expect(cache.contains("a"))
+    #expect(!cache.contains("b"))
+    #expect(isShared(cache))
+    #expect(cache.statistics.memoryHits == hits)
+    cache.removeAll(tagged: "tag")
+    share(cache)
+    #expect(!cache.contains("a"))
+    #expect(cache.contains("other"))
+  }
+
   @Test func `a hit counts for eviction`() throws {
     let cache = try cache()
     for number in 0..<19 { cache.setValue(1, forKey: "\(number)") }
