@@ -15,10 +15,10 @@ extension Cache {
       let writing: Writing<Value>
       if storesPlainly, case nil = storing.expiry, storing.tags.isEmpty {
         let cost = cost(of: value, encodedSize: 1)
-        let arrival = Arrival(value: value, cost: cost, timing: .plain(until: .distantFuture))
-        if table.set(arrival, forKey: key, hash: hash) {
+        if table.set(value, cost: cost, forKey: key, hash: hash) {
           return Written(value: value, outcome: .nothing)
         }
+        let arrival = Arrival(value: value, cost: cost, timing: .plain(until: .distantFuture))
         writing = Writing(arrival: arrival, staged: nil, encodingError: nil)
       } else {
         writing = prepare(value, forKey: key, storing: storing)

@@ -28,7 +28,7 @@ extension EntryTable {
     for offset in 0..<shards.count {
       let index = (start + offset) & (shards.count - 1)
       // Let go of at the end of the turn, outside the lock.
-      var gone = Shard<Key, Value>.Evicted()
+      var gone = Shard<Key, Value>.Evicted.nothing
       defer { withExtendedLifetime(gone) {} }
       let freed = shards.withShard(at: index) { shard -> Int? in
         defer { standings.note(shard.policy.lowestDensity, of: index) }

@@ -22,7 +22,7 @@ extension EntryTable {
     // Let go of at the end, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.Slot?
-    var gone = Shard<Key, Value>.Evicted()
+    var gone = Shard<Key, Value>.Evicted.nothing
     defer { withExtendedLifetime((replaced, removed, gone)) {} }
     let holds = arrival.map { canHold($0.cost) } ?? false
     while true {
@@ -33,7 +33,7 @@ extension EntryTable {
           let isPersisted = commit(shard.slots[number].entry.held, true, shard.invalidations.newest)
           count(&shard.counters)
           shard.stamp(fingerprint, effect)
-          replaced = shard.replaceValue(at: number, by: arrival, isPersisted: isPersisted)
+          replaced = shard.replaceValue(at: number, by: arrival.value, timing: arrival.timing, isPersisted: isPersisted)
           return true
         }
         let entry = number.map { shard.slots[$0].entry }

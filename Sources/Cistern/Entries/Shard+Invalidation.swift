@@ -9,6 +9,7 @@ extension Shard {
 
   /// Whether no invalidation concerns what is in a slot; else it is taken out.
   @inlinable
+  @inline(__always)
   mutating func isCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
     slots[number].entry.era == era || bringUpToDate(number, budget: budget)
   }

@@ -14,20 +14,23 @@ extension Shard {
 
   /// Gives a value to a key that has nothing, once there is room for it.
   @inlinable
-  mutating func insertValue(_ arrival: Arrival<Value>, forKey key: Key, fingerprint: UInt32) {
+  mutating func insertValue(_ value: Value, cost: UInt32, forKey key: Key, fingerprint: UInt32) {
     if slots.isFull { rebuildSlots() }
-    let held = Held(value: arrival.value, timing: arrival.timing, isPersisted: false, era: era)
+    let held = Held(value: value, timing: .plain(until: .distantFuture), isPersisted: false, era: era)
     let number = slots.insert(key, fingerprint: fingerprint, entry: .ready(held))
-    slots[node: number].cost = arrival.cost
+    slots[node: number].cost = cost
     policy.insert(number, in: slots.evictionNodes)
   }
 
   /// Puts a value in the place of one that costs as much; what was there, to be let go of outside the lock.
   @inlinable
-  mutating func replaceValue(at number: SlotNumber, by arrival: Arrival<Value>, isPersisted: Bool) -> Entry<Value> {
-    var entry = Entry.ready(Held(value: arrival.value, timing: arrival.timing, isPersisted: isPersisted, era: era))
-    swap(&entry, &slots[number].entry)
+  @inline(__always)
+  mutating func replaceValue(
+    at number: SlotNumber, by value: Value, timing: Timing, isPersisted: Bool
+  ) -> Entry<Value> {
+    let held = Held(value: value, timing: timing, isPersisted: isPersisted, era: era)
+    let replaced = slots.exchangeEntry(number, .ready(held))
     recordUse(number)
-    return entry
+    return replaced
   }
 }

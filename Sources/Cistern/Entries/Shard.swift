@@ -13,19 +13,20 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var slots = Slots()
   /// The newest of ``invalidations``, as entries carry it.
   @usableFromInline var era = Era()
-  @usableFromInline let hitRule: HitRule
-  /// Begins with the count of hits, of those that did not share the shard.
+  @usableFromInline let maximumFrequency: UInt8
+  /// Begins with the count of hits, of those that did not share the shard, and of stores; ends with those of evictions, in
+  /// one line of memory with what they need of the shard.
   @usableFromInline var counters = ShardCounters()
 
   @usableFromInline var policy: any EvictionPolicy
-  /// Entries that were brought in, for ``ShardStandings``.
-  @usableFromInline var turn: UInt32 = 0
-  /// Entries that hold a value and have a flight under way.
-  @usableFromInline var refreshingCount = 0
-  /// Counts writes of all keys at once; a part of each of ``stamps``.
-  @usableFromInline var stampOfAll: UInt32 = 0
   /// Exact, for the few keys on which a write under way depends.
   @usableFromInline var versions = KeyVersions()
+  /// Entries that were brought in, for ``ShardStandings``.
+  @usableFromInline var turn: UInt32 = 0
+  /// Counts writes of all keys at once; a part of each of ``stamps``.
+  @usableFromInline var stampOfAll: UInt32 = 0
+  /// Entries that hold a value and have a flight under way.
+  @usableFromInline var refreshingCount = 0
 
   /// What concerns entries that are older than ``era``.
   @usableFromInline var invalidations = PendingInvalidations<Key>()
@@ -39,8 +40,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline
   init(policy: any EvictionPolicy) {
     self.policy = policy
-    hitRule = policy.hitRule
+    maximumFrequency = if case .count(let maximum) = policy.hitRule { maximum } else { .max }
   }
+
+  /// What a hit does to its entry's node. Kept as one byte, where two would not fit into the line.
+  @inlinable
+  @inline(__always)
+  var hitRule: HitRule { maximumFrequency == .max ? .tellPolicy : .count(upTo: maximumFrequency) }
 
   /// Counts what a load came to, of an entry that was in this slot; nil where there was none.
   @inlinable
@@ -161,16 +167,21 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// What made room, to be let go of outside the lock. As a rule one; an array of it would have to be allocated.
   @usableFromInline
-  struct Evicted {
-    @usableFromInline var first: Slots.Slot?
-    @usableFromInline var others: [Slots.Slot] = []
+  enum Evicted {
+    case nothing
+    case one(Slots.Slot)
+    case several([Slots.Slot])
 
     @inlinable
-    init() {}
-
-    @inlinable
-    mutating func append(_ slot: consuming Slots.Slot) {
-      if case nil = first { first = consume slot } else { others.append(consume slot) }
+    mutating func append(_ slot: Slots.Slot) {
+      switch self {
+      case .nothing: self = .one(slot)
+      case .one(let first): self = .several([first, slot])
+      case .several(var slots):
+        self = .nothing
+        slots.append(slot)
+        self = .several(slots)
+      }
     }
   }
 

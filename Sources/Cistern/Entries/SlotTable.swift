@@ -155,6 +155,18 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     _modify { yield unsafe &slots[number.index] }
   }
 
+  /// Puts an entry in the place of one that is in the table, which is the caller's then.
+  @inlinable
+  @inline(__always)
+  mutating func exchangeEntry(_ number: SlotNumber, _ entry: Entry<Value>) -> Entry<Value> {
+    // Moved, not copied: no references are counted. The slot is initialised before and after.
+    unsafe withUnsafeMutablePointer(to: &slots[number.index].entry) { place in
+      let replaced = unsafe place.move()
+      unsafe place.initialize(to: entry)
+      return replaced
+    }
+  }
+
   /// The node of an entry that is in the table.
   @inlinable
   subscript(node number: SlotNumber) -> EvictionNode {

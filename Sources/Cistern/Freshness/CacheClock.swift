@@ -35,7 +35,8 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   }
 
   /// Later than every other time: what never expires, expires then.
-  public static let distantFuture = MonotonicTime(nanoseconds: .max)
+  @inlinable
+  public static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
   /// Orders by time.
   @inlinable

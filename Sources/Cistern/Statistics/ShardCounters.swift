@@ -4,6 +4,8 @@
 package struct ShardCounters: Sendable, Equatable {
   /// Look-ups that memory answered.
   @usableFromInline package var memoryHits = 0
+  /// Values that were stored: by a set, or by a flight that published.
+  @usableFromInline package var stores = 0
   /// Look-ups that the second tier answered.
   @usableFromInline package var diskHits = 0
   /// Look-ups that neither answered: only those to be taken back, which a stale value answered after all.
@@ -22,14 +24,8 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var joins = 0
   /// Flights whose fetch threw.
   @usableFromInline package var failures = 0
-  /// Values that were stored: by a set, or by a flight that published.
-  @usableFromInline package var stores = 0
   /// Removals that somebody asked for, of keys that were there.
   @usableFromInline package var removals = 0
-  /// Entries that left memory because their cost was needed.
-  @usableFromInline package var evictionsByCost = 0
-  /// Entries that left memory because there were too many.
-  @usableFromInline package var evictionsByCount = 0
   /// Entries that the second tier evicted.
   @usableFromInline package var diskEvictions = 0
   /// Entries whose time was up, in either tier.
@@ -44,6 +40,10 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var migrated = 0
   /// Records of an older version that were removed, because nothing could be made of them.
   @usableFromInline package var dropped = 0
+  /// Entries that left memory because their cost was needed.
+  @usableFromInline package var evictionsByCost = 0
+  /// Entries that left memory because there were too many.
+  @usableFromInline package var evictionsByCount = 0
 
   /// Creates counters at zero.
   @usableFromInline
