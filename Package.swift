@@ -30,7 +30,7 @@ var targets: [Target] = [
   .target(name: "CMemoryHints"),
   .target(name: "CThreads"),
   .target(name: "Locking", dependencies: ["CThreadSanitizer", "CThreads"], swiftSettings: swiftSettings),
-  .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: swiftSettings),
+  .target(name: "LMDB", dependencies: ["CLMDB", "CMemoryHints", "Locking"], swiftSettings: swiftSettings),
   .target(name: "Cistern", dependencies: ["LMDB", "Locking", "CMemoryHints"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["Cistern", "Locking"], swiftSettings: swiftSettings),
   .testTarget(

@@ -30,6 +30,9 @@ package final class Environment: Sendable {
   nonisolated(unsafe) let handle: OpaquePointer
   @usableFromInline
   let pool = ReaderPool()
+  /// Where look-ups find the pages of the map.
+  @usableFromInline
+  let map = PageMap()
   @usableFromInline
   let forkWatch = ForkWatch.shared
   @usableFromInline

@@ -152,7 +152,7 @@ extension DiskEngine {
     under key: borrowing DiskKey, in transaction: borrowing ReadTransaction, of file: DiskFile
   ) -> RawSpan? {
     do {
-      return try transaction.value(forKey: key, in: file.records)
+      return try transaction.mainValue(forKey: key)
     } catch {
       noteReadFailure(error, of: file.environment)
       return nil

@@ -1,0 +1,148 @@
+import CisternTesting
+import Testing
+
+@testable import LMDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite struct PageMapTests {
+  private struct Key: KeyBytes {
+    let bytes: [UInt8]
+
+    borrowing func withBytes<Result, Failure: Error>(
+      _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+      try body(bytes.rawSpan)
+    }
+  }
+
+  private func randomKeys(_ count: Int, using generator: inout SeededGenerator) -> [[UInt8]] {
+    (0..<count).map { _ in
+      // Few different bytes, so that many begin alike and some begin others.
+      (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) }
+    }
+  }
+
+  /// How a look-up through the pages differs from LMDB's.
+  private func difference(_ key: [UInt8], in transaction: borrowing ReadTransaction, _ table: Database) throws
+    -> String?
+  {
+    let expected = [UInt8](copying: try transaction.value(forKey: key.rawSpan, in: table))
+    let found = [UInt8](copying: try transaction.mainValue(forKey: Key(bytes: key)))
+    return found == expected ? nil : "\(key): \(found?.count ?? -1) bytes for \(expected?.count ?? -1)"
+  }
+
+  @Test func `A look-up through the pages finds what LMDB finds, at any size of keys, values and trees`() throws {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    var generator = SeededGenerator(seed: 1)
+    let keys = randomKeys(3_000, using: &generator)
+    for part in 0..<6 {
+      let sizes = [0...20, 90...200, 900...1_100, 2_000...2_100, 3_000...20_000][part % 5]
+      try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+        for key in keys[part * 500..<part * 500 + 500] {
+          let value = [UInt8](repeating: UInt8(part), count: Int.random(in: sizes, using: &generator))
+          try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
+          if part > 2, Bool.random(using: &generator) {
+            let removed = keys[Int.random(in: 0..<part * 500, using: &generator)]
+            try transaction.removeValue(forKey: removed.rawSpan, in: table)
+          }
+        }
+      }
+      let environment = fixture.environment
+      let transaction = try environment.beginRead()
+      var differences: [String] = []
+      for key in keys + randomKeys(1_000, using: &generator) {
+        if let difference = try difference(key, in: transaction, table) { differences.append(difference) }
+      }
+      #expect(differences == [])
+    }
+    #expect(fixture.environment.map.isKnown)
+  }
+
+  @Test func `A snapshot's look-ups show nothing that was committed after it`() throws {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    let key = [UInt8](repeating: 1, count: 12)
+    func put(_ byte: UInt8) throws {
+      try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+        try transaction.put([byte].rawSpan, forKey: key.rawSpan, in: table)
+      }
+    }
+    func value(_ transaction: borrowing ReadTransaction) throws -> [UInt8]? {
+      [UInt8](copying: try transaction.mainValue(forKey: Key(bytes: key)))
+    }
+    let environment = fixture.environment
+    try put(1)
+    let transaction = try environment.beginRead()
+    var older: [[UInt8]?] = []
+    var newer: [[UInt8]?] = []
+    for byte in 2...9 {
+      older.append(try value(transaction))
+      try put(UInt8(byte))
+      let later = try environment.beginRead()
+      newer.append(try value(later))
+    }
+    older.append(try value(transaction))
+    #expect(older == Array(repeating: [1], count: 9))
+    #expect(newer == (2...9).map { [$0] })
+    #expect(fixture.environment.map.isKnown)
+  }
+
+  @Test func `No damage to the pages leads a look-up out of them`() throws {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    var generator = SeededGenerator(seed: 2)
+    let keys = randomKeys(600, using: &generator).filter { $0.count >= 8 }
+    try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+      for key in keys {
+        let value = [UInt8](repeating: 1, count: Int.random(in: 0...5_000, using: &generator))
+        try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
+      }
+    }
+    let information = try fixture.environment.information()
+    let size = information.pageCount * information.pageSize
+    // The pages, and behind them one that nobody may touch.
+    let memory = unsafe try #require(
+      mmap(nil, size + information.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0))
+    defer { unsafe munmap(memory, size + information.pageSize) }
+    unsafe mprotect(memory + size, information.pageSize, PROT_NONE)
+    let file = unsafe open(fixture.directory.path + "/data.mdb", O_RDONLY)
+    let readCount = unsafe pread(file, memory, size, 0)
+    close(file)
+    try #require(readCount == size)
+    let shift = UInt64(information.pageSize.trailingZeroBitCount)
+    let pages = unsafe MappedPages(start: UnsafeRawPointer(memory), shift: shift)
+    let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: size)
+    var counts = (found: 0, absent: 0, unknown: 0, outside: 0)
+    for round in 0..<3_000 {
+      // Mostly in the first bytes of a page, which lead to all others.
+      let number = Int.random(in: 2..<information.pageCount, using: &generator)
+      let place = Int.random(in: 0..<(round & 1 == 0 ? 64 : information.pageSize), using: &generator)
+      unsafe bytes[number * information.pageSize + place] = UInt8.random(in: 0...255, using: &generator)
+      for _ in 0..<10 {
+        let key = keys[Int.random(in: 0..<keys.count, using: &generator)]
+        let answer = unsafe key.withUnsafeBytes {
+          unsafe pages.look(for: $0, snapshot: UInt64(information.lastTransaction))
+        }
+        switch unsafe answer {
+        case .value(let value):
+          let offset = unsafe value.baseAddress! - UnsafeRawPointer(memory)
+          counts.found += 1
+          if offset < 0 || offset + value.count > size { counts.outside += 1 }
+        case .absent: counts.absent += 1
+        case .unknown: counts.unknown += 1
+        }
+      }
+    }
+    #expect(counts.outside == 0)
+    // All three were met: the damage was enough, and not too much.
+    #expect(counts.found > 0 && counts.absent > 0 && counts.unknown > 0)
+  }
+}
