@@ -29,7 +29,7 @@ struct DiskReads {
     defer { copy.deallocate() }
     let rows = [
       try await Pair(
-        title: "disk hit, `withBytes`, 1 KiB copied", yardstick: "renew, `mdb_get`, reset, copied", target: 1.25,
+        title: "disk hit, `withBytes`, 1 KiB copied", yardstick: "renew, `mdb_get`, reset, copied", target: 1.1,
         measure: {
           perRead { key in cache.withBytes(forKey: key) { $0.withUnsafeBytes { copy.copyMemory(from: $0) } } != nil }
         },
