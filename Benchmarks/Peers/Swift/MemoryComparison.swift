@@ -22,7 +22,7 @@ struct MemoryComparison<Subject: MemorySubject> {
     for threads in [1, 2] {
       // Keys of each thread's own, made anew: nobody is helped by identity, nor are counts of references shared.
       let ranks = (0..<threads).map { ZipfRanks(count: entries).draw(requests, seed: UInt64($0 + 1)) }
-      let keys = ranks.map(ownKeys)
+      let keys = ranks.map { LentKeys(ownKeys($0)) }
       hits(full, keys: keys)
       mix(full, ranks: ranks, keys: keys, values: values)
       if Subject.isBounded {
@@ -31,21 +31,23 @@ struct MemoryComparison<Subject: MemorySubject> {
     }
   }
 
-  private func hits(_ subject: Subject, keys: [[Subject.Key]]) {
+  private func hits(_ subject: Subject, keys: [LentKeys<Subject.Key>]) {
     measure("hits", threads: keys.count) { thread in
-      var hits = 0
-      for key in keys[thread] where subject.value(forKey: key) != nil { hits += 1 }
-      return requests - hits
+      var misses = 0
+      let keys = keys[thread]
+      for index in keys.indices where !isHit(subject, keys[index]) { misses += 1 }
+      return misses
     }
   }
 
-  private func mix(_ subject: Subject, ranks: [[Int]], keys: [[Subject.Key]], values: [Subject.Value]) {
+  private func mix(_ subject: Subject, ranks: [[Int]], keys: [LentKeys<Subject.Key>], values: [Subject.Value]) {
     measure("mix", threads: keys.count) { thread in
       var misses = 0
-      for index in 0..<requests {
+      let keys = keys[thread]
+      for index in keys.indices {
         if index & 3 == 3 {
-          subject.setValue(values[ranks[thread][index]], forKey: keys[thread][index])
-        } else if subject.value(forKey: keys[thread][index]) == nil {
+          set(values[ranks[thread][index]], of: keys[index], in: subject)
+        } else if !isHit(subject, keys[index]) {
           misses += 1
         }
       }
@@ -53,15 +55,27 @@ struct MemoryComparison<Subject: MemorySubject> {
     }
   }
 
-  private func load(_ subject: Subject, ranks: [[Int]], keys: [[Subject.Key]], values: [Subject.Value]) {
+  private func load(_ subject: Subject, ranks: [[Int]], keys: [LentKeys<Subject.Key>], values: [Subject.Value]) {
     measure("load", threads: keys.count) { thread in
       var misses = 0
-      for index in 0..<requests where subject.value(forKey: keys[thread][index]) == nil {
+      let keys = keys[thread]
+      for index in keys.indices where !isHit(subject, keys[index]) {
         misses += 1
-        subject.setValue(values[ranks[thread][index]], forKey: keys[thread][index])
+        set(values[ranks[thread][index]], of: keys[index], in: subject)
       }
       return misses
     }
+  }
+
+  // Not inlined: the loop would count a reference to the key after all.
+  @inline(never)
+  private func isHit(_ subject: Subject, _ lent: borrowing LentKeys<Subject.Key>.LentKey) -> Bool {
+    subject.value(forKey: lent.key) != nil
+  }
+
+  @inline(never)
+  private func set(_ value: Subject.Value, of lent: borrowing LentKeys<Subject.Key>.LentKey, in subject: Subject) {
+    subject.setValue(value, forKey: lent.key)
   }
 
   /// `body` gives its thread's misses.
