@@ -17,15 +17,19 @@ package func nanoseconds() -> UInt64 {
 /// Set once, before anything is measured.
 package let usesProcessorTime = Atomic(false)
 
-/// Runs `body` on so many threads that begin together; the nanoseconds until the last has ended.
+/// Runs `body` on so many threads that begin together, of which the calling one is the first; the nanoseconds until the last
+/// has ended.
+///
+/// One that only waited would be a thread too many for as many processors: where it had put two others on one of them, they
+/// stayed there for some milliseconds.
 package func time(threads: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
   guard threads > 1 else {
     let start = nanoseconds()
     body(0)
     return Double(nanoseconds() - start)
   }
-  return withExtendedLifetime(Starting(threads: threads)) { starting in
-    let handles = (0..<threads).map { number in
+  return withExtendedLifetime(Starting(threads: threads - 1)) { starting in
+    let handles = (1..<threads).map { number in
       let work = Unmanaged.passRetained(
         ThreadWork {
           starting.wait(); body(number)
@@ -51,6 +55,7 @@ package func time(threads: Int, _ body: @escaping @Sendable (Int) -> Void) -> Do
     starting.waitUntilReady()
     let start = nanoseconds()
     starting.start()
+    body(0)
     for handle in handles { pthread_join(handle, nil) }
     let elapsed = Double(nanoseconds() - start)
     return usesProcessorTime.load(ordering: .relaxed) ? elapsed / Double(threads) : elapsed
