@@ -1,5 +1,7 @@
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -9,6 +11,9 @@ import java.util.function.IntFunction;
 final class Memory<K> {
   private static final int WARM_UPS = 5;
   private static final int PASSES = 3;
+  /** Counts the processor time of all threads: those of the cache, of the compiler and of the collector, too. */
+  private static final OperatingSystemMXBean PROCESS =
+      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private interface Body {
     /** Gives the misses. */
@@ -101,7 +106,9 @@ final class Memory<K> {
   private void measure(String workload, int threads, Body body) throws InterruptedException {
     double[] costs = new double[PASSES];
     int[] misses = new int[threads];
+    long processor = 0;
     for (int pass = -WARM_UPS; pass < PASSES; pass++) {
+      if (pass == 0) processor = PROCESS.getProcessCpuTime();
       CountDownLatch start = new CountDownLatch(1);
       CountDownLatch done = new CountDownLatch(threads);
       for (int number = 0; number < threads; number++) {
@@ -123,7 +130,9 @@ final class Memory<K> {
     }
     int sum = 0;
     for (int count : misses) sum += count;
+    processor = PROCESS.getProcessCpuTime() - processor;
     report(workload, threads, "ns", Peer.median(costs));
+    report(workload, threads, "processor_ns", (double) processor / PASSES / requests / threads);
     report(workload, threads, "miss_ratio", (double) sum / requests / threads);
   }
 

@@ -82,11 +82,15 @@ struct MemoryComparison<Subject: MemorySubject> {
   private func measure(_ workload: String, threads: Int, _ body: @escaping @Sendable (Int) -> Int) {
     var costs: [Double] = []
     let misses = Counts(threads)
+    var began: UInt64 = 0
     for pass in 0...passes {
+      if pass == 1 { began = processorTime() }
       let cost = time(threads: threads) { misses.set(body($0), of: $0) } / Double(requests)
       if pass > 0 { costs.append(cost) }
     }
+    let processor = Double(processorTime() - began) / Double(passes * requests * threads)
     report(workload, threads: threads, metric: "ns", median(costs))
+    report(workload, threads: threads, metric: "processor_ns", processor)
     report(workload, threads: threads, metric: "miss_ratio", Double(misses.sum) / Double(requests * threads))
   }
 

@@ -46,6 +46,10 @@ def tables(figures):
             "memory-load", "Load", "Room for a tenth of the entries; each miss is stored, and evicts. Only what has a limit.",
             BASE, figures, rows("load"), "ns", nanoseconds, subjects),
         ratio_table(
+            "memory-load-processor", "Processor time of that load",
+            "Of all threads of the process: Caffeine evicts on one of its own, beside those that look up.",
+            BASE, figures, rows("load"), "processor_ns", nanoseconds, subjects),
+        ratio_table(
             "memory-misses", "Misses of that load", "The share of look-ups that missed: less is better, whatever it cost.",
             BASE, figures, rows("load"), "miss_ratio", lambda ratio: f"{ratio:.1%}", subjects),
         ratio_table(
