@@ -19,9 +19,11 @@ func compareKeys(_ left: UnsafePointer<MDB_val>?, _ right: UnsafePointer<MDB_val
   let leftCount = unsafe UInt(bitPattern: left.pointee.mv_size)
   let rightCount = unsafe UInt(bitPattern: right.pointee.mv_size)
   let count = min(leftCount, rightCount)
-  guard count &- 8 <= 8 else { return unsafe compareByMemory(left, right) }
   let leftBytes = unsafe left.pointee.mv_data.unsafelyUnwrapped
   let rightBytes = unsafe right.pointee.mv_data.unsafelyUnwrapped
+  guard count &- 8 <= 8 else {
+    return unsafe compareByMemory(leftBytes, Int(bitPattern: leftCount), rightBytes, Int(bitPattern: rightCount))
+  }
   // In bounds: the first eight of eight bytes or more.
   var leftWord = unsafe leftBytes.loadUnaligned(as: UInt64.self)
   var rightWord = unsafe rightBytes.loadUnaligned(as: UInt64.self)
@@ -35,12 +37,12 @@ func compareKeys(_ left: UnsafePointer<MDB_val>?, _ right: UnsafePointer<MDB_val
   return leftWord.bigEndian < rightWord.bigEndian ? -1 : 1
 }
 
-/// As `compareKeys`, for keys of any length.
+/// The order of `compareKeys`, for keys of any length.
 @inline(never)
-private func compareByMemory(_ left: UnsafePointer<MDB_val>, _ right: UnsafePointer<MDB_val>) -> Int32 {
-  let leftCount = unsafe left.pointee.mv_size
-  let rightCount = unsafe right.pointee.mv_size
-  let difference = unsafe memcmp(left.pointee.mv_data, right.pointee.mv_data, min(leftCount, rightCount))
+func compareByMemory(
+  _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
+) -> Int32 {
+  let difference = unsafe memcmp(left, right, min(leftCount, rightCount))
   if difference != 0 { return difference }
   return leftCount == rightCount ? 0 : leftCount < rightCount ? -1 : 1
 }

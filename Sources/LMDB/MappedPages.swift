@@ -1,14 +1,6 @@
 import CMemoryHints
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Looks keys up in the pages of a map, as LMDB does, but for what takes time: nothing is called to compare keys, no
 /// cursor is set up, and the lines of memory that may come next are asked for while others are looked at.
 ///
@@ -21,7 +13,6 @@ struct MappedPages {
   /// The logarithm of a page's size.
   private let shift: UInt64
 
-  private static let greatestDepth = 32
   /// Of so many nodes or fewer the lines are asked for all at once; a page of more has less than two for a line.
   private static let fewNodes = 40
 
@@ -45,15 +36,15 @@ struct MappedPages {
       return unsafe .unknown
     }
     var number = root
-    for _ in unsafe 0..<MappedPages.greatestDepth {
+    for _ in 0..<TreeRecord.greatestDepth {
       guard number > 1, number <= lastPage else { return unsafe .unknown }
       let page = unsafe page(number)
-      let lower = Int(unsafe page.word16(at: 12))
+      let lower = Int(unsafe page.word16(at: TreePage.lowerPlace))
       guard unsafe page.word64(at: 0) == number, lower > TreePage.headerSize, unsafe lower <= size - 2 else {
         return unsafe .unknown
       }
       let count = (lower - TreePage.headerSize) >> 1
-      switch unsafe page.word16(at: 10) {
+      switch unsafe page.word16(at: TreePage.kindPlace) {
       case TreePage.Kind.branch.rawValue:
         guard let child = unsafe child(for: key, of: page, count: count) else { return unsafe .unknown }
         number = child
@@ -69,12 +60,12 @@ struct MappedPages {
   @inline(__always)
   private func tree(of snapshot: UInt64) -> (root: UInt64, lastPage: UInt64)? {
     let meta = unsafe page(snapshot & 1)
-    let root = unsafe meta.word64(at: 128)
-    let lastPage = unsafe meta.word64(at: 136)
-    guard unsafe meta.word64(at: 144) == snapshot else { return nil }
+    let root = unsafe meta.word64(at: MetaPage.mainPlace + TreeRecord.rootPlace)
+    let lastPage = unsafe meta.word64(at: MetaPage.lastPagePlace)
+    guard unsafe meta.word64(at: MetaPage.transactionPlace) == snapshot else { return nil }
     // The two are written in turn: until the other one is newer, nobody had begun to write to this one.
     atomicMemoryFence(ordering: .acquiring)
-    guard unsafe page(~snapshot & 1).word64(at: 144) < snapshot else { return nil }
+    guard unsafe page(~snapshot & 1).word64(at: MetaPage.transactionPlace) < snapshot else { return nil }
     return (root, lastPage)
   }
 
@@ -148,7 +139,7 @@ struct MappedPages {
   private func value(of node: UnsafeRawPointer, in page: UnsafeRawPointer, lastPage: UInt64) -> PageMap.Answer {
     let count = Int(unsafe node.word32(at: 0))
     let data = unsafe node + TreeNode.headerSize + node.keySize
-    switch unsafe node.word16(at: 4) {
+    switch unsafe node.word16(at: TreeNode.flagsPlace) {
     case 0:
       guard unsafe data - page &+ count <= size else { return unsafe .unknown }
       return unsafe .value(UnsafeRawBufferPointer(start: data, count: count))
@@ -195,11 +186,9 @@ private struct SoughtKey {
     return unsafe count &- nodeCount
   }
 
-  @inline(never)
+  @inline(__always)
   private func orderByMemory(to node: UnsafeRawPointer) -> Int {
-    let nodeCount = unsafe node.keySize
-    let difference = unsafe memcmp(bytes, node + TreeNode.headerSize, min(count, nodeCount))
-    return unsafe difference != 0 ? Int(difference) : count &- nodeCount
+    Int(unsafe compareByMemory(bytes, count, node + TreeNode.headerSize, node.keySize))
   }
 }
 
@@ -214,8 +203,8 @@ extension UnsafeRawPointer {
 
   /// Of a node: the length of its key.
   @inline(__always)
-  fileprivate var keySize: Int { unsafe Int(word16(at: 6)) }
+  fileprivate var keySize: Int { unsafe Int(word16(at: TreeNode.keySizePlace)) }
   /// Of a branch's node: the number of the page below.
   @inline(__always)
-  fileprivate var child: UInt64 { unsafe UInt64(word32(at: 0)) | UInt64(word16(at: 4)) &<< 32 }
+  fileprivate var child: UInt64 { unsafe UInt64(word32(at: 0)) | UInt64(word16(at: TreeNode.flagsPlace)) &<< 32 }
 }

@@ -80,14 +80,12 @@ struct MemoryComparison<Subject: MemorySubject> {
 
   /// `body` gives its thread's misses.
   private func measure(_ workload: String, threads: Int, _ body: @escaping @Sendable (Int) -> Int) {
-    var costs: [Double] = []
     let misses = Counts(threads)
-    var began: UInt64 = 0
-    for pass in 0...passes {
-      if pass == 1 { began = processorTime() }
-      let cost = time(threads: threads) { misses.set(body($0), of: $0) } / Double(requests)
-      if pass > 0 { costs.append(cost) }
-    }
+    func pass() -> Double { time(threads: threads) { misses.set(body($0), of: $0) } / Double(requests) }
+    // The first warms up.
+    _ = pass()
+    let began = processorTime()
+    let costs = (0..<passes).map { _ in pass() }
     let processor = Double(processorTime() - began) / Double(passes * requests * threads)
     report(workload, threads: threads, metric: "ns", median(costs))
     report(workload, threads: threads, metric: "processor_ns", processor)

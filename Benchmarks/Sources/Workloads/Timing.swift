@@ -9,16 +9,15 @@ import Synchronization
 /// Nanoseconds since some fixed instant: of the clock, or of the time that this process has had on processors, which
 /// says more on a machine that does other things meanwhile.
 package func nanoseconds() -> UInt64 {
-  if usesProcessorTime.load(ordering: .relaxed) { return processorTime() }
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  usesProcessorTime.load(ordering: .relaxed) ? processorTime() : nanoseconds(of: CLOCK_MONOTONIC)
 }
 
 /// Nanoseconds that all threads of this process have had on processors.
-package func processorTime() -> UInt64 {
+package func processorTime() -> UInt64 { nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+private func nanoseconds(of clock: clockid_t) -> UInt64 {
   var time = timespec()
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  clock_gettime(clock, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 

@@ -2,6 +2,10 @@
 struct MetaPage {
   /// The bytes of a meta page that mean anything.
   static let size = 152
+  // Where it has what look-ups read, too.
+  static let mainPlace = 88
+  static let lastPagePlace = 136
+  static let transactionPlace = 144
   static let smallestPageSize = 512
   private static let greatestPageSize = 32_768
   private static let magic: UInt32 = 0xBEEF_C0DE
@@ -30,12 +34,12 @@ struct MetaPage {
     guard (MetaPage.smallestPageSize...MetaPage.greatestPageSize).contains(pageSize), pageSize & (pageSize - 1) == 0
     else { throw DataFileDamage(page: number, "it says that pages have \(pageSize) bytes") }
     freeList = TreeRecord(bytes, at: 40)
-    main = TreeRecord(bytes, at: 88)
-    lastPage = bytes.number(at: 136, as: UInt64.self)
+    main = TreeRecord(bytes, at: MetaPage.mainPlace)
+    lastPage = bytes.number(at: MetaPage.lastPagePlace, as: UInt64.self)
     guard lastPage >= 1, lastPage < 1 << 47 else {
       throw DataFileDamage(page: number, "it says that page \(lastPage) is the last")
     }
-    transaction = bytes.number(at: 144, as: UInt64.self)
+    transaction = bytes.number(at: MetaPage.transactionPlace, as: UInt64.self)
   }
 
   /// The one that LMDB goes by, of both pages of a file.

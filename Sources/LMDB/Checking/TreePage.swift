@@ -2,6 +2,9 @@
 struct TreePage: ~Escapable {
   /// What comes before the places.
   static let headerSize = 16
+  static let kindPlace = 10
+  /// Of the number that says where the free space begins, which is where the places end.
+  static let lowerPlace = 12
 
   enum Kind: UInt16 {
     case branch = 0x01
@@ -21,7 +24,7 @@ struct TreePage: ~Escapable {
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, number: UInt64, kind: Kind, fewest: Int) throws(DataFileDamage) {
     try TreePage.requireKind(kind, number, bytes)
-    let lower = Int(bytes.number(at: 12, as: UInt16.self))
+    let lower = Int(bytes.number(at: TreePage.lowerPlace, as: UInt16.self))
     let upper = Int(bytes.number(at: 14, as: UInt16.self))
     guard lower >= TreePage.headerSize, lower & 1 == 0, lower <= upper, upper <= bytes.byteCount else {
       throw DataFileDamage(page: number, "its free space is from \(lower) to \(upper)")
@@ -39,7 +42,7 @@ struct TreePage: ~Escapable {
   static func requireKind(_ kind: Kind, _ number: UInt64, _ bytes: RawSpan) throws(DataFileDamage) {
     let own = bytes.number(at: 0, as: UInt64.self)
     guard own == number else { throw DataFileDamage(page: number, "it says that it is page \(own)") }
-    let flags = bytes.number(at: 10, as: UInt16.self)
+    let flags = bytes.number(at: TreePage.kindPlace, as: UInt16.self)
     guard flags == kind.rawValue else {
       throw DataFileDamage(page: number, "it should be a page of kind \(kind), and has the flags \(flags)")
     }
@@ -61,6 +64,8 @@ struct TreePage: ~Escapable {
 /// A node's first bytes: in a branch its child's number, in a leaf its value's size.
 struct TreeNode {
   static let headerSize = 8
+  static let flagsPlace = 4
+  static let keySizePlace = 6
   static let ownPagesFlag: UInt16 = 1
   static let tableFlag: UInt16 = 2
   static let longestKey = 511
@@ -74,8 +79,8 @@ struct TreeNode {
   init(_ bytes: RawSpan, at offset: Int) {
     self.offset = offset
     low = bytes.number(at: offset, as: UInt32.self)
-    flags = bytes.number(at: offset + 4, as: UInt16.self)
-    keySize = Int(bytes.number(at: offset + 6, as: UInt16.self))
+    flags = bytes.number(at: offset + TreeNode.flagsPlace, as: UInt16.self)
+    keySize = Int(bytes.number(at: offset + TreeNode.keySizePlace, as: UInt16.self))
   }
 
   var child: UInt64 { UInt64(low) | UInt64(flags) << 32 }

@@ -2,6 +2,7 @@
 /// for every other table.
 struct TreeRecord {
   static let size = 48
+  static let rootPlace = 40
   /// The deepest tree that LMDB's cursors follow.
   static let greatestDepth = 32
   /// What stands for a root where there is none.
@@ -18,7 +19,7 @@ struct TreeRecord {
   init(_ bytes: RawSpan, at offset: Int) {
     flags = bytes.number(at: offset + 4, as: UInt16.self)
     depth = Int(bytes.number(at: offset + 6, as: UInt16.self))
-    root = bytes.number(at: offset + 40, as: UInt64.self)
+    root = bytes.number(at: offset + TreeRecord.rootPlace, as: UInt64.self)
     totals = TreeTotals(
       branches: bytes.number(at: offset + 8, as: UInt64.self), leaves: bytes.number(at: offset + 16, as: UInt64.self),
       overflows: bytes.number(at: offset + 24, as: UInt64.self),
