@@ -159,7 +159,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @inlinable
   final func land(_ outcome: Outcome) {
     let tasks = withState { state in
-      let tasks = state.land(outcome, isOpen: false)
+      let tasks = state.land(outcome)
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
       return tasks
     }

@@ -178,10 +178,9 @@ struct FlightState<Value: Sendable, Continuation> {
 
   /// The result is there.
   ///
-  /// - Parameter isOpen: whether others may still join.
   /// - Returns: who waits for it, in the order of joining. Empty where the flight was abandoned.
   @inlinable
-  mutating func land(_ outcome: Outcome, isOpen: Bool = true) -> Landing {
+  mutating func land(_ outcome: Outcome) -> Landing {
     guard case .flying = phase else { return Landing() }
     var waiting = Landing()
     waiters.update { waiter in
@@ -190,7 +189,7 @@ struct FlightState<Value: Sendable, Continuation> {
       waiter = .gone
       remaining -= 1
     }
-    phase = .landed(isOpen || remaining > 0 ? Landed(outcome) : nil)
+    phase = .landed(remaining > 0 ? Landed(outcome) : nil)
     return waiting
   }
 }

@@ -43,8 +43,6 @@ struct FlightStateTests {
     var state = FlightState<Int, Int>(priority: .low)
     var model = Model()
     let abandonsIfLast: Bool
-    /// Whether callers may join after the landing, and take the result.
-    let isOpen: Bool
 
     /// The events that callers can bring about here.
     func events(waiterLimit: Int) -> [Event] {
@@ -83,7 +81,7 @@ struct FlightStateTests {
     private mutating func join(_ priority: TaskPriority) {
       switch state.join(Urgency(priority)) {
       case .refused:
-        require(model.isAbandoned || (!isOpen && model.hasLanded && model.waiters.allSatisfy(\.isDone)))
+        require(model.isAbandoned || (model.hasLanded && model.waiters.allSatisfy(\.isDone)))
       case .joined(let number, let raised):
         require(!model.isAbandoned && number == model.waiters.count)
         let expected = isFlying && priority > model.priority ? priority : nil
@@ -124,7 +122,7 @@ struct FlightStateTests {
     }
 
     private mutating func land() {
-      let resumed = state.land(.success(5), isOpen: isOpen).all
+      let resumed = state.land(.success(5)).all
       let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
       require(resumed == (model.isAbandoned ? [] : waiting))
       for number in resumed { model.waiters[number].endings.append(.landed) }
@@ -140,9 +138,9 @@ struct FlightStateTests {
     }
   }
 
-  @Test(arguments: [true, false], [true, false])
+  @Test(arguments: [true, false])
   func `in every order of events each waiter is resumed once, and nobody joins an abandoned flight`(
-    abandonsIfLast: Bool, isOpen: Bool
+    abandonsIfLast: Bool
   ) {
     var sequences = 0
     func explore(_ point: Point, depth: Int) {
@@ -156,7 +154,7 @@ struct FlightStateTests {
         explore(next, depth: depth - 1)
       }
     }
-    explore(Point(abandonsIfLast: abandonsIfLast, isOpen: isOpen), depth: 6)
+    explore(Point(abandonsIfLast: abandonsIfLast), depth: 6)
     #expect(sequences > 30_000)
   }
 
