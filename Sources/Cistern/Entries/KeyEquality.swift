@@ -7,9 +7,25 @@ import CMemoryHints
 func areEqualKeys<Key: Hashable>(_ left: Key, _ right: Key) -> Bool {
   if Key.self == String.self {
     // The casts are of values to the type that they have.
-    return areEqualStrings(unsafe unsafeBitCast(left, to: String.self), unsafe unsafeBitCast(right, to: String.self))
+    let left = unsafe unsafeBitCast(left, to: String.self)
+    let right = unsafe unsafeBitCast(right, to: String.self)
+    return haveSameWords(left, right) || areEqualStrings(left, right)
   }
   return left == right
+}
+
+/// Whether two strings consist of the same words: the same bytes, where these are few enough to be in there, or the same
+/// storage. Says nothing of the others.
+@inlinable
+@inline(__always)
+func haveSameWords(_ left: String, _ right: String) -> Bool {
+  #if arch(x86_64) || arch(arm64)
+    let left = unsafe unsafeBitCast(left, to: (UInt64, UInt64).self)
+    let right = unsafe unsafeBitCast(right, to: (UInt64, UInt64).self)
+    return left == right
+  #else
+    return false
+  #endif
 }
 
 // Reads only: without that being said the caller counts a reference to what is stored.
