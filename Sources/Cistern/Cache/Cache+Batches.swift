@@ -19,6 +19,7 @@ extension Cache {
   /// - Parameters:
   ///   - context: who writes, for ``Change/context``.
   ///   - body: says what is written. Runs once, at once, outside all locks.
+  @inlinable
   @discardableResult
   public func batch<Result>(
     context: WriterContext? = nil, _ body: (inout Batch<Key, Value>) throws -> Result
@@ -33,6 +34,7 @@ extension Cache {
   /// As ``batch(context:_:)``, and returns when the batch is on disk: no crash undoes any of it.
   ///
   /// Throws `CisternError` also when the disk refuses the batch or fails; memory holds it all the same, if it can.
+  @inlinable
   @discardableResult
   public nonisolated(nonsending) func commitBatch<Result>(
     context: WriterContext? = nil, _ body: (inout Batch<Key, Value>) throws -> Result
@@ -44,7 +46,8 @@ extension Cache {
     return result
   }
 
-  private func write(_ batch: Batch<Key, Value>, context: WriterContext?) throws(CisternError) -> WriteOutcome {
+  @inlinable
+  func write(_ batch: Batch<Key, Value>, context: WriterContext?) throws(CisternError) -> WriteOutcome {
     let effect = arrivalEffect
     return try writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
       key, finding throws(CisternError) in
@@ -57,6 +60,7 @@ extension Cache {
     }
   }
 
+  @usableFromInline
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {
     switch outcome {
     case .nothing: break
@@ -70,11 +74,13 @@ extension Cache {
 
 extension Cache {
   /// What is to become of a key, beside others.
+  @usableFromInline
   struct PlannedWrite {
-    let replacement: Replacement
-    let storing: Storing
-    let effect: WriteEffect
+    @usableFromInline let replacement: Replacement
+    @usableFromInline let storing: Storing
+    @usableFromInline let effect: WriteEffect
 
+    @inlinable
     init(_ replacement: Replacement, _ storing: Storing = Storing(), effect: WriteEffect = .replacement) {
       self.replacement = replacement
       self.storing = storing
@@ -83,15 +89,26 @@ extension Cache {
   }
 
   /// A key's part of a batch, weighed and encoded.
-  private struct PreparedWrite {
-    let writing: Writing<Value>
-    let isAnnounced: Bool
-    let isRemoval: Bool
+  @usableFromInline
+  struct PreparedWrite {
+    @usableFromInline let writing: Writing<Value>
+    @usableFromInline let isAnnounced: Bool
+    @usableFromInline let isRemoval: Bool
     /// What unconfirmed edits show from now on, where some lie over the key.
-    var shown: ShownWrite?
+    @usableFromInline let shown: ShownWrite?
     /// Whether observers take the key to have a value, where unconfirmed edits lie over it.
-    var existed: Bool?
+    @usableFromInline let existed: Bool?
 
+    @inlinable
+    init(writing: Writing<Value>, isAnnounced: Bool, isRemoval: Bool, shown: ShownWrite? = nil, existed: Bool?) {
+      self.writing = writing
+      self.isAnnounced = isAnnounced
+      self.isRemoval = isRemoval
+      self.shown = shown
+      self.existed = existed
+    }
+
+    @inlinable
     var edits: EditMark {
       if let shown { return .shown(isSettled: shown.kept == nil, keepsFlight: false) }
       return isRemoval ? .ended : .unchanged
@@ -102,6 +119,7 @@ extension Cache {
   /// called several times for each.
   ///
   /// - Parameter dependsOnCached: whether `plan` needs the cached values.
+  @inlinable
   func writeTogether(
     _ keys: [Key], context: WriterContext?, dependsOnCached: Bool,
     _ plan: (Key, Finding) throws(CisternError) -> PlannedWrite
@@ -128,7 +146,8 @@ extension Cache {
     }
   }
 
-  private func prepare(
+  @inlinable
+  func prepare(
     _ planned: PlannedWrite, replacing finding: Finding, forKey key: Key
   ) throws(CisternError) -> PreparedWrite? {
     switch planned.replacement {
@@ -140,20 +159,13 @@ extension Cache {
         writing: Writing(arrival: nil, staged: staged, encodingError: nil), isAnnounced: true, isRemoval: true,
         existed: finding.edited.map { _ in finding.existed })
     case .store(let value):
-      var shown: ShownWrite?
-      if var edited = finding.edited {
-        edited.queue.replaceBase(by: value)
-        edited.shown = edited.queue.shown()
-        shown = prepare(edited, replacing: finding, forKey: key, storing: planned.storing)
+      let shown = finding.edited.map {
+        prepare(value, under: $0, replacing: finding, forKey: key, storing: planned.storing)
       }
       let writing =
         shown.map { Writing(arrival: $0.arrival, staged: $0.staged, encodingError: $0.encodingError) }
         ?? prepare(value, forKey: key, storing: planned.storing)
-      if let error = writing.encodingError {
-        throw CisternError(
-          .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
-          location: location(of: key), cause: error)
-      }
+      if let error = writing.encodingError { throw notEncodable(key, error) }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       return PreparedWrite(
         writing: writing, isAnnounced: !isSame, isRemoval: false, shown: shown,
@@ -161,29 +173,57 @@ extension Cache {
     }
   }
 
-  private func checkSize(_ prepared: [PreparedWrite]) throws(CisternError) {
+  /// As `prepare`, where unconfirmed edits lie over the key: the value is the confirmed one.
+  @usableFromInline
+  func prepare(
+    _ value: Value, under present: EditedKeys<Key, Value>.Edited, replacing finding: Finding, forKey key: Key,
+    storing: Storing
+  ) -> ShownWrite {
+    var edited = present
+    edited.queue.replaceBase(by: value)
+    edited.shown = edited.queue.shown()
+    return prepare(edited, replacing: finding, forKey: key, storing: storing)
+  }
+
+  @usableFromInline
+  func notEncodable(_ key: Key, _ error: any Error) -> CisternError {
+    CisternError(
+      .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
+      location: location(of: key), cause: error)
+  }
+
+  @inlinable
+  func checkSize(_ prepared: [PreparedWrite]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }
     let size = prepared.reduce(0) { $0 + ($1.writing.staged?.stagedSize ?? 0) }
     guard partition.canHold(batchBytes: size, count: prepared.count) else {
-      throw CisternError(
-        .tooLarge,
-        "a batch of \(prepared.count) writes and \(size) bytes is more than one commit can hold; nothing of it was stored. Make several of it",
-        location: "cache \"\(name)\"")
+      throw tooLarge(count: prepared.count, size: size)
     }
   }
 
+  @usableFromInline
+  func tooLarge(count: Int, size: Int) -> CisternError {
+    CisternError(
+      .tooLarge,
+      "a batch of \(count) writes and \(size) bytes is more than one commit can hold; nothing of it was stored. Make several of it",
+      location: "cache \"\(name)\"")
+  }
+
+  @usableFromInline
+  var tooLargeForMemory: CisternError {
+    CisternError(
+      .tooLarge, "the batch is more than memory may hold; nothing of it was stored", location: "cache \"\(name)\"")
+  }
+
   /// The critical section of a batch, and what follows it; nil where a condition did not hold.
-  private func commit(
+  @inlinable
+  func commit(
     _ unreserved: [BatchPart<Key, Value>], _ prepared: [PreparedWrite], context: WriterContext?
   ) throws(CisternError) -> WriteOutcome? {
     var parts = unreserved
     let (reservation, isWhole) = table.fit(&parts)
-    guard isWhole || secondTier != nil else {
-      throw CisternError(
-        .tooLarge, "the batch is more than memory may hold; nothing of it was stored", location: "cache \"\(name)\"")
-    }
+    guard isWhole || secondTier != nil else { throw tooLargeForMemory }
     table.reserve(reservation)
-    var events: [(stored: Bool, removed: Bool)] = []
     // Let go of outside the locks.
     var former: [EditedKeys<Key, Value>.Edited?] = []
     defer { withExtendedLifetime(former) {} }
@@ -191,7 +231,8 @@ extension Cache {
     let token = secondTier?.partition.beginBatch()
     let applied = table.writeAll(parts) { had, era in
       var changes: [(event: Change<Key, Value>.Event, tags: [String])] = []
-      var persisted: [Bool] = []
+      var effects: [BatchEffect] = []
+      effects.reserveCapacity(prepared.count)
       for (index, write) in prepared.enumerated() {
         let key = parts[index].key
         let hadValue = write.existed ?? hadValue(had[index], keyBytes: write.writing.staged?.key)
@@ -214,22 +255,17 @@ extension Cache {
         } else if hadValue {
           changes.append((.removed(key, write.isRemoval ? .explicit : .refused), tags))
         }
-        events.append((isKept, write.isRemoval && (hadValue || had[index] != nil)))
-        persisted.append(isPersisted)
+        effects.append(
+          BatchEffect(
+            isPersisted: isPersisted, isStored: isKept, isRemoved: write.isRemoval && (hadValue || had[index] != nil)))
       }
       if observers.isObserved { observers.record(changes, context: context) }
-      return persisted
+      return effects
     }
     let ticket = token.flatMap { secondTier?.partition.endBatch($0) }
     guard applied else {
       table.release(reservation)
       return nil
-    }
-    for (part, event) in zip(parts, events) {
-      table.count(part.hash) { counters in
-        if event.stored { counters.stores += 1 }
-        if event.removed { counters.removals += 1 }
-      }
     }
     deliverChanges()
     if case .nothing = outcome, let ticket, ticket.number > 0 { return .staged(ticket) }

@@ -15,11 +15,20 @@ extension Cache {
   }
 
   /// What a value that arrives does to flights on their way: merged with, they are merged under it; else they are over.
+  @inlinable
   var arrivalEffect: WriteEffect { merge == nil ? .replacement : .arrival }
 
   /// Runs the user's merge, where there is one and something to merge with.
+  @inlinable
   func merged(_ incoming: Value, over cached: Value?, forKey key: Key) throws(CisternError) -> Value {
     guard let merge, let cached else { return incoming }
+    return try merged(incoming, over: cached, forKey: key, by: merge)
+  }
+
+  @usableFromInline
+  func merged(
+    _ incoming: Value, over cached: Value, forKey key: Key, by merge: (Value, Value) throws -> Value
+  ) throws(CisternError) -> Value {
     do {
       return try merge(cached, incoming)
     } catch {

@@ -46,18 +46,19 @@ extension Cache {
   }
 
   /// What is to be written so that edits are shown.
+  @usableFromInline
   struct ShownWrite {
     var edited: EditedKeys<Key, Value>.Edited
     /// What memory is to hold.
-    let arrival: Arrival<Value>?
+    @usableFromInline let arrival: Arrival<Value>?
     /// What the disk is to hold of what is confirmed; nil where that is as it was.
-    let staged: StagedWrite?
+    @usableFromInline let staged: StagedWrite?
     let keyBytes: [UInt8]?
-    let encodingError: (any Error)?
-    let event: Change<Key, Value>.Event?
+    @usableFromInline let encodingError: (any Error)?
+    @usableFromInline let event: Change<Key, Value>.Event?
 
     /// What is to be kept beside memory; nil where all is settled.
-    var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isSettled ? nil : edited }
+    @usableFromInline var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isSettled ? nil : edited }
   }
 
   /// Weighs and encodes: outside all locks.

@@ -49,7 +49,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let tagsOfValue: (@Sendable (Value) -> [String])?
   @usableFromInline let loading: LoadSettings
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
-  let merge: (@Sendable (Value, Value) throws -> Value)?
+  @usableFromInline let merge: (@Sendable (Value, Value) throws -> Value)?
   @usableFromInline let isEqual: (@Sendable (Value, Value) -> Bool)?
   @usableFromInline let edits = EditedKeys<Key, Value>()
   /// The version of the schema that records are written in.

@@ -1,34 +1,72 @@
-import Locking
-
 /// One key's part of a batch.
+@usableFromInline
 struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
-  let key: Key
-  let hash: UInt64
-  let condition: WriteCondition<Value>
-  let effect: WriteEffect
-  var edits = EditMark.unchanged
+  @usableFromInline let key: Key
+  @usableFromInline let hash: UInt64
+  @usableFromInline let condition: WriteCondition<Value>
+  @usableFromInline let effect: WriteEffect
+  @usableFromInline let edits: EditMark
   /// What memory is to hold; nil for nothing.
-  var arrival: Arrival<Value>?
+  @usableFromInline var arrival: Arrival<Value>?
+
+  @inlinable
+  init(
+    key: Key, hash: UInt64, condition: WriteCondition<Value>, effect: WriteEffect, edits: EditMark = .unchanged,
+    arrival: Arrival<Value>?
+  ) {
+    self.key = key
+    self.hash = hash
+    self.condition = condition
+    self.effect = effect
+    self.edits = edits
+    self.arrival = arrival
+  }
+}
+
+/// What a batch did to one key, beside its entry.
+@usableFromInline
+struct BatchEffect {
+  /// Whether the second tier holds the new value.
+  @usableFromInline let isPersisted: Bool
+  /// Whether either tier does, for the statistics.
+  @usableFromInline let isStored: Bool
+  /// Whether a value was removed, for the statistics.
+  @usableFromInline let isRemoved: Bool
+
+  @inlinable
+  init(isPersisted: Bool, isStored: Bool, isRemoved: Bool) {
+    self.isPersisted = isPersisted
+    self.isStored = isStored
+    self.isRemoved = isRemoved
+  }
 }
 
 extension EntryTable {
   /// Room in memory, reserved for a batch before its critical sections: inside them, no other entry can be evicted for it.
+  @usableFromInline
   struct Reservation {
-    let cost: Int
-    let count: Int
+    @usableFromInline let cost: Int
+    @usableFromInline let count: Int
+
+    @inlinable
+    init(cost: Int, count: Int) {
+      self.cost = cost
+      self.count = count
+    }
   }
 
   /// Takes from the parts the values that memory could never hold beside those before them.
   ///
   /// - Returns: the room that the others need, and whether they are all.
+  @inlinable
   func fit(_ parts: inout [BatchPart<Key, Value>]) -> (Reservation, isWhole: Bool) {
     let limit = budget.overallLimit
     var (cost, count) = (0, 0)
     var isWhole = true
     for index in parts.indices {
-      guard let arrival = parts[index].arrival else { continue }
-      if Int(arrival.cost) <= budget.largestCost, cost + Int(arrival.cost) <= limit.cost, count < limit.count {
-        cost += Int(arrival.cost)
+      guard let own = parts[index].arrival.map({ Int($0.cost) }) else { continue }
+      if own <= budget.largestCost, cost + own <= limit.cost, count < limit.count {
+        cost += own
         count += 1
       } else {
         parts[index].arrival = nil
@@ -39,10 +77,12 @@ extension EntryTable {
   }
 
   /// Reserves room that there can be, evicting others.
+  @inlinable
   func reserve(_ reservation: Reservation) {
     while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictSomewhere() }
   }
 
+  @inlinable
   func release(_ reservation: Reservation) {
     budget.release(cost: reservation.cost, count: reservation.count)
   }
@@ -53,53 +93,73 @@ extension EntryTable {
   /// - Parameters:
   ///   - parts: one for each key, with room reserved for their values.
   ///   - commit: run once inside the critical sections of all keys, before the entries change. Given what memory had of
-  ///     each; answers of each whether the second tier holds its new value.
-  func writeAll(_ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?], _ era: UInt64) -> [Bool]) -> Bool {
-    let byShard = Dictionary(grouping: parts.indices) { shards.index(of: parts[$0].hash) }.sorted { $0.key < $1.key }
+  ///     each; answers what becomes of each.
+  @inlinable
+  func writeAll(
+    _ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
+  ) -> Bool {
+    // The numbers of the parts by shard, as one number each.
+    let order = parts.indices.map { shards.index(of: parts[$0].hash) << 32 | $0 }.sorted()
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
     // What leaves is let go of with `batch`, outside all locks.
-    return withShards(byShard[...], parts, &batch, commit)
+    return withShards(order[...], parts, &batch, commit)
   }
 
-  private struct BatchInEffect {
-    var had: [Held<Value>?]
+  @usableFromInline
+  struct BatchInEffect {
+    @usableFromInline var had: [Held<Value>?]
     /// The newest invalidation that every one of the shards knows of.
-    var era = UInt64.max
-    var isPersisted: [Bool] = []
-    var leaving: [Entry<Value>?] = []
-    var slots: [SlotTable<Key, Value>.Slot] = []
+    @usableFromInline var era = UInt64.max
+    @usableFromInline var effects: [BatchEffect] = []
+    @usableFromInline var leaving: [Entry<Value>?] = []
+    @usableFromInline var slots: [SlotTable<Key, Value>.Slot] = []
+
+    @inlinable
+    init(had: [Held<Value>?]) {
+      self.had = had
+    }
   }
 
   /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
-  private func withShards(
-    _ groups: ArraySlice<(key: Int, value: [Int])>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
-    _ commit: ([Held<Value>?], _ era: UInt64) -> [Bool]
+  @inlinable
+  func withShards(
+    _ order: ArraySlice<Int>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    _ commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
   ) -> Bool {
-    guard let group = groups.first else {
-      batch.isPersisted = commit(batch.had, batch.era)
+    guard let index = order.first.map({ $0 >> 32 }) else {
+      batch.effects = commit(batch.had, batch.era)
       return true
     }
-    return shards.withShard(at: group.key) { shard in
+    let own = order.prefix { $0 >> 32 == index }
+    return shards.withShard(at: index) { shard in
       batch.era = min(batch.era, shard.invalidations.newest)
-      for index in group.value {
-        let part = parts[index]
-        let fingerprint = Self.fingerprint(part.hash)
-        let entry = shard.locate(part.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
-        guard
-          Entry.permits(
-            part.condition, entry, stamp: shard.stamp(of: fingerprint),
-            watched: shard.versions[fingerprint])
-        else { return false }
-        batch.had[index] = entry?.held
+      for number in own.lazy.map({ $0 & 0xFFFF_FFFF }) {
+        guard permits(parts[number], in: &shard, had: &batch.had[number]) else { return false }
       }
-      guard withShards(groups.dropFirst(), parts, &batch, commit) else { return false }
-      for index in group.value { put(parts[index], isPersisted: batch.isPersisted[index], into: &shard, &batch) }
+      guard withShards(order[own.endIndex...], parts, &batch, commit) else { return false }
+      for number in own.lazy.map({ $0 & 0xFFFF_FFFF }) {
+        let effect = batch.effects[number]
+        put(parts[number], isPersisted: effect.isPersisted, into: &shard, &batch)
+        if effect.isStored { shard.counters.stores += 1 }
+        if effect.isRemoved { shard.counters.removals += 1 }
+      }
       return true
     }
   }
 
-  private func put(
+  /// Whether a part's condition holds; and what memory had of its key.
+  @inlinable
+  func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout Held<Value>?) -> Bool {
+    let fingerprint = Self.fingerprint(part.hash)
+    let entry = shard.locate(part.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
+    had = entry?.held
+    return Entry.permits(
+      part.condition, entry, stamp: shard.stamp(of: fingerprint), watched: shard.versions[fingerprint])
+  }
+
+  @inlinable
+  func put(
     _ part: BatchPart<Key, Value>, isPersisted: Bool, into shard: inout Shard<Key, Value>,
     _ batch: inout BatchInEffect
   ) {

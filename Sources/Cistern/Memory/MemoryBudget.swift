@@ -45,6 +45,7 @@ package final class MemoryBudget: Sendable {
   package var isFullByCount: Bool { count >= countLimit || parent?.isFullByCount ?? false }
 
   /// The limits in force, the parents' too.
+  @usableFromInline
   package var overallLimit: (cost: Int, count: Int) {
     let above = parent?.overallLimit ?? (.max, .max)
     return (min(costLimit, above.cost), min(countLimit, above.count))
@@ -53,6 +54,7 @@ package final class MemoryBudget: Sendable {
   /// Takes room, here and in the parents; takes nothing where it is not there. Differences may be negative.
   ///
   /// - Returns: nil where the room was taken; else the budget that is short of it, whose tenants have to give way.
+  @usableFromInline
   package func reserve(cost: Int, count: Int) -> MemoryBudget? {
     take(cost: cost, count: count).map { above($0) }
   }

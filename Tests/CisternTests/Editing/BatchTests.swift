@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import Synchronization
 import Testing
 
 struct BatchTests {
@@ -191,6 +192,47 @@ struct BatchTests {
         try #require(cache["a"]?["update\(number)"] == 1)
       }
       try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `what is written while a batch merges is merged as well`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+      let configuration = CacheConfiguration<Fields>(merge: { cached, incoming in
+        meanwhile.withLock { $0.take() }?()
+        return try mergeFields(cached, incoming)
+      })
+      let subject = try FieldsSubject(kind, on: executor, configuration: configuration)
+      let cache = subject.cache
+      cache["a"] = ["old": 1]
+      cache["b"] = ["old": 1]
+      meanwhile.withLock { $0 = { cache["a"] = ["between": 1] } }
+      try cache.batch { batch in
+        batch.setValue(["batch": 1], forKey: "a")
+        batch.setValue(["batch": 1], forKey: "b")
+      }
+      try #require(meanwhile.withLock { $0 == nil })
+      let both: Fields = ["old": 1, "between": 1, "batch": 1]
+      try #require(subject.valuesFromBothTiers("a") == [both, both] && cache["b"] == ["old": 1, "batch": 1])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `what a batch stores and removes is counted`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let cache = try FieldsSubject(kind, on: executor).cache
+      cache["a"] = ["v": 1]
+      cache["gone"] = ["v": 1]
+      let before = cache.statistics
+      try cache.batch { batch in
+        batch.setValue(["v": 2], forKey: "a")
+        batch.setValue(["v": 2], forKey: "new")
+        batch.removeValue(forKey: "gone")
+        batch.removeValue(forKey: "never there")
+      }
+      try #require(cache.statistics.stores - before.stores == 2 && cache.statistics.removals - before.removals == 1)
     }
   }
 
