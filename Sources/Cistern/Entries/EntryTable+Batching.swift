@@ -41,6 +41,22 @@ struct BatchEffect {
   }
 }
 
+/// Where a part of a batch goes. In the order of shards, in which they are entered.
+@usableFromInline
+struct PartPlace: Comparable {
+  @usableFromInline let shard: Int
+  @usableFromInline let number: Int
+
+  @inlinable
+  init(shard: Int, number: Int) {
+    self.shard = shard
+    self.number = number
+  }
+
+  @inlinable
+  static func < (left: PartPlace, right: PartPlace) -> Bool { left.shard < right.shard }
+}
+
 extension EntryTable {
   /// Room in memory, reserved for a batch before its critical sections: inside them, no other entry can be evicted for it.
   @usableFromInline
@@ -98,12 +114,11 @@ extension EntryTable {
   func writeAll(
     _ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
   ) -> Bool {
-    // The numbers of the parts by shard, as one number each.
-    let order = parts.indices.map { shards.index(of: parts[$0].hash) << 32 | $0 }.sorted()
+    let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].hash), number: $0) }.sorted()
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
     // What leaves is let go of with `batch`, outside all locks.
-    return withShards(order[...], parts, &batch, commit)
+    return withShards(of: places[...], parts, &batch, commit)
   }
 
   @usableFromInline
@@ -124,23 +139,23 @@ extension EntryTable {
   /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
   @inlinable
   func withShards(
-    _ order: ArraySlice<Int>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    of places: ArraySlice<PartPlace>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
     _ commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
   ) -> Bool {
-    guard let index = order.first.map({ $0 >> 32 }) else {
+    guard let index = places.first?.shard else {
       batch.effects = commit(batch.had, batch.era)
       return true
     }
-    let own = order.prefix { $0 >> 32 == index }
+    let own = places.prefix { $0.shard == index }
     return shards.withShard(at: index) { shard in
       batch.era = min(batch.era, shard.invalidations.newest)
-      for number in own.lazy.map({ $0 & 0xFFFF_FFFF }) {
-        guard permits(parts[number], in: &shard, had: &batch.had[number]) else { return false }
+      for place in own {
+        guard permits(parts[place.number], in: &shard, had: &batch.had[place.number]) else { return false }
       }
-      guard withShards(order[own.endIndex...], parts, &batch, commit) else { return false }
-      for number in own.lazy.map({ $0 & 0xFFFF_FFFF }) {
-        let effect = batch.effects[number]
-        put(parts[number], isPersisted: effect.isPersisted, into: &shard, &batch)
+      guard withShards(of: places[own.endIndex...], parts, &batch, commit) else { return false }
+      for place in own {
+        let effect = batch.effects[place.number]
+        put(parts[place.number], isPersisted: effect.isPersisted, into: &shard, &batch)
         if effect.isStored { shard.counters.stores += 1 }
         if effect.isRemoved { shard.counters.removals += 1 }
       }
