@@ -100,20 +100,15 @@ func heap() float64 {
 func compareMemory[K comparable](
 	makeStore func() store[K], key func(int) K, subject, kind string, entries, requests int,
 ) {
-	keys := make([]K, entries)
-	for rank := range keys {
-		keys[rank] = key(rank)
-	}
 	before := heap()
 	full := makeStore()
-	for rank, key := range keys {
-		full.set(key, int64(rank))
+	for rank := 0; rank < entries; rank++ {
+		full.set(key(rank), int64(rank))
 	}
 	report := func(workload string, threads int, metric string, value float64) {
 		fmt.Printf("memory,%s/%s/%d,%s,%d,%s,%f\n", workload, kind, entries, subject, threads, metric, value)
 	}
 	report("space", 1, "bytes_per_entry", (heap()-before)/float64(entries))
-	runtime.KeepAlive(keys)
 	cumulative := zipf(entries)
 	for threads := 1; threads <= 2; threads++ {
 		ranks := make([][]int, threads)

@@ -68,7 +68,7 @@ extension String: CacheKey {
 
 extension RawSpan {
   /// Whether no byte is above 127: eight at a time.
-  fileprivate var isASCII: Bool {
+  var isASCII: Bool {
     let count = byteCount
     var seen: UInt64 = 0
     // In bounds by the comparisons.

@@ -128,7 +128,7 @@ extension EntryTable {
     @usableFromInline var era = UInt64.max
     @usableFromInline var effects: [BatchEffect] = []
     @usableFromInline var leaving: [Entry<Value>?] = []
-    @usableFromInline var slots: [SlotTable<Key, Value>.Slot] = []
+    @usableFromInline var taken: [SlotTable<Key, Value>.Taken] = []
 
     @inlinable
     init(had: [Held<Value>?]) {
@@ -191,13 +191,13 @@ extension EntryTable {
     case .shown(let isSettled, _): shard.versions.setEdited(!isSettled, fingerprint)
     }
     let era = shard.era
-    let (_, left, slot) = shard.transition(
+    let (_, left, taken) = shard.transition(
       part.key, fingerprint: fingerprint, at: number, cost: part.arrival?.cost ?? 0, budget: budget
     ) { entry in
       Entry.arrive(
         &entry, part.arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted, era: era) })
     }
     batch.leaving.append(left)
-    if let slot { batch.slots.append(slot) }
+    if let taken { batch.taken.append(taken) }
   }
 }

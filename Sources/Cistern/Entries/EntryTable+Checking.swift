@@ -23,7 +23,9 @@ extension EntryTable {
     var keys: [Key] = []
     for index in 0..<shards.count {
       shards.withShard(at: index) { shard in
-        shard.slots.forEach { _, slot, _ in if slot.entry.isReady { keys.append(slot.key) } }
+        shard.slots.forEach { number, slot, _ in
+          if slot.entry.isReady { keys.append(shard.slots.key(of: number)) }
+        }
       }
     }
     return keys
@@ -49,22 +51,23 @@ extension EntryTable {
       var shardCost = 0
       var shardCount = 0
       shard.slots.forEach { number, slot, node in
+        let key = shard.slots.key(of: number)
         switch slot.entry {
         case .ready:
           shardCost += Int(node.cost)
           shardCount += 1
-          if slot.use.queue == .none { findings.append("\(slot.key) is ready and in no queue") }
+          if slot.use.queue == .none { findings.append("\(key) is ready and in no queue") }
         case .refreshing(let refreshing):
           shardCost += Int(node.cost)
           shardCount += 1
-          if slot.use.queue == .none { findings.append("\(slot.key) is refreshing and in no queue") }
-          findings.append("\(slot.key) is refreshing, with \(refreshing.flight.waiterCount) waiters")
+          if slot.use.queue == .none { findings.append("\(key) is refreshing and in no queue") }
+          findings.append("\(key) is refreshing, with \(refreshing.flight.waiterCount) waiters")
         case .inProgress(let flight):
-          findings.append("\(slot.key) is in progress, with \(flight.waiterCount) waiters")
-          if slot.use.queue != .none { findings.append("\(slot.key) is in progress and in a queue") }
+          findings.append("\(key) is in progress, with \(flight.waiterCount) waiters")
+          if slot.use.queue != .none { findings.append("\(key) is in progress and in a queue") }
         }
-        if shard.slots.find(slot.key, fingerprint: node.fingerprint) != number {
-          findings.append("\(slot.key) has a slot and is not found there")
+        if shard.slots.find(key, fingerprint: node.fingerprint) != number {
+          findings.append("\(key) has a slot and is not found there")
         }
       }
       var refreshing = 0

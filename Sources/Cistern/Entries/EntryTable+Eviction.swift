@@ -33,7 +33,7 @@ extension EntryTable {
       let freed = shards.withShard(at: index) { shard -> Int? in
         defer { standings.note(shard.policy.lowestDensity, of: index) }
         let freed = shard.evict(sparing: .none, budget: budget, into: &gone, isObserved: isObserved()) {
-          announce($0)
+          evicted($0, $1)
         }
         if let freed { budget.release(cost: freed, count: 1) }
         return freed
@@ -44,14 +44,6 @@ extension EntryTable {
       }
     }
     return nil
-  }
-}
-
-extension EntryTable {
-  /// Tells observers that an entry makes room for others. Inside its critical section.
-  @inlinable
-  func announce(_ slot: Shard<Key, Value>.Slots.Slot) {
-    if let held = slot.entry.held { evicted(slot.key, held) }
   }
 }
 

@@ -50,7 +50,7 @@ extension EntryTable {
     for index in 0..<shards.count {
       var position = SweepPosition()
       while true {
-        let (gone, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.Slot], Bool) in
+        let (gone, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.Taken], Bool) in
           let isDone = shard.sweep(&position, budget: budget)
           defer { shard.invalidated = [] }
           return (shard.invalidated, isDone)

@@ -21,7 +21,7 @@ extension EntryTable {
     let fingerprint = Self.fingerprint(hash)
     // Let go of at the end, outside the lock.
     var replaced: Entry<Value>?
-    var removed: Shard<Key, Value>.Slots.Slot?
+    var removed: Shard<Key, Value>.Slots.Taken?
     var gone = Shard<Key, Value>.Evicted.nothing
     defer { withExtendedLifetime((replaced, removed, gone)) {} }
     let holds = arrival.map { canHold($0.cost) } ?? false
@@ -63,7 +63,7 @@ extension EntryTable {
           short = shard.makeRoom(
             for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
             shardCount: shards.count, standings: standings, into: &gone, isObserved: isObserved()
-          ) { announce($0) }
+          ) { evicted($0, $1) }
           guard short == nil else { return nil }
         }
         let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)

@@ -47,16 +47,20 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
     prefixes.removeAll { $0.number <= number }
   }
 
-  /// Whether one that is newer than `era` concerns a key with these tags.
+  /// Whether one that is newer than `era` concerns a key with these tags. The key is asked for at most
+  /// once, and only where there are prefixes.
   @usableFromInline
-  func concerns(_ key: Key, tags keyTags: [String], since era: UInt64) -> Bool {
-    concerns(key, since: era) || keyTags.contains { tag in tags[tag].map { $0 > era } ?? false }
+  func concerns(_ key: @autoclosure () -> Key, tags keyTags: [String], since era: UInt64) -> Bool {
+    concerns(key(), since: era) || keyTags.contains { tag in tags[tag].map { $0 > era } ?? false }
   }
 
   /// Whether one that is newer than `era` concerns a key, whatever its tags are.
   @usableFromInline
-  func concerns(_ key: Key, since era: UInt64) -> Bool {
-    era < floor || prefixes.contains { $0.number > era && $0.matches(key) }
+  func concerns(_ key: @autoclosure () -> Key, since era: UInt64) -> Bool {
+    if era < floor { return true }
+    guard prefixes.contains(where: { $0.number > era }) else { return false }
+    let key = key()
+    return prefixes.contains { $0.number > era && $0.matches(key) }
   }
 
   /// The whole number of an era that was cut to fit a slot; it lies less than 2²⁴ invalidations back.

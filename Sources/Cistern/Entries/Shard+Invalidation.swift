@@ -18,20 +18,19 @@ extension Shard {
   @inlinable
   @inline(never)
   mutating func bringUpToDate(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
-    let key = slots[number].key
     switch slots[number].entry {
     case .inProgress(let flight):
       // What tags it will have is not known. That is looked at when it brings its value.
-      if !invalidations.concerns(key, since: flight.era) { return true }
+      if !invalidations.concerns(slots.key(of: number), since: flight.era) { return true }
     case .ready(var held):
-      if !isInvalidated(held, forKey: key) {
+      if !isInvalidated(held, forKey: slots.key(of: number)) {
         held.era = era
         slots[number].entry = .ready(held)
         return true
       }
     case .refreshing(let refreshing):
       var held = refreshing.held
-      if !isInvalidated(held, forKey: key) {
+      if !isInvalidated(held, forKey: slots.key(of: number)) {
         held.era = era
         slots[number].entry = .refreshing(Refreshing(held: held, flight: refreshing.flight))
         return true
@@ -45,10 +44,10 @@ extension Shard {
   }
 
   @inlinable
-  func isInvalidated(_ held: Held<Value>, forKey key: Key) -> Bool {
+  func isInvalidated(_ held: Held<Value>, forKey key: @autoclosure () -> Key) -> Bool {
     guard held.era != era else { return false }
     let since = invalidations.number(of: held.era)
-    return invalidations.concerns(key, tags: held.timing.tags, since: since)
+    return invalidations.concerns(key(), tags: held.timing.tags, since: since)
   }
 }
 

@@ -31,7 +31,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// What concerns entries that are older than ``era``.
   @usableFromInline var invalidations = PendingInvalidations<Key>()
   /// What an invalidation took out, to be let go of outside the lock by the sweep that follows each.
-  @usableFromInline var invalidated: [Slots.Slot] = []
+  @usableFromInline var invalidated: [Slots.Taken] = []
 
   /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
   /// memory only if no write of its key came between.
@@ -99,23 +99,23 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   mutating func evict(
     sparing kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
-    isObserved: Bool = false, announce: (Slots.Slot) -> Void = { _ in }
+    isObserved: Bool = false, announce: (Key, Held<Value>) -> Void = { _, _ in }
   ) -> Int? {
     guard let victim = policy.evict(sparing: kept, in: slots.evictionNodes) else { return nil }
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     let freed = Int(slots[node: victim].cost)
     if slots[victim].entry.era != era, var held = slots[victim].entry.held,
-      isInvalidated(held, forKey: slots[victim].key)
+      isInvalidated(held, forKey: slots.key(of: victim))
     {
       held.copy = .ended
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
-    if isObserved { announce(slots[victim]) }
+    if isObserved, let held = slots[victim].entry.held { announce(slots.key(of: victim), held) }
     // A flight that was to refresh it goes on, and keeps the slot.
     if case .refreshing(let refreshing) = slots[victim].entry {
       slots[victim].entry = .inProgress(refreshing.flight)
       refreshingCount -= 1
-      evicted.append(Slots.Slot(key: slots[victim].key, entry: .ready(refreshing.held)))
+      evicted.append(Slots.Taken(key: nil, entry: .ready(refreshing.held)))
     } else {
       evicted.append(slots.remove(victim))
     }
@@ -137,7 +137,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func makeRoom(
     for cost: UInt32, replacing number: SlotNumber?, budget: MemoryBudget, index: Int, shardCount: Int,
     standings: ShardStandings, into evicted: inout Evicted, isObserved: Bool = false,
-    announce: (Slots.Slot) -> Void = { _ in }
+    announce: (Key, Held<Value>) -> Void = { _, _ in }
   ) -> Shortage? {
     var difference = (cost: Int(cost), count: 1)
     var spared = SlotNumber.none
@@ -169,18 +169,18 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline
   enum Evicted {
     case nothing
-    case one(Slots.Slot)
-    case several([Slots.Slot])
+    case one(Slots.Taken)
+    case several([Slots.Taken])
 
     @inlinable
-    mutating func append(_ slot: Slots.Slot) {
+    mutating func append(_ taken: consuming Slots.Taken) {
       switch self {
-      case .nothing: self = .one(slot)
-      case .one(let first): self = .several([first, slot])
-      case .several(var slots):
+      case .nothing: self = .one(taken)
+      case .one(let first): self = .several([first, taken])
+      case .several(var all):
         self = .nothing
-        slots.append(slot)
-        self = .several(slots)
+        all.append(taken)
+        self = .several(all)
       }
     }
   }
@@ -210,13 +210,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Lets the state machine decide on an entry, and puts what it decided into effect: the entry enters or leaves the
   /// table, and a value enters or leaves the policy's order. Room for a new value has been made.
   ///
-  /// - Returns: what the machine answered, and what is to be let go of outside the lock: the entry as it was, and the slot
-  ///   that was taken out, with its key.
+  /// - Returns: what the machine answered, and what is to be let go of outside the lock: the entry as it was, and what
+  ///   was taken out, with its key.
   @inlinable
   mutating func transition<Decision>(
     _ key: Key, fingerprint: UInt32, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
     _ decide: (inout Entry<Value>?) -> Decision
-  ) -> (decision: Decision, leaving: Entry<Value>?, slot: Slots.Slot?) {
+  ) -> (decision: Decision, leaving: Entry<Value>?, taken: Slots.Taken?) {
     let before: Entry<Value>? = number.map { slots[$0].entry }
     var after = before
     let decision = decide(&after)

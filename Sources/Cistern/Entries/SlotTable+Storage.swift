@@ -49,11 +49,12 @@ extension SlotTable {
     // An empty one may be of those that share their control bytes.
     for group in 0..<(count == 0 ? 0 : groupCount) {
       for offset in ControlWord.full(unsafe controls[group]) {
-        let old = group * 8 + offset
-        let new = rebuilt.takeSlot(unsafe nodes[old].fingerprint)
-        unsafe (rebuilt.slots + new.index).moveInitialize(from: slots + old, count: 1)
-        unsafe (rebuilt.nodes + new.index).initialize(to: nodes[old])
-        numbers.set(SlotNumber(UInt32(old)), to: new)
+        let old = SlotNumber(UInt32(group * 8 + offset))
+        let new = rebuilt.takeSlot(self[node: old].fingerprint)
+        rebuilt.keyPlace(new).moveInitialize(from: keyPlace(old))
+        unsafe rebuilt.content(new).moveInitialize(from: content(old), count: 1)
+        unsafe (rebuilt.nodes + new.index).initialize(to: self[node: old])
+        numbers.set(old, to: new)
       }
       // Its slots have been moved out: nothing is left to destroy.
       unsafe controls[group] = ControlWord.allEmpty

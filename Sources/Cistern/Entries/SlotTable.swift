@@ -7,7 +7,7 @@ public import Synchronization
 /// of them, so that they stay near the processor), and then the one slot whose byte matches: one line of memory, found
 /// without following a pointer. Of its group's slots a key takes its favourite, or the one in the same line, where it
 /// can: that line is fetched ahead, while the control bytes still are. What only eviction needs is kept apart: with
-/// 64-bit keys and values a slot has 32 bytes and never crosses a line.
+/// 64-bit keys and values a slot has 32 bytes, with strings as keys 64, and never crosses a line.
 ///
 /// After Google's Swiss tables, with their word-at-a-time matching. The number of groups need not be a power of two, so
 /// that growth by a quarter keeps the table at least two thirds as full as it may be.
@@ -16,15 +16,27 @@ public import Synchronization
 @safe
 @usableFromInline
 struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
-  /// A key, its entry, and the entry's use. In this order there is no gap between the last two.
+  /// What a slot has behind its key: the entry, and the entry's use. In this order there is no gap between the two.
   @usableFromInline
-  struct Slot {
-    @usableFromInline let key: Key
+  struct Content {
     @usableFromInline var entry: Entry<Value>
     @usableFromInline var use = EvictionUse()
 
     @inlinable
-    init(key: Key, entry: Entry<Value>) {
+    init(entry: Entry<Value>) {
+      self.entry = entry
+    }
+  }
+
+  /// What was taken out, to be let go of outside the lock.
+  @usableFromInline
+  struct Taken {
+    /// Nil where the slot's own memory is all that the key has, and where it stays.
+    @usableFromInline let key: Key?
+    @usableFromInline let entry: Entry<Value>
+
+    @inlinable
+    init(key: consuming Key?, entry: consuming Entry<Value>) {
       self.key = key
       self.entry = entry
     }
@@ -34,7 +46,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   // their nodes. All three owned, for `groupCount` groups. A table without slots has one group of control bytes, which is
   // everybody's: it says that nothing is there, and is never written, because none of its slots may be taken.
   @usableFromInline var controls: UnsafeMutablePointer<UInt64>
-  @usableFromInline var slots: UnsafeMutablePointer<Slot>
+  @usableFromInline var slots: UnsafeMutableRawPointer
   @usableFromInline var nodes: UnsafeMutablePointer<EvictionNode>
   // Of four bytes each, so that all that a hit reads of a shard lies in one line of memory.
   @usableFromInline var groups: UInt32
@@ -61,7 +73,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   init() {
     unsafe controls = SlotTableWithoutSlots.controls
-    unsafe slots = SlotTableWithoutSlots.nothing.assumingMemoryBound(to: Slot.self)
+    unsafe slots = SlotTableWithoutSlots.nothing
     unsafe nodes = SlotTableWithoutSlots.nothing.assumingMemoryBound(to: EvictionNode.self)
     groups = 1
     emptySlotsLeft = 0
@@ -72,9 +84,8 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let slotCount = groupCount * 8
     unsafe controls = .allocate(capacity: groupCount)
     unsafe controls.initialize(repeating: ControlWord.allEmpty, count: groupCount)
-    // Aligned to lines of memory, so that a slot of 32 bytes lies in one.
-    let raw = UnsafeMutableRawPointer.allocate(byteCount: slotCount * MemoryLayout<Slot>.stride, alignment: 64)
-    unsafe slots = raw.bindMemory(to: Slot.self, capacity: slotCount)
+    // Aligned to lines of memory, so that a slot of 32 or 64 bytes lies in one.
+    unsafe slots = .allocate(byteCount: slotCount * Self.stride, alignment: 64)
     unsafe nodes = .allocate(capacity: slotCount)
     // Slots have numbers of four bytes, too.
     groups = UInt32(groupCount)
@@ -86,10 +97,12 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     guard unsafe controls != SlotTableWithoutSlots.controls else { return }
     for group in 0..<groupCount {
       for offset in ControlWord.full(unsafe controls[group]) {
-        unsafe (slots + group &* 8 + offset).deinitialize(count: 1)
+        let number = SlotNumber(UInt32(truncatingIfNeeded: group &* 8 &+ offset))
+        keyPlace(number).deinitialize()
+        unsafe content(number).deinitialize(count: 1)
       }
     }
-    unsafe UnsafeMutableRawPointer(slots).deallocate()
+    unsafe slots.deallocate()
     unsafe nodes.deallocate()
     unsafe controls.deallocate()
   }
@@ -100,16 +113,9 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @_lifetime(borrow self)
     borrowing get {
       unsafe EvictionNodes(
-        nodes: nodes, controls: controls, groupCount: groupCount, slots: UnsafeMutableRawPointer(slots),
-        slotStride: MemoryLayout<Slot>.stride, useOffset: Self.useOffset, owner: self)
+        nodes: nodes, controls: controls, groupCount: groupCount, slots: slots, slotStride: Self.stride,
+        useOffset: Self.contentOffset + Self.offset(of: \.use), owner: self)
     }
-  }
-
-  /// The bytes from a slot's start to its use.
-  @inlinable
-  static var useOffset: Int {
-    guard let offset = MemoryLayout<Slot>.offset(of: \.use) else { preconditionFailure("a stored field has an offset") }
-    return offset
   }
 
   /// The slot of a key; nil where it has none. Only the key's `==` runs.
@@ -119,13 +125,13 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let pattern = ControlWord.pattern(fingerprint)
     var group = homeGroup(fingerprint)
     // Most keys are there: the line is on its way while the control word, which says so, still is.
-    unsafe cistern_prefetch(slots + group &* 8 + Self.favouriteOffset(fingerprint))
+    unsafe cistern_prefetch(slots + (group &* 8 &+ Self.favouriteOffset(fingerprint)) &* Self.stride)
     while true {
       let word = unsafe controls[group]
       var matches = ControlWord.matches(word, pattern)
       while matches != 0 {
-        let index = group &* 8 &+ matches.trailingZeroBitCount &>> 3
-        if unsafe areEqualKeys(slots[index].key, key) { return SlotNumber(UInt32(truncatingIfNeeded: index)) }
+        let number = SlotNumber(UInt32(truncatingIfNeeded: group &* 8 &+ matches.trailingZeroBitCount &>> 3))
+        if keyPlace(number).holds(key) { return number }
         matches &= matches &- 1
       }
       // A key goes past a group only while that has no empty slot.
@@ -149,22 +155,25 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// The slot of an entry that is in the table.
   @inlinable
-  subscript(number: SlotNumber) -> Slot {
+  subscript(number: SlotNumber) -> Content {
     // The number comes from `find`, `insert` or the policy, so the slot is initialised.
-    _read { yield unsafe slots[number.index] }
-    _modify { yield unsafe &slots[number.index] }
+    _read { yield unsafe content(number).pointee }
+    _modify { yield unsafe &content(number).pointee }
   }
+
+  /// The key of an entry that is in the table. A string whose bytes are in the slot is made anew.
+  @inlinable
+  func key(of number: SlotNumber) -> Key { keyPlace(number).key }
 
   /// Puts an entry in the place of one that is in the table, which is the caller's then.
   @inlinable
   @inline(__always)
   mutating func exchangeEntry(_ number: SlotNumber, _ entry: Entry<Value>) -> Entry<Value> {
     // Moved, not copied: no references are counted. The slot is initialised before and after.
-    unsafe withUnsafeMutablePointer(to: &slots[number.index].entry) { place in
-      let replaced = unsafe place.move()
-      unsafe place.initialize(to: entry)
-      return replaced
-    }
+    let place = unsafe part(\.entry, of: number, as: Entry<Value>.self)
+    let replaced = unsafe place.move()
+    unsafe place.initialize(to: entry)
+    return replaced
   }
 
   /// The node of an entry that is in the table.
@@ -180,19 +189,9 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   borrowing func countUse(_ number: SlotNumber, upTo maximum: UInt8) {
     // The byte of a number that is an entry's, as an atomic, which has the same layout. Whoever uses it as a plain byte has
     // the shard alone.
-    let frequency = unsafe (UnsafeMutableRawPointer(slots + number.index) + Self.frequencyOffset)
-      .assumingMemoryBound(to: Atomic<UInt8>.self)
+    let frequency = unsafe part(\.use.frequency, of: number, as: Atomic<UInt8>.self)
     let before = unsafe frequency.pointee.load(ordering: .relaxed)
     if before < maximum { unsafe frequency.pointee.store(before &+ 1, ordering: .relaxed) }
-  }
-
-  /// The bytes from a slot's start to its frequency.
-  @inlinable
-  static var frequencyOffset: Int {
-    guard let offset = MemoryLayout<Slot>.offset(of: \.use.frequency) else {
-      preconditionFailure("a stored field has an offset")
-    }
-    return offset
   }
 
   /// Whether the table has to be rebuilt before the next insertion: ``rebuild()``.
@@ -203,7 +202,8 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   mutating func insert(_ key: Key, fingerprint: UInt32, entry: consuming Entry<Value>) -> SlotNumber {
     let number = takeSlot(fingerprint)
-    unsafe (slots + number.index).initialize(to: Slot(key: key, entry: entry))
+    keyPlace(number).initialize(to: key)
+    unsafe content(number).initialize(to: Content(entry: entry))
     unsafe (nodes + number.index).initialize(to: EvictionNode(fingerprint: fingerprint))
     count += 1
     return number
@@ -211,14 +211,16 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Takes an entry out; its parts are the caller's, to let go of outside the lock.
   @inlinable
-  mutating func remove(_ number: SlotNumber) -> Slot {
-    let removed = unsafe (slots + number.index).move()
+  mutating func remove(_ number: SlotNumber) -> Taken {
+    // Moved from where it is: as a part of the content it would be copied. The use that stays behind needs no end.
+    let entry = unsafe part(\.entry, of: number, as: Entry<Value>.self).move()
+    let taken = Taken(key: keyPlace(number).take(), entry: entry)
     freeSlot(number)
     count -= 1
-    return removed
+    return taken
   }
 
-  /// Calls `body` with each entry's slot and node.
+  /// The numbers of the entries in some groups.
   @inlinable
   func numbers(inGroups groups: Range<Int>) -> [SlotNumber] {
     groups.flatMap { group in
@@ -228,11 +230,11 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   /// Visits every entry.
-  func forEach(_ body: (SlotNumber, borrowing Slot, EvictionNode) -> Void) {
+  func forEach(_ body: (SlotNumber, borrowing Content, EvictionNode) -> Void) {
     for group in 0..<groupCount {
       for offset in ControlWord.full(unsafe controls[group]) {
-        let index = group &* 8 + offset
-        unsafe body(SlotNumber(UInt32(index)), slots[index], nodes[index])
+        let number = SlotNumber(UInt32(group &* 8 + offset))
+        body(number, self[number], self[node: number])
       }
     }
   }

@@ -88,7 +88,7 @@ struct SlotTableTests {
             }
             if generator.next(below: 4) >= (grows ? 3 : 1) {
               let removed = table.remove(found)
-              if removed.key != key { Issue.record("\(removed.key) was removed for \(key)") }
+              if removed.key != key { Issue.record("another was removed for \(key)") }
               model[key] = nil
             }
           } else if grows || generator.next(below: 3) == 0 {
@@ -101,9 +101,10 @@ struct SlotTableTests {
           }
         }
         var visited: [Int] = []
-        table.forEach { slot, content, _ in
-          visited.append(content.key)
-          #expect(model[content.key]?.slot == slot)
+        table.forEach { slot, _, _ in
+          let key = table.key(of: slot)
+          visited.append(key)
+          #expect(model[key]?.slot == slot)
         }
         #expect(visited.sorted() == model.keys.sorted())
       }
@@ -138,7 +139,7 @@ struct SlotTableTests {
         var order: [Int] = []
         var next = list.oldest
         while next != .none {
-          order.append(table[next].key)
+          order.append(table.key(of: next))
           next = table[node: next].newer
         }
         #expect(order == Array(0..<size))
@@ -165,8 +166,54 @@ struct SlotTableTests {
   }
 
   @Test func `with keys and values of 64 bits a slot has 32 bytes, and its node 16`() {
-    #expect(MemoryLayout<SlotTable<Int, Int>.Slot>.stride == 32)
+    #expect(SlotTable<Int, Int>.stride == 32)
     #expect(MemoryLayout<EvictionNode>.stride == 16)
+  }
+
+  @Test func `with strings as keys and values of 64 bits a slot is a line of memory`() {
+    #expect(SlotTable<String, Int>.stride == 64)
+  }
+
+  @Test func `other keys are compared by their own equality`() {
+    struct Folded: Hashable {
+      let text: String
+      static func == (left: Folded, right: Folded) -> Bool { left.text.lowercased() == right.text.lowercased() }
+      func hash(into hasher: inout Hasher) { hasher.combine(text.lowercased()) }
+    }
+    var table = SlotTable<Folded, Int>()
+    _ = table.rebuild()
+    let held = Held(value: 1, timing: .plain(until: .distantFuture), isPersisted: false)
+    let number = table.insert(Folded(text: "A"), fingerprint: 7, entry: .ready(held))
+    #expect(table.find(Folded(text: "a"), fingerprint: 7) == number)
+    #expect(table.find(Folded(text: "b"), fingerprint: 7) == nil)
+  }
+
+  /// Between two of them in an array lies more than one of them has.
+  private struct Padded: Hashable {
+    let number: SIMD4<Float>
+    let mark: UInt8
+  }
+
+  @Test func `a key that has less than its stride leaves what is behind it alone`() {
+    #expect(MemoryLayout<Padded>.size == 17 && SlotTable<Padded, Int>.contentOffset == 24)
+    var table = SlotTable<Padded, Int>()
+    func key(_ number: Int) -> Padded { Padded(number: SIMD4(repeating: Float(number)), mark: 0xFF) }
+    for number in 0..<200 {
+      if table.isFull { _ = table.rebuild() }
+      let held = Held(value: number, timing: .plain(until: .distantFuture), isPersisted: false)
+      _ = table.insert(key(number), fingerprint: Spread.even.fingerprint(number), entry: .ready(held))
+    }
+    for number in 0..<200 {
+      let found = table.find(key(number), fingerprint: Spread.even.fingerprint(number))
+      #expect(found.flatMap { table[$0].entry.held?.value } == number)
+    }
+  }
+
+  @Test func `a slot keeps the alignment of any key and value, and takes no more than they need`() {
+    #expect(SlotTable<UInt8, Int>.contentOffset == 8)
+    #expect(SlotTable<SIMD4<Float>, Int>.stride % 16 == 0)
+    #expect(SlotTable<SIMD4<Float>, SIMD4<Float>>.contentOffset == 16)
+    #expect(SlotTable<UInt8, SIMD4<Float>>.contentOffset == 16)
   }
 }
 

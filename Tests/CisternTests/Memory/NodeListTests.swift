@@ -46,13 +46,13 @@ struct NodeListTests {
       var forward: [Int] = []
       var next = list.oldest
       while next != .none {
-        forward.append(table[next].key)
+        forward.append(table.key(of: next))
         next = table[node: next].newer
       }
       var backward: [Int] = []
       next = list.newest
       while next != .none {
-        backward.append(table[next].key)
+        backward.append(table.key(of: next))
         next = table[node: next].older
       }
       #expect(forward == model && backward == model.reversed())

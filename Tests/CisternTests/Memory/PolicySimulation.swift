@@ -24,7 +24,7 @@ struct PolicySimulation: ~Copyable {
 
   var keys: [Int] {
     var keys: [Int] = []
-    table.forEach { _, slot, _ in keys.append(slot.key) }
+    table.forEach { number, _, _ in keys.append(table.key(of: number)) }
     return keys.sorted()
   }
 
@@ -80,7 +80,8 @@ struct PolicySimulation: ~Copyable {
   @discardableResult
   mutating func evict(sparing kept: SlotNumber = .none) -> Int? {
     guard let victim = policy.evict(sparing: kept, in: table.evictionNodes) else { return nil }
-    let key = table.remove(victim).key
+    let key = table.key(of: victim)
+    _ = table.remove(victim)
     evicted.append(key)
     return key
   }

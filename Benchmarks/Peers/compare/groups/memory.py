@@ -54,7 +54,7 @@ def tables(figures):
             BASE, figures, rows("load"), "miss_ratio", lambda ratio: f"{ratio:.1%}", subjects),
         ratio_table(
             "memory-space", "Bytes per entry",
-            "With the words that hold key and value in the table, without what they keep elsewhere.",
+            "With the key, which is made anew for it and kept by nobody else; values are numbers.",
             BASE, figures, space(), "bytes_per_entry", size, subjects),
     ]
     return [table for table in made if table]

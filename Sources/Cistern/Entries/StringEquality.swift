@@ -1,19 +1,5 @@
 import CMemoryHints
 
-/// Whether two keys are equal, as their type's `==` says. Of strings the bytes are compared first, without the four calls
-/// that lead the standard library there: what is looked up has, as a rule, the bytes of what is stored.
-@inlinable
-@inline(__always)
-func areEqualKeys<Key: Hashable>(_ left: Key, _ right: Key) -> Bool {
-  if Key.self == String.self {
-    // The casts are of values to the type that they have.
-    let left = unsafe unsafeBitCast(left, to: String.self)
-    let right = unsafe unsafeBitCast(right, to: String.self)
-    return haveSameWords(left, right) || areEqualStrings(left, right)
-  }
-  return left == right
-}
-
 /// Whether two strings consist of the same words: the same bytes, where these are few enough to be in there, or the same
 /// storage. Says nothing of the others.
 @inlinable
@@ -28,6 +14,8 @@ func haveSameWords(_ left: String, _ right: String) -> Bool {
   #endif
 }
 
+/// Whether two strings are equal, as their `==` says. Bytes are compared first, without the four calls that lead the standard
+/// library there: what is looked up has, as a rule, the bytes of what is stored.
 // Reads only: without that being said the caller counts a reference to what is stored.
 @_effects(readonly)
 @inline(never)
