@@ -4,7 +4,7 @@ import CMemoryHints
 ///
 /// A string of more than 15 bytes has storage of its own. To compare it there costs a look-up one or two lines of memory more
 /// than it touches otherwise, which is most of what it waits for; bytes that lie in the slot come with it. Nor is that storage,
-/// 48 bytes and more, held: who asks for the key gets a string made anew. Shorter ones have their bytes in their own two words.
+/// 64 bytes and more, held: who asks for the key gets a string made anew. Shorter ones have their bytes in their own two words.
 ///
 /// Only ASCII, because its bytes are in normalization form C, in every version of Unicode.
 @safe

@@ -186,6 +186,18 @@ struct SlotTableTests {
     let number = table.insert(Folded(text: "A"), fingerprint: 7, entry: .ready(held))
     #expect(table.find(Folded(text: "a"), fingerprint: 7) == number)
     #expect(table.find(Folded(text: "b"), fingerprint: 7) == nil)
+
+    var place = [UInt8](repeating: 0, count: 16)
+    unsafe place.withUnsafeMutableBytes { memory in
+      guard let address = memory.baseAddress else { return }
+      let number = unsafe KeyPlace<Int>(address)
+      number.initialize(to: 7)
+      #expect(number.holds(7) && !number.holds(8))
+      let bytes = unsafe KeyPlace<[UInt8]>(address)
+      bytes.initialize(to: [7])
+      #expect(bytes.holds([7]) && !bytes.holds([7, 0]))
+      bytes.deinitialize()
+    }
   }
 
   /// Between two of them in an array lies more than one of them has.
