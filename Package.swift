@@ -79,7 +79,7 @@ if !coreOnly {
     .testTarget(
       name: "StressKitTests",
       dependencies: [
-        "StressKit", "Cistern", "CisternTesting", "Locking",
+        "StressKit", "Cistern", "CisternTesting", "Locking", "CisternCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings

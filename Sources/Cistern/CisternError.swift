@@ -13,7 +13,8 @@ public struct CisternError: Error, Sendable {
     case noSpace
     /// Another process holds the store in a way that cannot be shared.
     case storeInUse
-    /// The store is open with other settings in this process, or its cache exists with other types.
+    /// The store or cache is open in this process with other settings or types, or a cache's records were written by
+    /// another codec. The message names the difference.
     case conflictingOpen
     /// The store was closed, or belongs to the process that this one was forked from.
     case storeClosed
@@ -21,7 +22,7 @@ public struct CisternError: Error, Sendable {
     case readOnly
     /// The write was refused: it is larger than the tier can ever hold.
     case tooLarge
-    /// The value could not be encoded; it stays in memory.
+    /// The value could not be encoded. Memory holds it if the cache has a weigher; else nothing was stored.
     case notEncodable
     /// A draft wrote keys that have changed below it since; nothing was saved. The cause is a ``DraftConflictError``.
     case conflict
@@ -31,6 +32,8 @@ public struct CisternError: Error, Sendable {
     case notCached
     /// The caller waited as long as it wanted to (``LoadPolicy/timingOut(after:)``).
     case timedOut
+    /// A fetch loads a key whose own fetch waits for it, directly or through others: neither could end.
+    case cyclicLoad
     /// The disk failed; what was staged before it and not yet committed is not on disk.
     case diskFailed
   }
@@ -54,9 +57,30 @@ public struct CisternError: Error, Sendable {
 }
 
 extension CisternError: CustomStringConvertible {
-  /// The message, where it happened, and the cause, on one line.
+  /// The message, the operation that failed, the cause, and advice if there is any, on one line.
   public var description: String {
-    let head = "\(message) (\(location))"
-    return cause.map { "\(head): \($0)" } ?? head
+    var text = "\(message) (\(location))"
+    if let cause { text += ": \(cause)" }
+    if let advice = code.advice { text += ". \(advice)." }
+    return text
+  }
+}
+
+extension CisternError.Code {
+  /// A remedy that does not depend on the case; nil for kinds of failure whose messages name one.
+  var advice: String? {
+    switch self {
+    case .invalidArgument, .directoryUnusable, .conflictingOpen, .storeInUse, .cyclicLoad: nil
+    case .noSpace: "Free space on the disk, or raise the store's disk limit"
+    case .storeClosed: "Open the store again"
+    case .readOnly: "Open the store for writing"
+    case .tooLarge: "Raise the store's disk limit, or store smaller values"
+    case .notEncodable: "Correct the value, or give the cache a codec that can encode it"
+    case .conflict: "Save again with a policy that resolves the conflicts"
+    case .notMerged: "Correct the cache's merge, or remove the key first"
+    case .notCached: "Load the key with a policy that fetches"
+    case .timedOut: "Load the key again, or wait longer"
+    case .diskFailed: "Check the disk; until it works again, values are kept in memory only"
+    }
   }
 }

@@ -34,7 +34,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   /// The value that `fetch` brings; runs it once for all callers that ask for `key` before it returns.
   ///
   /// Runs on the caller's actor; `fetch` runs in a task of its own. Throws what `fetch` throws, and `CancellationError`
-  /// promptly when the calling task is cancelled. O(1) a caller.
+  /// promptly when the calling task is cancelled. Throws `CisternError` with the code ``CisternError/Code/cyclicLoad`` inside a
+  /// fetch that the flight itself waits for. O(1) a caller.
   @inlinable
   public nonisolated(nonsending) func value(
     forKey key: Key, fetch: @escaping @Sendable (Key) async throws -> Value
@@ -42,7 +43,20 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     try Task.checkCancellation()
     let hash = table.hash(key)
     let seat = board(key, hash: hash, fetch: fetch)
-    return try await seat.flight.wait(as: seat.waiter)
+    guard let fetch = seat.enclosing else { return try await seat.flight.wait(as: seat.waiter) }
+    return try await wait(for: seat.flight, as: seat.waiter, inside: fetch, forKey: key)
+  }
+
+  /// Waits inside another fetch, which may be the one that the flight waits for.
+  @usableFromInline
+  nonisolated(nonsending) func wait(
+    for flight: Flight<Value>, as waiter: Int, inside fetch: FlightWork, forKey key: Key
+  ) async throws -> Value {
+    do {
+      return try await flight.wait(as: waiter, lendingPermitOf: fetch)
+    } catch is LoadCycle {
+      throw LoadCycle.error(location: "coalescer, key \(key)")
+    }
   }
 
   /// Joins or leads. Apart from the waiting, and not inlined, so that the frames of those who wait are small.
@@ -50,18 +64,19 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   @inline(never)
   func board(
     _ key: Key, hash: UInt64, fetch: @escaping @Sendable (Key) async throws -> Value
-  ) -> (flight: Flight<Value>, waiter: Int) {
+  ) -> (flight: Flight<Value>, waiter: Int, enclosing: FlightWork?) {
+    let enclosing = FlightWork.enclosing
     let priority = Task.currentPriority
     let decision = table.load(key, hash: hash, at: MonotonicTime(nanoseconds: 0), priority: priority) {
       table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
     }
     switch decision {
     case .join(let flight, let waiter, _, _):
-      return (flight, waiter)
+      return (flight, waiter, enclosing)
     case .lead(let flight, let waiter, _, _):
       start(flight, forKey: key, hash: hash, priority: priority, fetch: fetch)
-      return (flight, waiter)
-    case .hit, .refresh, .notCached, .expired:
+      return (flight, waiter, enclosing)
+    case .hit, .refresh, .lookBehind, .notCached, .expired:
       preconditionFailure("a coalescer keeps no values")
     }
   }
@@ -72,18 +87,20 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
-    // The same twice: a task that is told of no executor at all has less to ask each time it is switched to, and a closure
-    // that is passed on takes another around it, and an asynchronous frame.
-    if let taskExecutor = pilot.taskExecutor {
-      flight.work.run(
-        Task(executorPreference: taskExecutor, priority: priority) { [table] in
-          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
-        })
-    } else {
-      flight.work.run(
-        Task(priority: priority) { [table] in
-          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
-        })
+    flight.work.startTask {
+      // The same twice: a task that is told of no executor at all has less to ask each time it is switched to, and a closure
+      // that is passed on takes another around it, and an asynchronous frame.
+      if let taskExecutor = pilot.taskExecutor {
+        flight.work.run(
+          Task(executorPreference: taskExecutor, priority: priority) { [table] in
+            await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+          })
+      } else {
+        flight.work.run(
+          Task(priority: priority) { [table] in
+            await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+          })
+      }
     }
   }
 

@@ -16,6 +16,12 @@ extension Environment {
     }
   }
 
+  /// Whether the lock file that is open is the one that lies in the directory now. Processes that have different ones do
+  /// not see each other's locks.
+  package func isLockInPlace() -> Bool {
+    EnvironmentFiles(in: directory).lock == files.lock
+  }
+
   /// Runs `body` with the descriptor of the data file, which is LMDB's own.
   func withDataFile<Result>(
     _ operation: String, _ body: (Int32) throws(LMDBError) -> Result

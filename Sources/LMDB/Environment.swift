@@ -38,6 +38,8 @@ package final class Environment: Sendable {
   @usableFromInline
   let forkCount: Int
   let process: pid_t
+  /// The files in the directory when they were opened.
+  let files: EnvironmentFiles
   let activity = Guarded(Activity())
   /// Held while a read-only environment opens a table; LMDB leaves that to its user. Otherwise the write lock does it.
   let databaseOpening = Guarded(())
@@ -49,6 +51,7 @@ package final class Environment: Sendable {
     self.options = options
     forkCount = ForkWatch.shared.count.load(ordering: .relaxed)
     process = getpid()
+    files = EnvironmentFiles(in: directory)
   }
 
   /// Opens the environment in `directory`, creating it (mode 0700, parents as the system's mask says) and its files

@@ -10,21 +10,22 @@ import Cistern
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 5, let limit = Int(arguments[3]) else {
-  print("usage: DiskChild write|batch|invalidate|hold|clear DIRECTORY LIMIT powerCut|processCrash")
+  print("usage: DiskChild write|batch|invalidate|hold|purge|pester|clear|fork DIRECTORY LIMIT powerCut|processCrash")
   exit(2)
 }
 let tier = try DiskTier(
-  directory: arguments[2], limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash)
+  directory: arguments[2], limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
+  commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5))
 let cache = try tier.partition(named: "cache") { _ in }
 
-func say(_ text: String) {
+@Sendable func say(_ text: String) {
   let line = Array((text + "\n").utf8)
   _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
 }
 
-func key(_ number: Int) -> [UInt8] { Array("key-\(number)".utf8) }
+@Sendable func key(_ number: Int) -> [UInt8] { Array("key-\(number)".utf8) }
 
-func record(_ key: [UInt8], _ number: Int, _ bytes: [UInt8]) -> StagedWrite {
+@Sendable func record(_ key: [UInt8], _ number: Int, _ bytes: [UInt8]) -> StagedWrite {
   .record(key: key, RecordMetadata(created: WallTime(nanosecondsSince1970: Int64(number)), cost: 1), bytes: bytes)
 }
 
@@ -92,11 +93,20 @@ case "hold":
     while true { sleep(1000) }
   }
 case "purge":
-  // Invalidates a tag, waits until that is over, and stays.
-  _ = cache.stageInvalidation(.tag("gone"))
+  // Invalidates a tag, or the prefix that the next argument says, and stays.
+  _ = cache.stageInvalidation(arguments.count > 5 ? .prefix(Array(arguments[5].utf8)) : .tag("gone"))
   try await tier.flush()
   say("invalidated")
   while true { sleep(1000) }
+case "pester":
+  // Invalidates one tag after the other, none of which a record has, until it is killed.
+  var number = 0
+  while true {
+    number += 1
+    _ = cache.stageInvalidation(.tag("none-\(number)"))
+    try await tier.flush()
+    if number == 1 { say("pestering") }
+  }
 case "clear":
   // Removes everything, writes one record, and stays.
   _ = cache.stageRemovalOfAll()
@@ -108,6 +118,32 @@ case "fork":
   _ = cache.stage(.record(key: key(0), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [1]))
   try await tier.flush()
   forkAndTry(cache, key(0))
+case "exit":
+  try stage(1, in: tier)
+  exit(0)
+case "exit-main":
+  // The end of the program is behind the switch.
+  try stage(1, in: tier)
+case "exit-stores":
+  for number in 1...3 { try stage(number, in: try openToExit("store-\(number)")) }
+  let last = try openToExit("store-4")
+  try stage(4, in: last)
+  exit(0)
+case "exit-writer": try await exitFromWriter()
+case "exit-committing": try exitDuringCommit()
+case "exit-hung": try exitWithHungDisk()
+case "exit-fork": try exitFromFork()
+case "script": try await runScript(isClosing: false)
+case "script-closing": try await runScript(isClosing: true)
+case "resources": _ = try countResources()
+case "relative":
+  // Opens a relative path, and changes the working directory.
+  unsafe chdir(arguments[2])
+  let relative = try DiskTier(directory: "relative", limit: .mebibytes(1)) { report in say("\(report.code)") }
+  unsafe chdir("/")
+  try stage(1, in: relative)
+  try await relative.flush()
+  try await relative.close()
 default: exit(2)
 }
 

@@ -42,6 +42,16 @@ case "system-fault":
     say("ended with \(error)")
     isFine = false
   }
+case "sharing":
+  let kinds = argument(4).split(separator: ",").compactMap { SharingKind(rawValue: String($0)) }
+  isFine = try await sharing(
+    rounds: number(2, or: 100), seed: UInt64(number(3, or: 1)), kinds: kinds.isEmpty ? SharingKind.allCases : kinds)
+case "share":
+  guard let kind = SharingKind(rawValue: argument(3)) else { exit(2) }
+  var process = try SharingProcess(
+    directory: argument(2), kind: kind, process: number(4, or: 0), generation: number(5, or: 0),
+    seed: UInt64(argument(6)) ?? 1)
+  await process.run(operations: number(7, or: 100))
 case "soak":
   isFine = try await soak(seconds: number(2, or: 600), seed: UInt64(number(3, or: 1)))
 case "check":
@@ -49,7 +59,7 @@ case "check":
     directory: argument(2), limit: number(3, or: 16 << 20), durability: durability(argument(4)),
     seed: UInt64(argument(5)) ?? 1, flushed: number(6, or: 0), keepsOrder: argument(7) == "ordered")
 default:
-  say("usage: Torture crashes|power-cuts|damage|faults …; scripts/torture --help tells more")
+  say("usage: Torture crashes|sharing|power-cuts|damage|faults …; scripts/torture --help tells more")
   exit(2)
 }
 exit(isFine ? 0 : 1)

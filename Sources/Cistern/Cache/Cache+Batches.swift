@@ -10,10 +10,13 @@ extension Cache {
   /// ```
   ///
   /// Returns when all is readable; ``commitBatch(context:_:)`` waits for the disk. Where the cache merges, each value is
-  /// merged. Where memory cannot hold all of them, the rest is on disk only.
+  /// merged, with those that the batch set for its key before. Where memory cannot hold all of them, the rest is on disk only.
   ///
-  /// Throws what `body` throws, and `CisternError` where the batch is too large to be one commit or to be in memory,
-  /// where there is no disk; or where a value cannot be encoded or merged. Then nothing is stored. O(n) for n keys, whose
+  /// A batch may fill a quarter of the disk limit, 256 MiB at most, and each of its values may be as large as it may be
+  /// alone. A large one evicts more than it takes up: on disk it is one transaction, which copies the pages that it changes.
+  ///
+  /// Throws what `body` throws, and `CisternError` if the batch is larger than that, or too large for memory if there is no
+  /// disk; or if a value cannot be encoded or merged. Then nothing is stored. O(n) for n keys, whose
   /// shards are locked together for that time.
   ///
   /// - Parameters:
@@ -24,7 +27,7 @@ extension Cache {
   public func batch<Result>(
     context: WriterContext? = nil, _ body: (inout Batch<Key, Value>) throws -> Result
   ) throws -> Result {
-    var batch = Batch<Key, Value>()
+    var batch = Batch<Key, Value>(layering: layering)
     let result = try body(&batch)
     secondTier?.partition.waitForRoom()
     _ = try write(batch, context: context)
@@ -39,26 +42,37 @@ extension Cache {
   public nonisolated(nonsending) func commitBatch<Result>(
     context: WriterContext? = nil, _ body: (inout Batch<Key, Value>) throws -> Result
   ) async throws -> Result {
-    var batch = Batch<Key, Value>()
+    var batch = Batch<Key, Value>(layering: layering)
     let result = try body(&batch)
-    await secondTier?.partition.waitForRoom()
+    await secondTier?.partition.prepareToCommit()
     try await waitForCommit(try write(batch, context: context))
     return result
   }
 
   @inlinable
   func write(_ batch: Batch<Key, Value>, context: WriterContext?) throws(CisternError) -> WriteOutcome {
-    let effect = arrivalEffect
-    return try writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
+    try writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
       key, finding throws(CisternError) in
-      switch batch.writes[key] {
-      case .store(let value, let storing):
-        PlannedWrite(.store(try merged(value, over: finding.usable, forKey: key)), storing, effect: effect)
-      case .remove: PlannedWrite(.remove)
-      case nil: PlannedWrite(.keep)
-      }
+      guard let write = batch.writes[key] else { return PlannedWrite(.keep) }
+      return try plan(write, arriving(write.storing), forKey: key, over: finding)
     }
   }
+
+  /// The outcome of a batch's or a draft's write of a key, merged if the cache merges.
+  @inlinable
+  func plan(
+    _ write: KeyWrite<Value>, _ storing: Storing, forKey key: Key, over finding: Finding
+  ) throws(CisternError) -> PlannedWrite {
+    let result = try write.value(over: finding.usable) { incoming, earlier throws(CisternError) in
+      try merged(incoming, over: earlier, forKey: key)
+    }
+    guard let result else { return PlannedWrite(.remove) }
+    return PlannedWrite(.store(result), storing, effect: write.replaces ? .replacement : arrivalEffect)
+  }
+
+  /// The meaning of a batch's later writes of a key for the earlier ones.
+  @inlinable
+  var layering: WriteLayering { merge == nil ? .replaces : .merges }
 
   @usableFromInline
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {
@@ -159,12 +173,13 @@ extension Cache {
         writing: Writing(arrival: nil, staged: staged, encodingError: nil), isAnnounced: true, isRemoval: true,
         existed: finding.edited.map { _ in finding.existed })
     case .store(let value):
+      let storing = keepingTags(of: finding, planned.storing)
       let shown = finding.edited.map {
-        prepare(value, under: $0, replacing: finding, forKey: key, storing: planned.storing)
+        prepare(value, under: $0, replacing: finding, forKey: key, storing: storing)
       }
       let writing =
         shown.map { Writing(arrival: $0.arrival, staged: $0.staged, encodingError: $0.encodingError) }
-        ?? prepare(value, forKey: key, storing: planned.storing)
+        ?? prepare(value, forKey: key, storing: storing)
       if let error = writing.encodingError { throw notEncodable(key, error) }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       return PreparedWrite(
@@ -196,16 +211,20 @@ extension Cache {
   func checkSize(_ prepared: [PreparedWrite]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }
     let size = prepared.reduce(0) { $0 + ($1.writing.staged?.stagedSize ?? 0) }
-    guard partition.canHold(batchBytes: size, count: prepared.count) else {
+    guard partition.canHold(batchBytes: size, count: prepared.count),
+      // Each write has the limit that it has alone.
+      prepared.allSatisfy({ partition.canHold(batchBytes: $0.writing.staged?.stagedSize ?? 0, count: 1) })
+    else {
       throw tooLarge(count: prepared.count, size: size)
     }
   }
 
   @usableFromInline
   func tooLarge(count: Int, size: Int) -> CisternError {
-    CisternError(
+    let limit = secondTier?.partition.largestBatch.map { ": it may fill a quarter of the disk limit, here \($0)" } ?? ""
+    return CisternError(
       .tooLarge,
-      "a batch of \(count) writes and \(size) bytes is more than one commit can hold; nothing of it was stored. Make several of it",
+      "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored. Make several of it",
       location: "cache \"\(name)\"")
   }
 
@@ -229,7 +248,7 @@ extension Cache {
     defer { withExtendedLifetime(former) {} }
     var outcome = WriteOutcome.nothing
     let token = secondTier?.partition.beginBatch()
-    let applied = table.writeAll(parts) { had, era in
+    let applied = table.writeAll(parts) { had, _ in
       var changes: [(event: Change<Key, Value>.Event, tags: [String])] = []
       var effects: [BatchEffect] = []
       effects.reserveCapacity(prepared.count)
@@ -238,7 +257,8 @@ extension Cache {
         let hadValue = write.existed ?? hadValue(had[index], keyBytes: write.writing.staged?.key)
         if write.existed != nil { former.append(edits.set(write.shown?.kept, for: key)) }
         var isPersisted = false
-        if let staged = write.writing.staged?.stamped(era: era), let token, let partition = secondTier?.partition {
+        if let unstamped = write.writing.staged, let token, let partition = secondTier?.partition {
+          let staged = stamped(unstamped, broughtBy: nil)
           switch partition.stage(staged, in: token) {
           case .staged: if case .record = staged { isPersisted = true }
           case .refused: outcome = .refused(size: 0)
@@ -247,7 +267,7 @@ extension Cache {
         let isKept = isPersisted || parts[index].arrival != nil
         let tags = tags(of: had[index], and: write.writing.arrival)
         if let shown = write.shown {
-          if let event = shown.event { changes.append((event, tags)) }
+          if let event = shown.event(of: key, existed: hadValue) { changes.append((event, tags)) }
           // Kept beside memory, while it is not settled.
           if shown.kept != nil { isPersisted = true }
         } else if isKept, let value = write.writing.arrival?.value {

@@ -65,16 +65,27 @@ extension Cache {
       }
     }
     if !led.isEmpty {
-      work.run(
-        Task(executorPreference: pilot.taskExecutor, priority: priority) { [self, led] in
-          if !work.isCancelled { await fly(led, storing: storing, fetch: fetch) }
-        })
+      for one in led { noteFetch(by: one.flight) }
+      work.startTask { [led] in
+        work.run(
+          Task(executorPreference: pilot.taskExecutor, priority: priority) { [self, led] in
+            if !work.isCancelled { await fly(led, storing: storing, fetch: fetch) }
+          })
+      }
     }
     work.leaveOne()
+    // It lends its permit once, and not for each key.
+    let enclosing = awaited.isEmpty ? nil : FlightWork.enclosing
+    enclosing?.lendPermit()
     var leftOut: Set<Key> = []
     for entry in awaited {
       do {
-        let value = try await entry.flight.wait(as: entry.waiter)
+        let value: Value
+        if let enclosing {
+          value = try await entry.flight.wait(as: entry.waiter, inside: enclosing)
+        } else {
+          value = try await entry.flight.wait(as: entry.waiter)
+        }
         if entry.flight.isInvalidated(since: era) {
           leftOut.insert(entry.key)
         } else {
@@ -82,10 +93,13 @@ extension Cache {
         }
       } catch is LookAgain {
         if entry.leads { result.left.insert(entry.key) } else { leftOut.insert(entry.key) }
+      } catch is LoadCycle {
+        result.failed[entry.key] = LoadCycle.error(location: location(of: entry.key))
       } catch {
         result.failed[entry.key] = error
       }
     }
+    await enclosing?.takeBackPermit()
     // Each wait of a cancelled task ends at once, having left its flight.
     try Task.checkCancellation()
     return leftOut
@@ -131,8 +145,10 @@ extension Cache {
   /// Hits, joins, or leads a flight of `work`, for one of the keys.
   @inlinable
   func start(_ key: Key, hash: UInt64, priority: TaskPriority, work: FlightWork) -> BulkStart {
+    var demand = Demand.standard
     while true {
-      let decision = table.load(key, hash: hash, at: now(), priority: priority) {
+      let era = table.newestInvalidation.load(ordering: .acquiring)
+      let decision = table.load(key, hash: hash, at: now(), accepting: demand, priority: priority) {
         table.makeFlight(forKey: key, hash: hash, work: work, priority: priority, pilot: pilot)
       }
       switch decision {
@@ -144,16 +160,23 @@ extension Cache {
         return .refreshing(value, flight)
       case .expired:
         endExpired(key, hash: hash)
+      case .lookBehind(let flight):
+        if case .loaded(let loaded) = lookBehind(flight, since: era, forKey: key, hash: hash, accepting: demand) {
+          return .value(loaded.value)
+        }
+        demand.hasLookedBehind = true
       case .notCached:
         preconditionFailure("a bulk load may fetch")
       case .join(let flight, let waiter, _, _):
         return .waiting(flight, waiter: waiter, leads: false)
       case .lead(let flight, let waiter, _, _):
-        switch landFromSecondTier(flight, forKey: key, hash: hash, policy: .cachedOrFetch) {
-        case .landed(let value):
+        switch landFromSecondTier(flight, forKey: key, hash: hash, accepting: demand) {
+        case .landed(let loaded):
           // It needs no fetch, so it must not keep the fetch for the others alive.
           work.leaveOne()
-          return .value(value)
+          return .value(loaded.value)
+        case .refreshing(let loaded):
+          return .refreshing(loaded.value, flight)
         case .lookAgain:
           work.leaveOne()
           continue
@@ -171,7 +194,7 @@ extension Cache {
   func fly(
     _ led: [LedFlight], storing: Storing, fetch: @Sendable ([Key]) async throws -> [Key: Value]
   ) async {
-    let departures = led.map { departure(forKey: $0.key, hash: $0.hash) }
+    let departures = led.map { departure(of: $0.flight, hash: $0.hash) }
     defer { for departure in departures { departure?.end() } }
     do {
       let keys = led.map(\.key)

@@ -13,7 +13,7 @@ extension Cache {
     noticeExpiry(ofKey: key, hash: hash)
     if !dependsOnCached {
       let writing: Writing<Value>
-      if storesPlainly, case nil = storing.expiry, storing.tags.isEmpty {
+      if storesPlainly, case nil = storing.expiry, storing.namedTags.isEmpty {
         let cost = cost(of: value, encodedSize: 1)
         if table.set(value, cost: cost, forKey: key, hash: hash) {
           return Written(value: value, outcome: .nothing)
@@ -50,10 +50,11 @@ extension Cache {
         case nil: break
         }
       }
-    ) { had, isHeld, era in
+    ) { had, isHeld, _ in
       let hadValue = hadValue(had, keyBytes: writing.staged?.key)
       var isPersisted = false
-      if let staged = writing.staged?.stamped(era: era), let secondTier {
+      if let write = writing.staged, let secondTier {
+        let staged = stamped(write, broughtBy: terms.condition.flight)
         switch secondTier.partition.stage(staged) {
         case .staged(let ticket):
           outcome = .staged(ticket)
@@ -100,8 +101,11 @@ extension Cache {
       if !edits.isEmpty { edited = edits.set(nil, for: key) }
       // Nil where the second tier cannot tell.
       let presence: Bool? = had != nil ? true : presence(of: keyBytes)
-      hadAny = edited.map { $0.shown != nil } ?? (presence ?? false)
-      guard hadAny || stagingAlways || edited != nil || presence == nil else { return false }
+      let isThere = presence ?? false
+      // A newer schema's record is removed, too. Readers and observers take its key for absent.
+      let isReadable = isThere && (had != nil || !isForeign(keyBytes))
+      hadAny = edited.map { $0.shown != nil } ?? isReadable
+      guard hadAny || isThere || stagingAlways || edited != nil || presence == nil else { return false }
       if let keyBytes, let secondTier {
         switch secondTier.partition.stage(.removal(key: keyBytes)) {
         case .staged(let ticket): outcome = .staged(ticket)
@@ -129,7 +133,14 @@ extension Cache {
   func hadValue(_ had: Held<Value>?, keyBytes: [UInt8]?) -> Bool {
     guard had == nil else { return true }
     guard observers.isObserved, let keyBytes else { return false }
-    return isPersisted(keyBytes)
+    return isPersisted(keyBytes) && !isForeign(keyBytes)
+  }
+
+  /// Whether a newer version of the schema wrote the key's record: every reader takes the key for absent.
+  @usableFromInline
+  func isForeign(_ keyBytes: [UInt8]?) -> Bool {
+    guard let keyBytes, let secondTier else { return false }
+    return secondTier.partition.schemaVersion(of: keyBytes.rawSpan).map { $0 > schemaVersion } ?? false
   }
 
   @inlinable
@@ -152,8 +163,11 @@ extension Cache {
   ) async throws(CisternError) {
     if let encodingError {
       throw CisternError(
-        .notEncodable, "the value could not be encoded; it is in memory only", location: location(of: key),
-        cause: encodingError)
+        .notEncodable,
+        weigher == nil
+          ? "the value could not be encoded; its size is not known, and it is not stored"
+          : "the value could not be encoded; it is in memory only",
+        location: location(of: key), cause: encodingError)
     }
     switch outcome {
     case .nothing, nil:

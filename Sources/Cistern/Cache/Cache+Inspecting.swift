@@ -1,6 +1,6 @@
 extension Cache {
-  /// Invalidations by tag or prefix that some entry may still have to be compared with.
-  package var pendingInvalidationCount: Int { table.invalidationLog.withLock { $0.count } }
+  /// The number of invalidations by tag or prefix that an entry or flight may be older than.
+  package var pendingInvalidationCount: Int { table.pendingInvalidations.count }
 
   /// Whether memory holds a value of the key, expired or not. Does not count as a use.
   package func isInMemory(_ key: Key) -> Bool {

@@ -26,8 +26,8 @@ extension Cache {
     if let ticket = invalidate(tag: tag, context: context) { try await secondTier?.partition.waitForCommit(ticket) }
   }
 
-  /// Removes every key for which `isRemoved` says so, one after the other, from both tiers. Keys that are stored while it
-  /// runs may stay.
+  /// Removes every key for which `isRemoved` says so, one after the other, from both tiers. A fetch of such a key that was
+  /// under way when this began is not stored: its waiters get the value. Keys that are stored while it runs may stay.
   ///
   /// Visits every key: O(n) on the calling thread, and reads what is on disk a little at a time. Where a tag or a prefix
   /// can say it, ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit nothing.
@@ -35,22 +35,32 @@ extension Cache {
   /// - Parameters:
   ///   - isRemoved: called outside all locks and transactions, once for a key.
   ///   - context: who removes, for ``Change/context``.
-  /// - Returns: how many keys were removed.
+  /// - Returns: how many keys were removed. A key that was only being fetched does not count.
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
+    // The value of a key in progress is in no tier yet. A removal is what keeps it from being stored.
+    let fetched = Set(table.keys(includingInProgress: true))
     var keys = Set(table.keys())
+    // Memory need not hold what unconfirmed edits show.
+    keys.formUnion(edits.keys)
+    // Keys of a newer schema's records: these are removed, though readers take the keys for absent.
+    var foreign: Set<Key> = []
     if let secondTier {
       // Before those that are committed: what is committed in between is found there.
       for bytes in secondTier.partition.stagedKeys { if let key = secondTier.key(bytes) { keys.insert(key) } }
-      secondTier.partition.forEachRecord { bytes, _, _ in
-        if let key = secondTier.key(bytes.copiedBytes()) { keys.insert(key) }
+      secondTier.partition.forEachRecord { bytes, metadata, _ in
+        if let key = secondTier.key(bytes.copiedBytes()), keys.insert(key).inserted,
+          metadata.schemaVersion > schemaVersion
+        {
+          foreign.insert(key)
+        }
         return true
       }
     }
     var count = 0
-    for key in keys where try isRemoved(key) {
+    for key in keys.union(fetched) where try isRemoved(key) {
       remove(key, context: context)
-      count += 1
+      if keys.contains(key), !foreign.contains(key) { count += 1 }
     }
     return count
   }
@@ -106,7 +116,9 @@ extension Cache where Key: CacheKey {
     return invalidate(.prefix(bytes), context: context) { key, _ in
       key.hasKeyBytesPrefix(bytes)
     } add: { pending, number in
-      pending.add(prefix: bytes, number: number) { $0.hasKeyBytesPrefix(bytes) }
+      pending.add(prefix: bytes, number: number) { key, prefixes in
+        key.withKeyBytes { prefixes.newestNumber(ofPrefixesOf: $0) }
+      }
     }
   }
 }
@@ -114,8 +126,8 @@ extension Cache where Key: CacheKey {
 extension Cache {
   @inlinable
   func invalidate(tag: String, context: WriterContext?) -> CommitTicket? {
-    invalidate(.tag(tag), context: context) { _, timing in
-      timing.tags.contains(tag)
+    invalidate(.tag(tag), context: context) { _, tags in
+      tags.contains(tag)
     } add: { pending, number in
       pending.add(tag: tag, number: number)
     }
@@ -124,12 +136,11 @@ extension Cache {
   /// Stamps the disk and all shards at once: nobody who writes finds it in one of them only.
   ///
   /// - Parameters:
-  ///   - concerns: whether it concerns a key that unconfirmed edits lie over, and whose confirmed value is good for so long.
-  ///     Called under locks.
+  ///   - concerns: whether it concerns a key whose value has these tags. Called under locks.
   ///   - add: adds the invalidation to those that are pending, by its number.
   @inlinable
   func invalidate(
-    _ what: Invalidation, context: WriterContext?, concerns: (Key, Timing) -> Bool,
+    _ what: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
     add: (inout PendingInvalidations<Key>, UInt64) -> Void
   ) -> CommitTicket? {
     var ticket: CommitTicket?
@@ -144,8 +155,10 @@ extension Cache {
         ticket = staged.ticket
       }
       add(&pending, number)
+    } concerns: {
+      concerns($0, $1)
     } commit: {
-      if !edits.isEmpty { edited = edits.removeAll { concerns($0, $1.timing) } }
+      if !edits.isEmpty { edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(.invalidated(what), context: context) }
     }
     deliverChanges()
@@ -153,10 +166,10 @@ extension Cache {
     return ticket
   }
 
-  /// Starts a task that lets go of what was invalidated, unless one is about to begin.
+  /// Starts a task that releases invalidated values, unless one runs.
   @inlinable
   func sweepBehind() {
-    guard !table.isSweepDue.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    guard table.requestSweep() else { return }
     TaskStarter.start(on: pilot.taskExecutor) { [table] in await table.sweep() }
   }
 }

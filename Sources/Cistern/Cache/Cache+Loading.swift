@@ -14,7 +14,8 @@ extension Cache {
   ///   flight is cancelled, unless ``CacheConfiguration/completesAbandonedFlights`` asks otherwise.
   ///
   /// Throws what `fetch` throws, `CancellationError`, and `CisternError` where the policy says so
-  /// (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``).
+  /// (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``). Throws `CisternError` with the code
+  /// ``CisternError/Code/cyclicLoad`` inside a fetch that would wait for itself.
   ///
   /// - Parameters:
   ///   - key: what is asked for.
@@ -44,6 +45,22 @@ extension Cache {
     }
     let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
     return try await load(key, hash: hash, on: terms, fetch: fetch)
+  }
+
+  /// The value of a key from either tier, fresh or in grace, and where it came from. Never fetches and never suspends.
+  ///
+  /// The same as a load with ``LoadPolicy/cachedOnly``. Throws `CisternError` with the code
+  /// ``CisternError/Code/notCached`` if neither tier has the value. ``value(forKey:)`` returns nil instead, also for a value
+  /// in grace.
+  public func cachedValue(forKey key: Key) throws(CisternError) -> Loaded<Value> {
+    let hash = table.hash(key)
+    if let value = usableInMemory(key, hash: hash, accepting: Demand(stale: .never, fetches: false)) {
+      return Loaded(value: value, source: .memory)
+    }
+    if let value = usableInMemory(key, hash: hash, accepting: LoadPolicy.cachedOnly.demand) {
+      return Loaded(value: value, source: .memory, isStale: true)
+    }
+    return try cachedOnly(key, hash: hash, policy: .cachedOnly)
   }
 
   /// Fetches the key anew, whatever is cached, and returns what came; joins a flight that is on its way. The older value
@@ -95,19 +112,16 @@ extension Cache {
       case .waiting(let flight, let waiter, let source, nil):
         do {
           let value = try await flight.wait(as: waiter)
-          if flight.isInvalidated(since: era) { continue }
+          if flight.isInvalidated(since: era) || flight.disappoints((terms?.policy ?? loading.policy).demand) {
+            continue
+          }
           return Loaded(value: value, source: source)
         } catch is LookAgain {
           // The flight brought nothing that this caller may have. It knows how to ask for it.
         }
       case .waiting(let flight, let waiter, let source, let patience?):
-        do {
-          let loaded = try await waitPatiently(
-            for: flight, as: waiter, forKey: key, hash: hash, patience: patience, source: source)
-          if flight.isInvalidated(since: era) { continue }
-          return loaded
-        } catch is LookAgain {
-        }
+        let wait = Wait(flight: flight, waiter: waiter, source: source, patience: patience)
+        return try await loadPatiently(wait, forKey: key, hash: hash, on: terms, fetch: fetch)
       }
     }
   }
@@ -132,8 +146,12 @@ extension Cache {
     let policy = terms?.policy ?? loading.policy
     let storing = terms?.storing ?? Storing()
     let priority = Task.currentPriority
+    var demand = policy.demand
+    /// The older value, if the second tier alone has it.
+    var behind: Fallback<Value>?
     while true {
-      let decision = table.load(key, hash: hash, at: now(), accepting: policy.demand, priority: priority) {
+      let era = table.newestInvalidation.load(ordering: .acquiring)
+      let decision = table.load(key, hash: hash, at: now(), accepting: demand, priority: priority) {
         table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
       }
       switch decision {
@@ -148,58 +166,32 @@ extension Cache {
         return .loaded(try cachedOnly(key, hash: hash, policy: policy))
       case .expired:
         endExpired(key, hash: hash)
+      case .lookBehind(let flight):
+        switch lookBehind(flight, since: era, forKey: key, hash: hash, accepting: demand) {
+        case .loaded(let loaded): return .loaded(loaded)
+        case .nothing(let instead): behind = instead
+        }
+        demand.hasLookedBehind = true
       case .join(let flight, let waiter, _, let instead):
-        return .waiting(flight, waiter: waiter, .joined, Patience.ifNeeded(by: policy, instead: instead?.held))
+        let patience = patience(terms, era: era, instead: instead, behind: behind)
+        return .waiting(flight, waiter: waiter, .joined, patience)
       case .lead(let flight, let waiter, let instead, let looksBehind):
         if looksBehind {
-          switch landFromSecondTier(flight, forKey: key, hash: hash, policy: policy) {
-          case .landed(let value): return .loaded(Loaded(value: value, source: .secondTier))
+          switch landFromSecondTier(flight, forKey: key, hash: hash, accepting: demand) {
+          case .landed(let loaded): return .loaded(loaded)
           case .lookAgain: continue
-          case .nothing: break
+          case .refreshing(let loaded):
+            start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
+            return .loaded(loaded)
+          case .nothing(let instead): behind = instead
           }
         }
         table.countMiss()
         start(flight, forKey: key, hash: hash, priority: priority, storing: storing, fetch: fetch)
-        return .waiting(flight, waiter: waiter, .fetched, Patience.ifNeeded(by: policy, instead: instead?.held))
+        let patience = patience(terms, era: era, instead: instead, behind: behind)
+        return .waiting(flight, waiter: waiter, .fetched, patience)
       }
     }
-  }
-
-  /// What a flight's leader found in the second tier.
-  @usableFromInline
-  enum Landing {
-    /// A value, which every waiter of the flight got too.
-    case landed(Value)
-    /// A value past its lifetime, which is in memory now: every waiter looks whether that is enough for it.
-    case lookAgain
-    /// Nothing: it has to be fetched.
-    case nothing
-  }
-
-  /// The first half of a flight, on its leader's thread: the second tier. A resident page costs less than a task.
-  @inlinable
-  func landFromSecondTier(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, policy: LoadPolicy) -> Landing {
-    if let shown = shownByEdits(key) {
-      guard policy.demand.acceptsFresh, let shown else { return .nothing }
-      table.land(flight, .success(shown), forKey: key, hash: hash)
-      return .landed(shown)
-    }
-    guard policy.demand.acceptsFresh, let secondTier, let record = secondTier.read(key) else { return .nothing }
-    let interpretation = interpret(record, forKey: key)
-    guard case .usable(let found, let rewriting) = interpretation else {
-      discard(interpretation, forKey: key, hash: hash, if: .own(flight))
-      return .nothing
-    }
-    if found.isStale(at: now()) {
-      // Where memory cannot hold it, nobody could look again.
-      guard table.canHold(found.cost) else { return .nothing }
-      promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight), isNeeded: true)
-      table.land(flight, .failure(LookAgain()), forKey: key, hash: hash)
-      return .lookAgain
-    }
-    promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
-    table.land(flight, .success(found.value), forKey: key, hash: hash)
-    return .landed(found.value)
   }
 
   /// Starts the second half of a flight, in a task of its own.
@@ -208,17 +200,20 @@ extension Cache {
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority, storing: Storing,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
-    // The same twice, as the coalescer's.
-    if let taskExecutor = pilot.taskExecutor {
-      flight.work.run(
-        Task(executorPreference: taskExecutor, priority: priority) { [self] in
-          await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
-        })
-    } else {
-      flight.work.run(
-        Task(priority: priority) { [self] in
-          await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
-        })
+    noteFetch(by: flight)
+    flight.work.startTask {
+      // The same twice, as the coalescer's.
+      if let taskExecutor = pilot.taskExecutor {
+        flight.work.run(
+          Task(executorPreference: taskExecutor, priority: priority) { [self] in
+            await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
+          })
+      } else {
+        flight.work.run(
+          Task(priority: priority) { [self] in
+            await fly(flight, forKey: key, hash: hash, storing: storing, fetch: fetch)
+          })
+      }
     }
   }
 
@@ -230,7 +225,7 @@ extension Cache {
     fetch: @Sendable (Key) async throws -> Value
   ) async {
     guard !flight.work.isCancelled else { return }
-    let departure = departure(forKey: key, hash: hash)
+    let departure = departure(of: flight, hash: hash)
     defer { departure?.end() }
     do {
       let value = try await loading.attempt(hash: hash, clock: clock) { () async throws -> Value in
@@ -270,10 +265,19 @@ extension Cache {
   /// that it was to refresh stays, and is left alone for a while.
   @inlinable
   func fail(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ error: any Error) {
-    let retryFrom = now().advanced(by: loading.refreshRetryInterval)
-    // One that was abandoned, or whose key was written meanwhile, has failed nobody.
-    if table.end(flight, forKey: key, hash: hash, retryFrom: retryFrom) { table.count(hash) { $0.failures += 1 } }
+    // A flight that was abandoned, or whose key was written concurrently, has not failed. A key that a bulk fetch left
+    // out has not failed.
+    if table.end(flight, forKey: key, hash: hash, pause: retryPause()), !(error is LookAgain) {
+      table.count(hash) { $0.failures += 1 }
+      reportIfUnheard(flight, forKey: key, error)
+    }
     flight.land(.failure(error))
+  }
+
+  /// The pause that begins with a failure now.
+  @usableFromInline
+  func retryPause() -> RetryPause {
+    RetryPause(end: clock.now().advanced(by: loading.refreshRetryInterval), start: wallNow())
   }
 }
 

@@ -8,7 +8,7 @@ extension Cache {
   func arrive(
     _ value: Value, forKey key: Key, hash: UInt64, storing: Storing, context: WriterContext?
   ) throws(CisternError) -> Written<Value> {
-    try rewrite(key, hash: hash, storing: storing, effect: arrivalEffect, context: context) {
+    try rewrite(key, hash: hash, storing: arriving(storing), effect: arrivalEffect, context: context) {
       finding throws(CisternError) in
       .store(try merged(value, over: finding.usable, forKey: key))
     }
@@ -31,6 +31,10 @@ extension Cache {
   ) throws(CisternError) -> Value {
     do {
       return try merge(cached, incoming)
+    } catch let error as UnusableCachedValue {
+      let message = "a cached value that nothing can be merged with was replaced by the arriving one"
+      report(StoreReport(.notMerged, message, location: location(of: key), cause: error.cause))
+      return incoming
     } catch {
       let message = "a value could not be merged with the cached one, which stays; the arriving one was not stored"
       report(StoreReport(.notMerged, message, location: location(of: key), cause: error))
@@ -56,13 +60,13 @@ struct FlightDeparture<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension Cache {
   /// To be noted before a fetch begins; nil where publishing depends on nothing but the entry.
   @inlinable
-  func departure(forKey key: Key, hash: UInt64) -> FlightDeparture<Key, Value>? {
-    dependsOnCached ? watchedDeparture(forKey: key, hash: hash) : nil
+  func departure(of flight: Flight<Value>, hash: UInt64) -> FlightDeparture<Key, Value>? {
+    dependsOnCached ? watchedDeparture(of: flight, hash: hash) : nil
   }
 
   @usableFromInline
-  func watchedDeparture(forKey key: Key, hash: UInt64) -> FlightDeparture<Key, Value> {
-    FlightDeparture(table: table, hash: hash, version: table.watch(hash))
+  func watchedDeparture(of flight: Flight<Value>, hash: UInt64) -> FlightDeparture<Key, Value> {
+    FlightDeparture(table: table, hash: hash, version: table.watch(hash, fetchedSince: flight.era))
   }
 
   /// Stores what a flight brought, merged with what is cached.
@@ -85,20 +89,25 @@ extension Cache {
       }
       let finding = find(key, hash: hash, isOwnOf: flight)
       let result: Value
-      if finding.flight != nil {
+      let isOvertaken = finding.flight == nil
+      if !isOvertaken {
         result = try merged(value, over: finding.usable, forKey: key)
       } else if merge != nil, !flight.isAbandoned, finding.version.ends == departure.version.ends,
         let newer = finding.usable
       {
+        // An invalidation that concerns the fetched value ends the attempt, and the next one drops the value.
+        table.noteRead(
+          key, hash: hash, tags: allTags(of: value, and: storing.namedTags), version: finding.version, since: flight.era
+        )
         result = try merged(newer, over: value, forKey: key)
       } else {
         // Those who joined it after an invalidation must not have it, though it has no entry to lose any more.
-        table.noteInvalidation(of: flight, forKey: key, hash: hash, tags: allTags(of: value, and: storing.tags))
+        table.noteInvalidation(of: flight, forKey: key, hash: hash, tags: allTags(of: value, and: storing.namedTags))
         return value
       }
       let written = attempt(
-        .store(result), replacing: finding, forKey: key, hash: hash, storing: storing, effect: arrivalEffect,
-        context: nil)
+        .store(result), replacing: finding, forKey: key, hash: hash,
+        storing: arriving(storing, over: finding, isNewer: isOvertaken), effect: arrivalEffect, context: nil)
       if written != nil { return result }
     }
   }

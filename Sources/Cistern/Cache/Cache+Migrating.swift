@@ -10,7 +10,7 @@ extension Cache {
   ) -> Interpretation<Value> {
     let version = record.metadata.schemaVersion
     guard version < schemaVersion else { return .foreign }
-    guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
+    guard let timing = timing(of: record.metadata, pausedFor: key) else { return .worthless(.expired) }
     guard let migrated = migrated(record, forKey: key) else { return .worthless(.outdated) }
     let encoded = encode(migrated, forKey: key)
     let cost = cost(of: migrated, encodedSize: encoded.size)

@@ -3,9 +3,13 @@ import Locking
 extension Cache {
   /// Calls `handler` with every change in `scope` from now on, until the token is cancelled or goes out of scope.
   ///
-  /// Each observer has its changes one at a time, each once, per key in the order in which they were made, in a task of
-  /// its own: a slow handler delays nobody but itself, and may use the cache. What it has not yet handled is kept,
-  /// without bound.
+  /// Each observer has its changes one at a time, each once, per key in the order in which they were made. What it has not yet
+  /// handled is kept, without bound.
+  ///
+  /// The handler is called on a thread that the library keeps for handlers. It may use the cache, and it may block: that delays
+  /// no load and no other observer. There are at most 64 such threads in a process, or eight for each processor where that is
+  /// more; while as many handlers block, the other handlers of the process wait. A store with a task executor of its own
+  /// (``Store/Configuration/taskExecutor``) calls handlers there.
   ///
   /// - Returns: the token that keeps the observation alive.
   public func observe(
@@ -41,7 +45,7 @@ extension Cache {
   }
 
   /// Calls `handler` with the value of a key as it is, and with every later one, until the token is cancelled or goes out of
-  /// scope: with no gap between them, and none twice. Nil says that there is none now.
+  /// scope: with no gap between them, and none twice. Nil says that there is none now. A value in grace counts as the key's value.
   ///
   /// Every call, the first too, is made as ``observe(_:_:)`` makes them. The value of now is looked up on the calling thread,
   /// in both tiers.
@@ -50,10 +54,17 @@ extension Cache {
   public func observeValue(
     forKey key: Key, _ handler: @escaping @Sendable (Value?) -> Void
   ) -> ObservationToken {
+    observeValue(forKey: key, on: nil, calling: handler)
+  }
+
+  /// As ``observeValue(forKey:_:)``, with a choice of where the handler is called.
+  func observeValue(
+    forKey key: Key, on execution: HandlerExecution?, calling handler: @escaping @Sendable (Value?) -> Void
+  ) -> ObservationToken {
     // The handler has its changes one at a time: the lock is never waited for, and not held while it runs.
     let shown = Guarded(ShownValue<Key, Value>())
     let beginning = WriterContext()
-    return observers.observe(.key(key)) {
+    return observers.observe(.key(key), on: execution) {
       let (value, number) = numberedValue(forKey: key)
       return Change(
         number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit), context: beginning)
@@ -72,10 +83,11 @@ extension Cache {
     ValueUpdates(key: key, updates: observers.updates(.key(key), buffering: .newestPerKey), cache: self)
   }
 
-  /// What observers take for the key's value, and the number of the newest change that it shows.
+  /// What observers take for the key's value, and the number of the newest change that it shows. A value in grace is the
+  /// key's value until it is gone: loads return it, and no change has told otherwise.
   func numberedValue(forKey key: Key) -> (Value?, UInt64) {
     let (finding, number) = find(key, hash: table.hash(key)) { observers.newestNumber }
-    let value = if let edited = finding.edited { edited.shown } else { finding.value }
+    let value = if let edited = finding.edited { edited.shown } else { finding.usable }
     return (value, number)
   }
 

@@ -12,7 +12,7 @@ extension Cache {
       return Writing(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     var timing = Timing.plain(until: .distantFuture)
-    let tags = allTags(of: value, and: storing.tags)
+    let tags = allTags(of: value, and: storing.namedTags)
     if !expiry.isNever || !tags.isEmpty {
       expiry = expiry.resolved(forHash: table.hash(key))
       timing = expiry.timing(from: clock.now(), tags: tags)
@@ -20,6 +20,10 @@ extension Cache {
       if expiry.idle != 0 { hasIdleTimes.store(true, ordering: .relaxed) }
     }
     let encoded = encode(value, forKey: key)
+    if let error = encoded.error, case nil = weigher {
+      // Its size is not known: the limits could not count it.
+      return Writing(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: error)
+    }
     let cost = cost(of: value, encodedSize: encoded.size)
     let staged: StagedWrite? = keyBytes.map { keyBytes in
       guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
@@ -67,7 +71,10 @@ extension Cache {
       table.count(table.hash(key)) { $0.notEncodable += 1 }
       report(
         StoreReport(
-          .notEncodable, "a value could not be encoded; it is in memory only, at a cost of 1",
+          .notEncodable,
+          weigher == nil
+            ? "a value could not be encoded; its size is not known, and it is not stored"
+            : "a value could not be encoded; it is in memory only",
           location: location(of: key), cause: error))
       return (nil, 1, error)
     }

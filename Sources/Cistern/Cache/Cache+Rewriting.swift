@@ -39,6 +39,12 @@ extension Cache {
     /// The fresh value.
     @inlinable
     var value: Value? { isStale ? nil : usable }
+
+    /// Whether unconfirmed edits lie over a value whose time is up.
+    var isGoneUnderEdits: Bool {
+      guard let edited, case nil = usable else { return false }
+      return edited.queue.base.map { _ in true } ?? false
+    }
   }
 
   /// What becomes of a key.
@@ -60,6 +66,7 @@ extension Cache {
     noticeExpiry(ofKey: key, hash: hash)
     let watched = table.watched(key, hash: hash, isOwnOf: flight)
     if !edits.isEmpty, let edited = edits[key] {
+      table.noteRead(key, hash: hash, tags: edited.timing.tags, version: watched.version, since: watched.era)
       return found(edited, version: watched.version, flight: watched.isOwn ? flight : nil)
     }
     var found: Arrival<Value>?
@@ -69,7 +76,9 @@ extension Cache {
       if !held.isGone(at: now()) { found = Arrival(value: held.value, cost: 0, timing: held.timing) }
     } else if let record = secondTier?.read(key) {
       switch interpret(record, forKey: key) {
-      case .usable(let read, _): (found, existed) = (read, true)
+      case .usable(let read, _):
+        (found, existed) = (read, true)
+        table.noteRead(key, hash: hash, tags: read.timing.tags, version: watched.version, since: watched.era)
       case .worthless: existed = true
       case .foreign: break
       }
@@ -116,6 +125,7 @@ extension Cache {
       let outcome = remove(key, if: .unchanged(since: finding.version), context: context)
       return outcome.map { Written(value: nil, outcome: $0) }
     case .store(let value):
+      let storing = keepingTags(of: finding, storing)
       if let edited = finding.edited {
         return attempt(
           value, under: edited, replacing: finding, forKey: key, hash: hash, storing: storing, effect: effect,
@@ -123,11 +133,11 @@ extension Cache {
       }
       let isSame = finding.usable.map { isEqual?($0, value) ?? false } ?? false
       let writing = prepare(value, forKey: key, storing: storing)
-      // The same again concerns nobody who depends on it.
+      // The same value again concerns no write that depends on it. Other tags do: such a write would keep the older ones.
+      let isUpkeep = isSame && effect == .arrival && writing.arrival?.timing.tags == finding.timing.tags
       let terms = WriteTerms<Value>(
-        if: .unchanged(since: finding.version, of: finding.flight),
-        effect: isSame && effect == .arrival ? .upkeep : effect, context: context,
-        isAnnounced: !isSame)
+        if: .unchanged(since: finding.version, of: finding.flight), effect: isUpkeep ? .upkeep : effect,
+        context: context, isAnnounced: !isSame)
       let outcome = commit(writing, forKey: key, hash: hash, terms)
       return outcome.map { Written(value: value, outcome: $0, encodingError: writing.encodingError) }
     }

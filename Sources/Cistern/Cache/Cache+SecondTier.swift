@@ -30,7 +30,10 @@ extension Cache {
   func interpret(_ record: StoredRecord, forKey key: Key) -> Interpretation<Value> {
     guard let codec else { return .worthless(.undecodable) }
     guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, forKey: key) }
-    guard let timing = timing(of: record.metadata) else { return .worthless(.expired) }
+    let metadata = record.metadata
+    guard let timing = table.retryPauses.isEmpty ? timing(of: metadata) : timing(of: metadata, pausedFor: key) else {
+      return .worthless(.expired)
+    }
     do {
       let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
       return .usable(
@@ -52,29 +55,35 @@ extension Cache {
   ///   - rewriting: the record to write in the place of the one that was read.
   ///   - isNeeded: whether somebody is to find it there: then memory's policy is not asked.
   ///   - count: run once, inside the critical section.
+  /// - Returns: whether the condition held.
   @inlinable
+  @discardableResult
   func promote(
     _ arrival: Arrival<Value>, rewriting: Rewriting? = nil, forKey key: Key, hash: UInt64,
     if condition: WriteCondition<Value>, isNeeded: Bool = false,
     count: (inout ShardCounters) -> Void = { _ in }
-  ) {
+  ) -> Bool {
     // It would leave the key as it is: absent.
-    if case .untouched = condition, rewriting == nil, !table.canHold(arrival.cost) { return table.count(hash, count) }
+    if case .untouched = condition, rewriting == nil, !table.canHold(arrival.cost) {
+      table.count(hash, count)
+      return true
+    }
     // The key's bytes before the critical section: they are made by the user's code.
     var keyBytes: [UInt8]?
     if let rewriting, rewriting.isMigration { secondTier?.partition.waitForRoom() }
-    if condition.flight?.recordHasDeparted ?? false { keyBytes = secondTier?.bytes(key) }
+    if condition.witness?.recordHasDeparted ?? false { keyBytes = secondTier?.bytes(key) }
     var isMigrated = false
-    table.write(
+    let isCurrent = table.write(
       arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, isNeeded: isNeeded, count: count
-    ) { _, isHeld, era in
-      if condition.flight?.recordHasDeparted ?? false, !(keyBytes.map { isPersisted($0) } ?? false) {
+    ) { _, isHeld, _ in
+      if condition.witness?.recordHasDeparted ?? false, !(keyBytes.map { isPersisted($0) } ?? false) {
         // The record has left the tier since it was read, and observers know. In memory it is there again.
         if isHeld, observers.isObserved { observers.record(.inserted(key, arrival.value), tags: arrival.timing.tags) }
         return false
       }
       guard let rewriting, let secondTier else { return true }
-      switch secondTier.partition.stage(rewriting.staged.stamped(era: era)) {
+      // As old as the record that was read.
+      switch secondTier.partition.stage(rewriting.staged) {
       case .staged:
         isMigrated = rewriting.isMigration
         return true
@@ -85,6 +94,7 @@ extension Cache {
     }
     if isMigrated { table.count(hash) { $0.migrated += 1 } }
     deliverChanges()
+    return isCurrent
   }
 
   /// Removes a record that cannot be used, unless the key was written meanwhile. One that is usable, or not the cache's to
@@ -105,7 +115,7 @@ extension Cache {
     switch condition {
     case .own(let flight):
       discarded = table.whileOwn(flight, forKey: key, hash: hash, commit)
-    case .always, .unedited, .unchanged, .untouched, .expired:
+    case .always, .unedited, .unchanged, .untouched, .expired, .beside:
       discarded = table.write(nil, forKey: key, hash: hash, if: condition, effect: .upkeep) { _, _, _ in
         commit()
         return false
@@ -166,6 +176,17 @@ extension Cache {
     if let timing, !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
     if metadata.idle != 0 { hasIdleTimes.store(true, ordering: .relaxed) }
     return timing
+  }
+
+  /// The same for the record of a key. If a fetch of the key failed since the record was written, no refresh is due before
+  /// the end of that pause.
+  @usableFromInline
+  func timing(of metadata: RecordMetadata, pausedFor key: Key) -> Timing? {
+    let timing = timing(of: metadata)
+    guard case .detailed? = timing,
+      let end = table.retryPauses.end(for: table.hash(key), created: metadata.created, now: clock.now())
+    else { return timing }
+    return timing?.postponingRefresh(until: end)
   }
 
   /// Tells observers what was recorded. To be called after every critical section that may have recorded something.

@@ -17,24 +17,24 @@ extension Cache {
   /// Changes the edits of a key, and shows what they make of the confirmed value, until nobody wrote in between.
   ///
   /// - Parameters:
-  ///   - given: what is given beside a value that is confirmed.
-  ///   - step: changes the edits. May be called several times.
+  ///   - given: the terms of a value that is confirmed.
+  ///   - step: changes the edits; given the confirmed value below them, nil where its time is up. May be called several times.
   /// - Returns: the edits as they are now; nil where there was nothing to do.
   @discardableResult
   func settle<Failure: Error>(
     _ key: Key, hash: UInt64, storing given: Storing = Storing(), context: WriterContext?,
-    _ step: (inout EditQueue<Value>) throws(Failure) -> EditStep
+    _ step: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditStep
   ) throws(Failure) -> EditedKeys<Key, Value>.Edited? {
     while true {
       let finding = find(key, hash: hash)
       var edited = finding.edited ?? EditedKeys.Edited(queue: EditQueue(base: finding.usable), timing: finding.timing)
-      let taken = try step(&edited.queue)
+      let taken = try step(&edited.queue, finding.usable)
       if case .nothing = taken { return nil }
       edited.shown = edited.queue.shown()
       var storing: Storing?
       switch taken {
       case .nothing, .shows: break
-      case .confirms, .confirmsWhatIsShown: storing = given
+      case .confirms, .confirmsWhatIsShown: storing = keepingTags(of: finding, given)
       }
       var isSame = false
       if case .confirmsWhatIsShown = taken { isSame = true }
@@ -55,10 +55,30 @@ extension Cache {
     @usableFromInline let staged: StagedWrite?
     let keyBytes: [UInt8]?
     @usableFromInline let encodingError: (any Error)?
-    @usableFromInline let event: Change<Key, Value>.Event?
+    /// Whether observers are notified.
+    let isAnnounced: Bool
+    /// Why the key has no value, if nothing is shown.
+    let removalCause: RemovalCause
+    /// The change of the confirmed value; nil for none.
+    let confirmation: Confirmation?
 
     /// What is to be kept beside memory; nil where all is settled.
     @usableFromInline var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isSettled ? nil : edited }
+
+    /// The event for observers.
+    ///
+    /// - Parameter existed: whether observers take the key to have a value.
+    @usableFromInline
+    func event(of key: Key, existed: Bool) -> Change<Key, Value>.Event? {
+      guard isAnnounced else { return nil }
+      guard let shown = edited.shown else { return existed ? .removed(key, removalCause) : nil }
+      return existed ? .updated(key, shown) : .inserted(key, shown)
+    }
+  }
+
+  /// The change of a confirmed value below edits, for the statistics.
+  enum Confirmation: Sendable {
+    case stored, removed, refused
   }
 
   /// Weighs and encodes: outside all locks.
@@ -70,15 +90,19 @@ extension Cache {
     let keyBytes = secondTier?.bytes(key)
     var staged: StagedWrite?
     var encodingError: (any Error)?
+    var confirmation: Confirmation?
     if let storing {
       let writing = edited.queue.base.map { prepare($0, forKey: key, storing: storing) }
       staged = writing?.staged ?? keyBytes.map { .removal(key: $0) }
       encodingError = writing?.encodingError
+      confirmation = .stored
+      if case nil = writing { confirmation = finding.usable.map { _ in .removed } }
       edited.timing = writing?.arrival?.timing ?? .plain(until: .distantFuture)
       // A lifetime of zero: nothing is to be stored.
       if let writing, writing.arrival == nil {
         edited.queue.replaceBase(by: nil)
         edited.shown = edited.queue.shown()
+        confirmation = .refused
       }
     }
     let isSettled = edited.queue.isSettled
@@ -89,9 +113,10 @@ extension Cache {
       ? edited.timing : Timing(freshUntil: .distantFuture, tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
     if !timing.isForever { hasDeadlines.store(true, ordering: .relaxed) }
     let arrival = edited.shown.map { Arrival(value: $0, cost: shownCost(of: $0), timing: timing) }
-    let event = isAnnounced ? change(of: key, from: finding, to: edited.shown) : nil
     return ShownWrite(
-      edited: edited, arrival: arrival, staged: staged, keyBytes: keyBytes, encodingError: encodingError, event: event)
+      edited: edited, arrival: arrival, staged: staged, keyBytes: keyBytes, encodingError: encodingError,
+      isAnnounced: isAnnounced && !isSame(edited.shown, asShownBy: finding),
+      removalCause: finding.isGoneUnderEdits ? .expired : .explicit, confirmation: confirmation)
   }
 
   /// Makes memory and observers show what is edited, and the disk hold what is confirmed, if `finding` still stands; nil
@@ -107,9 +132,13 @@ extension Cache {
     let applied = table.write(
       write.arrival, forKey: key, hash: hash, if: .unchanged(since: finding.version, of: finding.flight),
       effect: effect, edits: .shown(isSettled: write.kept == nil, keepsFlight: storing == nil)
-    ) { had, isHeld, era in
+    ) { had, isHeld, _ in
+      // A value without edits may have been evicted since it was found, also to make room for this one. Asked before
+      // anything is staged.
+      let existed = finding.edited.map { _ in finding.existed } ?? hadValue(had, keyBytes: write.keyBytes)
       former = edits.set(write.kept, for: key)
-      if let staged = write.staged?.stamped(era: era), let secondTier {
+      if let confirmed = write.staged, let secondTier {
+        let staged = stamped(confirmed, broughtBy: finding.flight)
         switch secondTier.partition.stage(staged) {
         case .staged(let ticket): outcome = .staged(ticket)
         case .refused: outcome = .refused(size: staged.stagedSize)
@@ -120,31 +149,38 @@ extension Cache {
       let isKept = write.kept != nil || isHeld || isPersisted || write.arrival == nil
       if observers.isObserved {
         let tags = tags(of: had, and: write.arrival)
-        if !isKept, finding.existed {
+        if !isKept, existed {
           observers.record(.removed(key, .refused), context: context, tags: tags)
-        } else if isKept, let event = write.event {
+        } else if isKept, let event = write.event(of: key, existed: existed) {
           observers.record(event, context: context, tags: tags)
         }
       }
       return write.kept != nil || isPersisted
     }
-    if applied, storing != nil { table.count(hash) { $0.stores += 1 } }
+    if applied, let confirmation = write.confirmation {
+      table.count(hash) { counters in
+        switch confirmation {
+        case .stored: counters.stores += 1
+        case .removed: counters.removals += 1
+        case .refused: counters.refused += 1
+        }
+      }
+    }
     deliverChanges()
     return applied
       ? Written(value: write.edited.shown, outcome: outcome, encodingError: write.encodingError) : nil
   }
 
-  /// What a shown value costs in memory: one that cannot be encoded costs 1, as any does.
+  /// The cost of a shown value in memory. One that cannot be encoded, whose size is not known, is larger than any limit: it
+  /// is kept with its edits.
   private func shownCost(of value: Value) -> UInt32 {
     guard weigher == nil, let codec else { return cost(of: value, encodedSize: 1) }
-    return cost(of: value, encodedSize: codec.encodedSize(value) ?? (try? codec.encode(value).count) ?? 1)
+    return cost(of: value, encodedSize: codec.encodedSize(value) ?? (try? codec.encode(value).count) ?? .max)
   }
 
-  private func change(of key: Key, from finding: Finding, to new: Value?) -> Change<Key, Value>.Event? {
-    guard let new else { return finding.existed ? .removed(key, .explicit) : nil }
-    guard finding.existed else { return .inserted(key, new) }
-    let isSame = finding.shown.map { isEqual?($0, new) ?? false } ?? false
-    return isSame ? nil : .updated(key, new)
+  private func isSame(_ shown: Value?, asShownBy finding: Finding) -> Bool {
+    guard let isEqual, let shown, let former = finding.shown else { return false }
+    return isEqual(former, shown)
   }
 
   /// What edits show of a key that memory does not hold; nil where none lie over it.

@@ -2,8 +2,9 @@ extension Cache {
   /// Reads the value of a key from either tier, lets `transform` change it, and stores what comes out, in place of what
   /// was there; nil removes it. No update is lost, however many are made at once.
   ///
-  /// `transform` is given nil where there is no usable value. It may run several times: when the key was written
-  /// meanwhile, what came out is dropped, and it runs again on the newer value. So it should do nothing but change the
+  /// `transform` gets nil if the key has no usable value. It may run several times: if the key is written while it runs, its
+  /// result is dropped, and it runs again on the newer value. The same happens if an invalidation by tag or prefix concerns the value
+  /// that it was given. An invalidation of other values does not disturb it. So it should only change the
   /// value, and must not write the key itself. When it throws, or the task is cancelled, everything is left as it was.
   ///
   /// Returns what `transform` did, when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for
@@ -12,13 +13,13 @@ extension Cache {
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
-  ///   - tags: what the new value can be removed by, with others; those of the old one are not kept.
+  ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: who writes, for ``Change/context``.
   ///   - transform: changes the value. Runs outside all locks, where the caller does.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func updateValue<Result>(
-    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
     try await update(key, storing: Storing(expiry: expiry, tags: tags), context: context, transform).result
@@ -29,7 +30,7 @@ extension Cache {
   @inlinable
   @discardableResult
   public func updateValue<Result, Failure: Error>(
-    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     secondTier?.partition.waitForRoom()
@@ -53,9 +54,10 @@ extension Cache {
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func commitUpdate<Result>(
-    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
+    await secondTier?.partition.prepareToCommit()
     let (result, written) = try await update(
       key, storing: Storing(expiry: expiry, tags: tags), context: context, transform)
     try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
@@ -67,13 +69,13 @@ extension Cache {
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
-  ///   - tags: what the new value can be removed by, with others; those of the old one are not kept.
+  ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: who writes, for ``Change/context``.
   ///   - transform: changes the value.
   ///   - completion: called in that task with the value that was stored, nil where it was removed; or with what
   ///     `transform` threw.
   public func updateValueInBackground(
-    forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil,
+    forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: @escaping @Sendable (inout Value?) async throws -> Void,
     completion: @escaping @Sendable (Result<Value?, any Error>) -> Void = { _ in }
   ) {

@@ -7,18 +7,21 @@ extension Cache {
   /// staged than the disk keeps up with.
   ///
   /// A value dearer than memory's limit is kept on disk only; one that no tier can hold is not stored, evicts nobody,
-  /// and leaves no older value behind. One that cannot be encoded stays in memory, and is reported. O(1), and the
-  /// encoding.
+  /// and leaves no older value behind. O(1), and the encoding.
+  ///
+  /// A value that cannot be encoded is reported, and leaves no older value behind. It stays in memory if the cache has a
+  /// ``CacheConfiguration/weigher``; else its size is not known, and it is not stored.
   ///
   /// - Parameters:
   ///   - value: what is stored.
   ///   - key: what it is stored under.
   ///   - expiry: the value's lifetime; nil for the cache's.
-  ///   - tags: what it can be removed by, with others: ``removeAll(tagged:context:)``. An empty one is no tag.
+  ///   - tags: the tags of the value, for ``removeAll(tagged:context:)``. An empty one is no tag. Nil stands for no tags, and
+  ///     in a cache that merges for those of the cached value.
   ///   - context: who writes, for ``Change/context``.
   @inlinable
   public func setValue(
-    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) {
     secondTier?.partition.waitForRoom()
     // What cannot be merged was reported.
@@ -32,9 +35,9 @@ extension Cache {
   /// cannot be merged with what is cached, which stays.
   @inlinable
   public nonisolated(nonsending) func commitValue(
-    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], context: WriterContext? = nil
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) async throws(CisternError) {
-    await secondTier?.partition.waitForRoom()
+    await secondTier?.partition.prepareToCommit()
     let written = try write(value, forKey: key, storing: Storing(expiry: expiry, tags: tags), context: context)
     try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
   }
@@ -55,7 +58,7 @@ extension Cache {
   public nonisolated(nonsending) func commitRemoval(
     forKey key: Key, context: WriterContext? = nil
   ) async throws(CisternError) {
-    await secondTier?.partition.waitForRoom()
+    await secondTier?.partition.prepareToCommit()
     // Staged in any case: an earlier removal of the key may not have been committed yet.
     try await waitForCommit(remove(key, stagingAlways: true, context: context), forKey: key)
   }

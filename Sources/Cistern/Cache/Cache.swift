@@ -33,8 +33,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   @usableFromInline let table: EntryTable<Key, Value>
   @usableFromInline let secondTier: SecondTierBinding<Key>?
-  /// Held so that it stays open for as long as the cache is there, with or without its store.
-  private let tier: (any SecondTier)?
+  /// Keeps the second tier open for as long as the cache is there, with or without its store.
+  private let shared: SharedStore?
   @usableFromInline let codec: ValueCodec<Value>?
   @usableFromInline let clock: any CacheClock
   /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
@@ -61,6 +61,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let dependsOnCached: Bool
   @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
   @usableFromInline let report: @Sendable (StoreReport) -> Void
+  let refreshReports = ReportThrottle()
 
   /// What a cache takes from its store.
   struct Surroundings {
@@ -71,8 +72,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let report: @Sendable (StoreReport) -> Void
     /// Nil for what suits the limits.
     var shardCount: Int?
-    /// What ``SecondTierBinding/partition`` is a part of.
-    var tier: (any SecondTier)?
+    /// Nil for a cache without a store.
+    var shared: SharedStore?
   }
 
   init(
@@ -81,7 +82,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ) {
     self.name = name
     self.secondTier = secondTier
-    tier = surroundings.tier
+    shared = surroundings.shared
     self.codec = codec
     self.expiry = expiry
     clock = surroundings.clock
@@ -103,7 +104,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     hasIdleTimes = Atomic(expiry.idle != 0)
     pilot = EntryTable.Pilot(
       taskExecutor: surroundings.taskExecutor,
-      completesAbandonedFlights: configuration.completesAbandonedFlights)
+      completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: secondTier != nil)
     let observers = ObserverRegistry<Key, Value>(taskExecutor: surroundings.taskExecutor)
     self.observers = observers
     let budget: MemoryBudget

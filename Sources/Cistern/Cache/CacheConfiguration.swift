@@ -1,4 +1,6 @@
 /// What a cache does otherwise than by default.
+///
+/// A cache that is opened again must be given the same configuration: see ``Store/cache(_:codec:keyedBy:expiry:configuration:)``.
 public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The highest total cost of the values in memory; nil for no other limit than the store's.
   public var memoryLimit: ByteCount?
@@ -15,17 +17,19 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// that is set, loaded or saved goes through it, where something usable is cached; what comes out is stored, announced,
   /// and returned to those who wait for the load.
   ///
-  /// Called outside all locks, and again when the key was written meanwhile: it must not write that key itself. Nil to
-  /// replace what is cached. ``JSONMergePatch`` has a ready-made one.
+  /// Called outside all locks, and again if another write of the key comes between: it must not write that key itself. It may invalidate
+  /// by tag and prefix, also the cached value: then the incoming value is stored alone. Nil: the incoming value replaces the cached
+  /// one. ``JSONMergePatch`` has a ready-made one.
   public var merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)?
-  /// Whether two values are the same for observers: then a write that changes nothing is not announced. Called outside
-  /// all locks. Nil to announce every write. For `Equatable` values it is `(==)`.
+  /// Whether two values are the same for observers: then a write that changes nothing is not announced. Nor is it in conflict with
+  /// what a ``Draft`` writes. Called outside all locks. Nil to announce every write. For `Equatable` values it is `(==)`.
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
   /// The version of the values' encoding, and what is made of older ones; nil for version 0.
   public var schema: CacheSchema<Value>?
   /// What loads of one key accept that say nothing else. Those of several accept what ``LoadPolicy/cachedOrFetch`` does.
   public var loadPolicy = LoadPolicy.cachedOrFetch
-  /// How long after a fetch failed a stale value is left alone: until then it is returned, and not fetched anew.
+  /// How long a stale value is left alone after a fetch failed, or took too long for a caller. Until then it is returned, and
+  /// not fetched anew. This also holds for up to 16,384 keys whose value only the second tier has.
   public var refreshRetryInterval = Duration.seconds(1)
   /// The expiry of a value, from the value itself; nil for the write's own or the cache's. A write that is given an expiry
   /// does not ask. Called outside all locks, by whoever stores.
@@ -39,17 +43,23 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   public var retry: RetryPolicy?
   /// The highest number of fetches at one time; nil for any number. Others wait their turn, those with the highest
   /// priority first, and among equals the longest waiting.
+  ///
+  /// A fetch that loads other keys gives its turn to others while it waits for them, so that it needs no second one.
   public var flightLimit: Int?
 
   /// The defaults.
   public init() {}
 
-  /// Creates a configuration.
+  /// Creates a configuration with everything that it can have; each property says what it does. The expiry of absent
+  /// values is set by itself: ``absenceExpiry``.
   public init(
     memoryLimit: ByteCount? = nil, countLimit: Int? = nil, weigher: (@Sendable (Value) -> Int)? = nil,
     completesAbandonedFlights: Bool = false,
     merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
-    isEqual: (@Sendable (Value, Value) -> Bool)? = nil
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, schema: CacheSchema<Value>? = nil,
+    loadPolicy: LoadPolicy = .cachedOrFetch, refreshRetryInterval: Duration = .seconds(1),
+    expiryOfValue: (@Sendable (Value) -> Expiry?)? = nil, tagsOfValue: (@Sendable (Value) -> [String])? = nil,
+    retry: RetryPolicy? = nil, flightLimit: Int? = nil
   ) {
     self.memoryLimit = memoryLimit
     self.countLimit = countLimit
@@ -57,6 +67,13 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
     self.completesAbandonedFlights = completesAbandonedFlights
     self.merge = merge
     self.isEqual = isEqual
+    self.schema = schema
+    self.loadPolicy = loadPolicy
+    self.refreshRetryInterval = refreshRetryInterval
+    self.expiryOfValue = expiryOfValue
+    self.tagsOfValue = tagsOfValue
+    self.retry = retry
+    self.flightLimit = flightLimit
   }
 }
 
@@ -70,5 +87,30 @@ extension CacheConfiguration {
     if refreshRetryInterval < .zero {
       throw refuse("refreshRetryInterval is \(refreshRetryInterval); it must not be negative")
     }
+  }
+
+  /// The settings in which all openings of a cache must agree.
+  func settings(codec: String, expiry: Expiry) -> OpenSettings {
+    var settings = OpenSettings()
+    settings.add("codec", codec)
+    settings.add("expiry", expiry)
+    settings.add("memoryLimit", memoryLimit)
+    settings.add("countLimit", countLimit)
+    settings.add("weigher", isGiven: weigher != nil)
+    settings.add("completesAbandonedFlights", completesAbandonedFlights)
+    settings.add("merge", isGiven: merge != nil)
+    settings.add("isEqual", isGiven: isEqual != nil)
+    settings.add("schema.version", schema?.version)
+    settings.add("schema.migrate", isGiven: schema?.migrate != nil)
+    settings.add("loadPolicy", loadPolicy)
+    settings.add("refreshRetryInterval", refreshRetryInterval)
+    settings.add("expiryOfValue", isGiven: expiryOfValue != nil)
+    settings.add("tagsOfValue", isGiven: tagsOfValue != nil)
+    settings.add("absenceExpiry", absenceRule?.expiry)
+    settings.add("retry.attempts", retry?.attempts)
+    settings.add("retry.initialDelay", retry?.initialDelay)
+    settings.add("retry.maximumDelay", retry?.maximumDelay)
+    settings.add("flightLimit", flightLimit)
+    return settings
   }
 }

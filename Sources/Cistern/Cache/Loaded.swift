@@ -4,7 +4,7 @@ public struct Loaded<Value: Sendable>: Sendable {
   public enum Source: String, Sendable, Hashable, CaseIterable {
     /// Memory had it.
     case memory
-    /// The second tier had it.
+    /// The second tier had it, and memory did not when the load began. It may be stale.
     case secondTier
     /// A flight that someone else had started brought it.
     case joined

@@ -1,14 +1,51 @@
-/// What is given beside a value that is to be stored.
+/// The terms of a write: the lifetime and the tags of the value.
 @usableFromInline
 struct Storing: Sendable {
   /// Its lifetime; nil for what the value itself or the cache says.
   @usableFromInline let expiry: Expiry?
-  /// What it can be removed by, with others.
-  @usableFromInline let tags: [String]
+  /// The tags that the write names, or keeps.
+  @usableFromInline let tags: Tags
+
+  /// The tags of a write, beside those that the value itself says.
+  @usableFromInline
+  enum Tags: Sendable {
+    /// These, which may be none.
+    case named([String])
+    /// The write names none. A value that is made of a cached one keeps the tags of that.
+    case kept
+  }
 
   @inlinable
-  init(expiry: Expiry? = nil, tags: [String] = []) {
+  init(expiry: Expiry? = nil, tags: Tags = .named([])) {
     self.expiry = expiry
     self.tags = tags
+  }
+
+  /// - Parameter tags: nil for a write that names none.
+  @inlinable
+  init(expiry: Expiry?, tags: [String]?) {
+    self.init(expiry: expiry, tags: tags.map { .named($0) } ?? .kept)
+  }
+
+  /// The tags that the write names.
+  @inlinable
+  var namedTags: [String] { if case .named(let tags) = tags { tags } else { [] } }
+
+  /// The same for a value that replaces the cached one: no tags stay.
+  @inlinable
+  var withoutKeptTags: Storing {
+    if case .kept = tags { Storing(expiry: expiry) } else { self }
+  }
+
+  /// The same for a value that is made of the one that an earlier write of the key stores.
+  @inlinable
+  func keepingTags(of earlier: Storing) -> Storing {
+    if case .kept = tags { Storing(expiry: expiry, tags: earlier.tags) } else { self }
+  }
+
+  /// The same for a value that is made of one with these tags.
+  @inlinable
+  func keepingTags(_ tags: [String]) -> Storing {
+    if case .kept = self.tags { Storing(expiry: expiry, tags: .named(tags)) } else { self }
   }
 }

@@ -4,6 +4,9 @@ public struct BytesCodec: Codec {
   @inlinable
   public init() {}
 
+  /// "bytes", as ``DataCodec`` has it.
+  public var formatIdentifier: String { "bytes" }
+
   /// The bytes, uncopied. O(1).
   @inlinable
   public func encode(_ value: [UInt8]) -> [UInt8] { value }

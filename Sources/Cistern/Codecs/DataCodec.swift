@@ -10,6 +10,9 @@ public struct DataCodec: Codec {
   @inlinable
   public init() {}
 
+  /// "bytes", as ``BytesCodec`` has it.
+  public var formatIdentifier: String { "bytes" }
+
   /// The data's bytes. O(n).
   @inlinable
   public func encode(_ value: Data) -> [UInt8] { [UInt8](value) }

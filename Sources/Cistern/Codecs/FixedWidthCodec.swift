@@ -7,6 +7,9 @@ public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Senda
   @inlinable
   public init() {}
 
+  /// "int64" or "uint8", for example.
+  public var formatIdentifier: String { "\(Value.isSigned ? "int" : "uint")\(size * 8)" }
+
   /// The integer's bytes, least significant first.
   @inlinable
   public func encode(_ value: Value) -> [UInt8] {

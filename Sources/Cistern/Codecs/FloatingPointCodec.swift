@@ -20,6 +20,9 @@ public struct FloatingPointCodec<Value: FixedWidthFloatingPoint>: Codec {
   /// Creates the codec.
   public init() {}
 
+  /// "float64", for example.
+  public var formatIdentifier: String { "float\(bits.size * 8)" }
+
   /// The number's bytes, least significant first.
   @inlinable
   public func encode(_ value: Value) -> [UInt8] { bits.encode(value.bitPattern) }

@@ -18,6 +18,9 @@ public struct JSONCodec<Value: Codable & Sendable>: Codec {
     self.decoder = decoder
   }
 
+  /// "json", for all types of values and all settings of the encoder.
+  public var formatIdentifier: String { "json" }
+
   /// The value as JSON.
   ///
   /// - Throws: What the value's `encode(to:)` or the encoder throws.

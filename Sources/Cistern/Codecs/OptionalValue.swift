@@ -26,6 +26,11 @@ struct Absence<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
   @usableFromInline let isAbsent: @Sendable (Value) -> Bool
 
+  init(value: Value, isAbsent: @escaping @Sendable (Value) -> Bool) {
+    self.value = value
+    self.isAbsent = isAbsent
+  }
+
   @inlinable
   init() where Value: OptionalValue {
     value = .absent

@@ -18,6 +18,9 @@ public struct PropertyListCodec<Value: Codable & Sendable>: Codec {
     encoder.outputFormat = .binary
   }
 
+  /// "property-list", for all types of values.
+  public var formatIdentifier: String { "property-list" }
+
   /// The value as a binary property list.
   ///
   /// - Throws: What the value's `encode(to:)` or the encoder throws.

@@ -4,6 +4,9 @@ public struct StringCodec: Codec {
   @inlinable
   public init() {}
 
+  /// "utf-8".
+  public var formatIdentifier: String { "utf-8" }
+
   /// The string's UTF-8. O(n).
   @inlinable
   public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }

@@ -4,6 +4,7 @@ final class ValueCodec<Value: Sendable>: Sendable {
   @usableFromInline let encode: @Sendable (Value) throws -> [UInt8]
   @usableFromInline let decode: @Sendable ([UInt8]) throws -> Value
   @usableFromInline let encodedSize: @Sendable (Value) -> Int?
+  @usableFromInline let formatIdentifier: String
   /// For values that may be absent, which are stored without bytes then.
   @usableFromInline let absence: Absence<Value>?
 
@@ -12,6 +13,7 @@ final class ValueCodec<Value: Sendable>: Sendable {
     encode = { try codec.encode($0) }
     decode = { try codec.decode($0) }
     encodedSize = { codec.encodedSize(of: $0) }
+    formatIdentifier = codec.formatIdentifier
     absence = nil
   }
 
@@ -20,7 +22,18 @@ final class ValueCodec<Value: Sendable>: Sendable {
     encode = { value in if let value { try codec.encode(value) } else { [] } }
     decode = { try codec.decode($0) }
     encodedSize = { value in if let value { codec.encodedSize(of: value) } else { 0 } }
+    // As that of the wrapped value: nil is stored without bytes.
+    formatIdentifier = codec.formatIdentifier
     absence = Absence()
+  }
+
+  /// The same codec, with a value that stands for absence and is stored without bytes.
+  init(_ codec: some Codec<Value>, absence: Absence<Value>) {
+    encode = { absence.isAbsent($0) ? [] : try codec.encode($0) }
+    decode = { try codec.decode($0) }
+    encodedSize = { absence.isAbsent($0) ? 0 : codec.encodedSize(of: $0) }
+    formatIdentifier = codec.formatIdentifier
+    self.absence = absence
   }
 }
 

@@ -19,7 +19,7 @@ struct BootMark: Equatable, Sendable {
     case unreadable
   }
 
-  static let size = 256
+  static let size = 320
   /// The longest name of a run of the system, in bytes; the systems' own have 36.
   static let longestBoot = 64
   private static let heading = "cistern mark 1"
@@ -29,14 +29,23 @@ struct BootMark: Equatable, Sendable {
   var boot: String
   /// The limit that those who have the store open agreed on.
   var limit: Int
+  /// The identity of the data file; nil in a mark of an older version.
+  var identity: StoreIdentity?
   /// The data file's stamp as the store left it; nil where nobody can vouch for the file.
   var stamp: DataFileStamp?
+  /// How far the data file had come; nil if that is not known.
+  var history: DataFileHistory?
 
-  init(state: State, boot: String, limit: Int, stamp: DataFileStamp?) {
+  init(
+    state: State, boot: String, limit: Int, identity: StoreIdentity? = nil, stamp: DataFileStamp?,
+    history: DataFileHistory? = nil
+  ) {
     self.state = state
     self.boot = boot
     self.limit = limit
+    self.identity = identity
     self.stamp = stamp
+    self.history = history
   }
 
   /// The mark that these bytes are.
@@ -48,16 +57,18 @@ struct BootMark: Equatable, Sendable {
       self.init(state: .unreadable, boot: "", limit: 0, stamp: nil)
       return
     }
-    let stamp = BootMark.stamp(bytes.dropFirst(BootMark.stampOffset))
-    self.init(state: state, boot: String(lines[2]), limit: limit, stamp: stamp)
+    // A mark of an older version has an empty line here, and no history behind the stamp.
+    self.init(
+      state: state, boot: String(lines[2]), limit: limit, identity: lines.count > 4 ? StoreIdentity(lines[4]) : nil,
+      stamp: BootMark.stamp(bytes.dropFirst(BootMark.stampOffset)),
+      history: BootMark.history(bytes.dropFirst(BootMark.historyOffset)))
   }
 
   /// The mark as bytes, always the same number of them: less than a sector, so that it is written whole or not at all.
   var bytes: [UInt8] {
     let boot = String(decoding: boot.utf8.prefix(BootMark.longestBoot), as: UTF8.self)
-    let text = Array("\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n".utf8)
-    let gap = Array(repeating: UInt8(ascii: "\n"), count: max(0, BootMark.stampOffset - text.count))
-    return text + gap + BootMark.stampBytes(stamp)
+    let text = "\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n\(identity?.text ?? "")\n"
+    return BootMark.padded(text, to: BootMark.stampOffset) + BootMark.stampBytes(stamp) + BootMark.historyBytes(history)
   }
 
   /// Whether the data file that this is the mark of can be opened, in this run of the system.

@@ -18,6 +18,8 @@ struct Committing {
   /// Whether records are among them; removals are staged again.
   private(set) var hasLosses = false
   private(set) var failures: [CommitProgress.Failure] = []
+  /// Why writes were given up that can never be committed; one for each that stood alone, and for each batch.
+  private(set) var refusals: [CisternError] = []
   /// What every write of the round failed with, where none was committed.
   private(set) var failureOfAll: CisternError?
   /// What ended the round early.
@@ -30,6 +32,8 @@ struct Committing {
   var reliefs = 0
   /// Whether the file was closed and opened again, because LMDB would not go on.
   var hasReopened = false
+  /// Whether the file was set aside. If the empty one that replaced it fails too, the cause is not the file.
+  var hasReplaced = false
 
   init(round: CommitRound) {
     self.round = round
@@ -60,6 +64,7 @@ struct Committing {
   mutating func skip(_ error: CisternError) {
     let unit = round.unit(from: position)
     for index in unit { giveUp(round[index], error) }
+    refusals.append(error)
     position = unit.upperBound
     debt = nil
   }
@@ -67,10 +72,13 @@ struct Committing {
   /// Gives up the next batch, if it has become more than a transaction can hold; whether it did.
   mutating func skipsUnfit(limit: Int, location: String) -> Bool {
     guard position < round.count, round.isBatched(position),
-      round.size(of: round.unit(from: position)).pages > limit
+      round.size(of: round.unit(from: position)).footprint / DiskLimits.pageSize > limit
     else { return false }
     skip(
-      CisternError(.tooLarge, "batches that share keys have become too large for one commit", location: location))
+      CisternError(
+        .tooLarge,
+        "batches that share keys have become too large for one commit: they may fill half of the disk limit, \(ByteCount.bytes(limit * DiskLimits.pageSize)); nothing of them is on disk",
+        location: location))
     return true
   }
 
@@ -114,8 +122,11 @@ struct Committing {
   }
 
   /// Those of the evicted keys that nothing newer stands for.
+  ///
+  /// - Parameter eras: the newest invalidation of each partition before any of them was evicted.
   mutating func leaving(
-    _ evicted: [EvictedRecord], among partitions: [Partition], putBefore start: Int
+    _ evicted: [EvictedRecord], among partitions: [Partition], since eras: [ObjectIdentifier: UInt64],
+    putBefore start: Int
   ) -> [Leaving] {
     guard !evicted.isEmpty else { return [] }
     while committedCount < start {
@@ -131,9 +142,9 @@ struct Committing {
       guard let (partition, epoch) = byGeneration[record.generation] else { return nil }
       // A newer record of the key is staged, or put by this very step: the key stays.
       if let entry = partition.stagedEntry(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
+      let era = eras[ObjectIdentifier(partition)] ?? 0
       return Leaving(
-        partition: partition, key: record.key,
-        record: DepartedRecord(epoch: epoch, era: record.era, tags: record.tags))
+        partition: partition, key: record.key, record: DepartedRecord(epoch: epoch, era: era, tags: record.tags))
     }
   }
 }

@@ -63,6 +63,20 @@ final class DirectoryClaim: Sendable {
     if mark >= 0 { _ = flock(mark, LOCK_SH | LOCK_NB) }
   }
 
+  /// Whether the directory at the path, and the mark in it, are the ones that are claimed. Processes whose claims are on
+  /// different ones do not see each other.
+  func isInPlace() -> Bool {
+    DirectoryClaim.isOpen(gate, at: directory)
+      && (mark < 0 || DirectoryClaim.isOpen(mark, at: "\(directory)/\(DiskDirectory.mark)"))
+  }
+
+  private static func isOpen(_ descriptor: Int32, at path: String) -> Bool {
+    var own = stat()
+    var present = stat()
+    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(path, &present) == 0 else { return false }
+    return own.st_dev == present.st_dev && own.st_ino == present.st_ino
+  }
+
   /// Ends the sharing, before the claim itself goes: others may be alone from now on.
   func leave() {
     if mark >= 0 { _ = flock(mark, LOCK_UN) }
@@ -99,11 +113,19 @@ final class DirectoryClaim: Sendable {
     guard fsync(mark) == 0 else { throw SystemError(status: errno, operation: "write the mark in \(directory)") }
   }
 
-  /// Writes the data file's stamp into the mark, or that there is none, and waits for nothing: what a power cut leaves of
-  /// it is the stamp or another, and with another the file is looked through.
-  func note(_ stamp: DataFileStamp?) {
+  /// Writes the data file's stamp into the mark, or removes it, and does not wait for the device. A power cut leaves this
+  /// stamp or another; with another, the next opening looks through the file. If `history` is nil, the noted one stays.
+  func note(_ stamp: DataFileStamp?, _ history: DataFileHistory? = nil) {
+    put(BootMark.stampBytes(stamp) + (history == nil ? [] : BootMark.historyBytes(history)))
+  }
+
+  /// Writes into the mark that nothing is known of the data file: another one replaces it.
+  func forgetDataFile() {
+    put(BootMark.stampBytes(nil) + BootMark.historyBytes(nil))
+  }
+
+  private func put(_ bytes: [UInt8]) {
     guard mark >= 0 else { return }
-    let bytes = BootMark.stampBytes(stamp)
     // Where it cannot be written, what is there does not fit the file any more, which is as good.
     _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, off_t(BootMark.stampOffset)) }
   }

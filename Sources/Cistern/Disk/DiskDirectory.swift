@@ -11,16 +11,29 @@ enum DiskDirectory {
   static let mark = "cistern.mark"
   /// Where a compacted copy is made, before it takes the file's place.
   static let copy = "compact.tmp"
+  /// A file that is written for an instant, to see whether the device has room.
+  static let probe = "space.tmp"
   /// What a file that was set aside is called; a number follows.
   static let asidePrefix = "data.mdb.set-aside-"
 
-  /// Creates the directory where it is missing; throws where it cannot be used.
+  /// The path, which stays valid when the process changes its working directory.
+  static func absolutePath(_ path: String) -> String {
+    guard !path.isEmpty, !path.hasPrefix("/"), let working = unsafe getcwd(nil, 0) else { return path }
+    defer { unsafe free(working) }
+    return unsafe "\(String(cString: working))/\(path)"
+  }
+
+  /// Creates the directory if it is missing, and its missing parents; throws if it cannot be used.
   static func prepare(_ path: String, isReadOnly: Bool) throws(CisternError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw CisternError(.directoryUnusable, "the path is empty, or has a zero byte in it", location: path)
     }
-    if !isReadOnly, unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw unusable(path, SystemError(status: errno, operation: "create the directory (its parent must exist)"))
+    if !isReadOnly {
+      do {
+        try create(path, mode: 0o700)
+      } catch {
+        throw unusable(path, error)
+      }
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
@@ -35,6 +48,21 @@ enum DiskDirectory {
     }
   }
 
+  /// Creates the directory, and its missing parents with the default mode.
+  private static func create(_ path: String, mode: mode_t) throws(SystemError) {
+    if unsafe mkdir(path, mode) == 0 || errno == EEXIST { return }
+    let status = errno
+    let name = path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }
+    let parent = String(decoding: name.drop { $0 != UInt8(ascii: "/") }.reversed(), as: UTF8.self)
+    guard status == ENOENT, !parent.isEmpty, parent != path else {
+      throw SystemError(status: status, operation: "create \(path)")
+    }
+    try create(parent, mode: 0o777)
+    guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else {
+      throw SystemError(status: errno, operation: "create \(path)")
+    }
+  }
+
   static func unusable(_ path: String, _ cause: any Error) -> CisternError {
     let (code, message): (CisternError.Code, String) =
       switch (cause as? SystemError)?.status {
@@ -42,7 +70,10 @@ enum DiskDirectory {
       // Nothing that another directory, or another owner of this one, would mend.
       case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read and written")
       default:
-        (.directoryUnusable, "the directory cannot be used; it must exist, or its parent must, and be this user's")
+        (
+          .directoryUnusable,
+          "the directory cannot be used; this user must be able to create it, or to read and write it"
+        )
       }
     return CisternError(code, message, location: path, cause: cause)
   }
@@ -84,6 +115,15 @@ enum DiskDirectory {
       if name.hasPrefix(asidePrefix), let number = Int(name.dropFirst(asidePrefix.count)) { numbers.append(number) }
     }
     return numbers
+  }
+
+  /// Removes the data file, and the readers' table that goes with it.
+  static func removeData(in directory: String) throws(SystemError) {
+    for name in [data, lock] {
+      guard unsafe unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
+        throw SystemError(status: errno, operation: "remove \(directory)/\(name)")
+      }
+    }
   }
 
   /// Removes a copy that was begun and not finished.

@@ -9,6 +9,7 @@ extension DiskEngine {
       monitor.change { $0.hasStopped = true }
       DiskRegistry.shared.forget(self)
     } else {
+      ownersLeft.store(true, ordering: .releasing)
       monitor.change { $0.isStopping = true }
     }
   }
@@ -26,9 +27,11 @@ extension DiskEngine {
 
   /// Writes everything through and closes the file; where nobody else has it open, the mark says that it is sound.
   func closeFile() {
+    let claim = claim
     defer { claim.leave() }
     guard let file else { return }
     setFile(nil)
+    reportIfReplaced(file, claim)
     var failure: (any Error)?
     do {
       try claim.withGate({ $0 as any Error }) { () throws(any Error) in
@@ -39,10 +42,14 @@ extension DiskEngine {
             failure = error
           }
         }
+        let history = (try? file.environment.history()) ?? nil
         let stamp = options.isReadOnly ? nil : file.note.stampAtEnd(of: file.environment, claim)
         try file.close()
         if !options.isReadOnly, failure == nil, claim.isAlone() {
-          try claim.write(BootMark(state: .sound, boot: presentBoot(), limit: limits.limit, stamp: stamp))
+          try claim.write(
+            BootMark(
+              state: .sound, boot: presentBoot(), limit: limits.limit, identity: file.identity, stamp: stamp,
+              history: history))
         }
       }
     } catch {
@@ -53,5 +60,18 @@ extension DiskEngine {
         .degraded, "the store could not be closed cleanly; a power cut may lose what was committed last", cause: failure
       )
     }
+  }
+
+  /// Reports files that are not the ones in the directory any more. The writer thread notices that at each commit; a store
+  /// that only reads, or has nothing to commit, does when it is closed.
+  private func reportIfReplaced(_ file: DiskFile, _ claim: DirectoryClaim) {
+    if claim.isInPlace() {
+      if (try? file.isInPlace()) != false { return }
+      // Another process of this store replaced the file, and reported why.
+      if let mark = try? claim.readMark(), mark.identity != file.identity || mark.history == nil { return }
+    }
+    report(
+      .filesReplaced, "the store's files were removed or replaced while it was open; what it had committed is not there"
+    )
   }
 }

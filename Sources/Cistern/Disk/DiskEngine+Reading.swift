@@ -77,7 +77,8 @@ extension DiskEngine {
         if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
           // Looked at after the record was found: what was invalidated before, is not shown.
           let snapshot = transaction.number
-          let metadata = header.metadata(of: record)
+          let era = partition.invalidations.era
+          var metadata = header.metadata(of: record)
           let visibility: InvalidationTable.Visibility =
             partition.invalidations.isClear(for: snapshot)
             ? .visible : partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot)
@@ -85,6 +86,8 @@ extension DiskEngine {
           case .visible:
             recency.mark(header.sequence)
             partition.counters.hits.increment()
+            // The file's number means nothing to those who stage. Until now, nothing concerns the record.
+            metadata.era = era
             return try body(metadata, record.extracting(header.value))
           case .concealed: break
           case .outdated:
@@ -104,8 +107,17 @@ extension DiskEngine {
   /// Whether the key has a record; nil where nobody can tell, because the file cannot be read for now. Looks at the
   /// record's first bytes only, not at its checksum.
   func presence(of key: RawSpan, in partition: Partition) -> Bool? {
+    var version: UInt32 = 0
+    return presence(of: key, in: partition, schemaVersion: &version)
+  }
+
+  /// As `presence(of:in:)`; also answers the record's schema version, if there is one.
+  func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
     if isInherited { return false }
-    if let entry = partition.stagedEntry(forKey: key) { return partition.shows(entry) }
+    if let entry = partition.stagedEntry(forKey: key) {
+      if case .record(_, let metadata, _) = entry.write { schemaVersion = metadata.schemaVersion }
+      return partition.shows(entry)
+    }
     for _ in 0..<DiskEngine.snapshotsTried {
       guard mode != .closed else { return false }
       // A read-only store need not have one.
@@ -118,8 +130,10 @@ extension DiskEngine {
       guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
       let snapshot = transaction.number
       let isClear = partition.invalidations.isClear(for: snapshot)
+      let header = RecordHeader(trusting: record)
+      schemaVersion = header?.schemaVersion(of: record) ?? 0
       if isClear, !diskKey.isDigest { return true }
-      guard let header = RecordHeader(trusting: record),
+      guard let header,
         !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key)
       else { return false }
       if isClear { return true }

@@ -29,9 +29,8 @@ extension DiskEngine {
       if mode == .degraded { hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
       return refuse(partition)
     case .active:
-      if case .record(let key, let metadata, let bytes) = write {
-        let size = RecordDraft(key: key, metadata: metadata, bytes: bytes).size + key.count
-        if size > limits.largestRecord || metadata.tags.count > Int(UInt16.max) {
+      if case .record(let key, let metadata, _) = write {
+        if write.stagedSize > limits.largestRecord || metadata.tags.count > Int(UInt16.max) {
           _ = take(.removal(key: key), in: partition, batch: batch)
           return refuse(partition)
         }
@@ -143,6 +142,15 @@ extension DiskEngine {
     }
   }
 
+  /// As `waitForRoom`, for a write whose commit is waited for: a disk that fails is tried again first.
+  func prepareToCommit() async {
+    if !isInherited, mode == .degraded {
+      // Whether it still fails, the write itself tells.
+      try? await waitForCommit(number: nextNumber(), countsEarlier: true)
+    }
+    await waitForRoom()
+  }
+
   /// Lets those go on who waited for room, if there is some.
   func announceRoom() {
     guard !isCrowded else { return }
@@ -202,6 +210,12 @@ extension DiskEngine {
       let number = tickets.load(ordering: .sequentiallyConsistent)
       if number > 0 { try await waitForCommit(number: number, countsEarlier: true) }
     }
+  }
+
+  /// Makes the next flush look after files that were replaced or removed, also if no write is staged.
+  func followFiles() {
+    guard !isInherited, mode == .active, let file else { return }
+    if !claim.isInPlace() || (try? file.isInPlace()) == false { _ = nextNumber() }
   }
 
   func failWaiters(_ error: CisternError) {

@@ -17,10 +17,15 @@ final class DiskEngine: Sendable {
   let directory: String
   let options: DiskOptions
   let limits: DiskLimits
-  let claim: DirectoryClaim
   let recency: RecencyBitmap
   let counters = EngineCounters()
   private let forkCount = ForkCount.present
+
+  /// The state of the last commit before the process ends; see ``ExitCommit``.
+  let exitPhaseByte = Atomic<UInt8>(ExitCommit.Phase.running.rawValue)
+  /// Whether the last owner is gone, and the writer thread was told to end.
+  let ownersLeft = Atomic<Bool>(false)
+  private let claimState: Guarded<DirectoryClaim>
 
   private let modeByte: Atomic<UInt8>
   /// The open file; nil while there is none. What it points to is kept by `files`.
@@ -51,7 +56,7 @@ final class DiskEngine: Sendable {
     self.directory = directory
     self.options = options
     self.limits = limits
-    self.claim = claim
+    claimState = Guarded(claim)
     recency = RecencyBitmap(capacity: limits.recencyCapacity)
     modeByte = Atomic((options.isReadOnly ? Mode.readOnly : .active).rawValue)
     if let file {
@@ -65,6 +70,12 @@ final class DiskEngine: Sendable {
   var mode: Mode {
     get { Mode(rawValue: modeByte.load(ordering: .acquiring)) ?? .closed }
     set { modeByte.store(newValue.rawValue, ordering: .releasing) }
+  }
+
+  /// The part in the directory that processes share. Only the writer thread replaces it.
+  var claim: DirectoryClaim {
+    get { claimState.withLock { $0 } }
+    set { claimState.withLock { $0 = newValue } }
   }
 
   /// Whether the engine belongs to the process that this one was forked from; then its locks may never open again.
@@ -92,7 +103,7 @@ final class DiskEngine: Sendable {
 
   func partition(named name: String) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
-    let made = Partition(name: name)
+    let made = Partition(name: options.isReadOnly ? (try? file?.spelling(of: name)) ?? name : name)
     // Before anyone can stage anything: invalidations go on from the number that is in the file.
     learnGeneration(of: made)
     let partition = partitionsByName.withLock { partitions in

@@ -7,38 +7,51 @@ import LMDB
 #endif
 
 extension DiskFile {
-  /// Evicts the oldest records, and purges dead generations, until so many pages are in use at most. For a file that
-  /// nobody else has open.
-  func evict(untilPages pages: Int) throws(LMDBError) {
-    let recency = RecencyBitmap(capacity: 1)
-    while true {
-      let isDone = try environment.withWrite { (transaction) throws(LMDBError) -> Bool in
-        var step = try WriteStep(file: self, recency: recency, in: &transaction)
-        var isDone = false
-        for _ in 0..<128 {
-          if try step.livePages(in: transaction) <= pages {
-            isDone = true
-            break
-          }
-          if try step.evictOldest(sparing: false, in: &transaction) == nil {
-            isDone = true
-            break
-          }
-        }
-        try step.finish(in: &transaction)
-        return isDone
+  /// Whether more of the map is in use than eviction leaves: then a write may find no page to copy into.
+  func isCrowded(for limits: DiskLimits) throws(LMDBError) -> Bool {
+    if environment.options.mapSize != limits.mapSize { return true }
+    let pages = try environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.statistics(of: records).pageCount + transaction.statistics(of: order).pageCount
+    }
+    return pages > limits.pageCount - limits.margin / 2
+  }
+
+  /// Closes the file, and puts one in its place that holds the newest records, as many as fit below the limits. For a file
+  /// that no other process has open. Whenever the process ends, one of the two is there, whole.
+  ///
+  /// The copy has its records side by side, in pages that are full. The file itself is not changed: it can be so full that
+  /// LMDB has no page left for a change.
+  func replaceByNewest(within limits: DiskLimits, options: EnvironmentOptions) throws {
+    let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.statistics(of: meta).pageCount
+    }
+    // Two meta pages of LMDB's, and its table of free pages.
+    let kept = try KeptRecords(
+      of: self, pages: max(0, limits.lowWatermark - metaPages - 6), largestRecord: limits.largestRecord)
+    try replace { (copy) throws(LMDBError) in
+      let new = try Environment.open(directory: copy, options: options)
+      do throws(LMDBError) {
+        try write(kept, into: new)
+        try new.synchronize(force: true)
+      } catch {
+        try new.close()
+        throw error
       }
-      if isDone { return }
+      try new.close()
     }
   }
 
   /// Closes the file, and puts a compacted copy in its place. Whenever the process ends, one of the two is there, whole.
   func replaceByCopy() throws {
+    try replace { (copy) throws(LMDBError) in try environment.copy(to: copy, compacting: true) }
+  }
+
+  private func replace(_ makeCopy: (_ directory: String) throws(LMDBError) -> Void) throws {
     let directory = environment.directory
     let copy = "\(directory)/\(DiskDirectory.copy)"
     DiskDirectory.removeCopy(in: directory)
     do {
-      try environment.copy(to: copy, compacting: true)
+      try makeCopy(copy)
       try close()
       guard unsafe rename("\(copy)/\(DiskDirectory.data)", "\(directory)/\(DiskDirectory.data)") == 0 else {
         throw SystemError(status: errno, operation: "replace \(directory)/\(DiskDirectory.data)")
@@ -50,6 +63,89 @@ extension DiskFile {
     } catch {
       DiskDirectory.removeCopy(in: directory)
       throw error
+    }
+  }
+
+  // MARK: The copy
+
+  /// So many bytes are copied in one transaction.
+  private static let copiedAtOnce = 1 << 20
+
+  private func write(_ kept: KeptRecords, into new: Environment) throws(LMDBError) {
+    // Before the tables have names: those come after every record, and nothing could be appended.
+    let main = try new.openDatabase(named: nil)
+    var position = 0
+    while position < kept.entries.count {
+      let records = try records(of: kept, from: &position)
+      try new.withWrite { (transaction) throws(LMDBError) in
+        for (key, record) in records {
+          var target = try transaction.reserve(
+            byteCount: record.count, forKey: key.rawSpan, in: main, appending: true)
+          target.copy(record.rawSpan, to: 0)
+        }
+      }
+    }
+    try writeOrder(of: kept, into: new)
+    try writeRows(of: kept, into: new)
+  }
+
+  private func records(
+    of kept: KeptRecords, from position: inout Int
+  ) throws(LMDBError) -> [(key: [UInt8], record: [UInt8])] {
+    var next = position
+    defer { position = next }
+    return try environment.withRead { (transaction) throws(LMDBError) in
+      var copies: [(key: [UInt8], record: [UInt8])] = []
+      var bytes = 0
+      while next < kept.entries.count, bytes < DiskFile.copiedAtOnce {
+        let key = kept.key(of: kept.entries[next])
+        if let record = try transaction.value(forKey: key.rawSpan, in: self.records) {
+          copies.append((key, record.copiedBytes()))
+          bytes += record.byteCount
+        }
+        next += 1
+      }
+      return copies
+    }
+  }
+
+  private func writeOrder(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
+    let order = try new.openIntegerDatabase(named: DiskFile.orderName)
+    let entries = kept.entries.sorted { $0.sequence < $1.sequence }
+    var position = 0
+    while position < entries.count {
+      let end = min(position + 8192, entries.count)
+      try new.withWrite { (transaction) throws(LMDBError) in
+        for entry in entries[position..<end] {
+          let key = kept.key(of: entry)
+          _ = try transaction.put(key.rawSpan, forKey: UInt(entry.sequence), in: order, mode: .append)
+        }
+      }
+      position = end
+    }
+  }
+
+  /// The store's own rows, as they are: but for the counts, and the dead generations, of which nothing is left.
+  private func writeRows(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
+    let rows = try environment.withRead { (transaction) throws(LMDBError) in
+      var rows: [(key: [UInt8], row: [UInt8])] = []
+      var cursor = try transaction.cursor(in: meta)
+      while try cursor.moveToNext() {
+        guard let key = cursor.key, let row = cursor.value, MetaTable.deadGeneration(key) == nil else { continue }
+        rows.append((key.copiedBytes(), row.copiedBytes()))
+      }
+      return rows
+    }
+    let table = try new.openDatabase(named: DiskFile.metaName)
+    try new.withWrite { (transaction) throws(LMDBError) in
+      for (key, row) in rows {
+        if let generation = MetaTable.liveGeneration(key.rawSpan) {
+          let counts = kept.counts[generation] ?? GenerationCounts()
+          try transaction.put(counts.value, forKey: key, in: table)
+        } else {
+          _ = try transaction.put(row.rawSpan, forKey: key.rawSpan, in: table)
+        }
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import LMDB
+import Locking
 import Synchronization
 
 /// An open file, and its three tables. Replaced as a whole when what is on disk cannot be trusted.
@@ -15,6 +16,13 @@ final class DiskFile: Sendable {
   let knownTransaction: Atomic<UInt>
   /// What the next opening knows the file by.
   let note = FileNote()
+  /// The identity of the file; nil while a file of an older version has none.
+  var identity: StoreIdentity? { identityState.withLock { $0 } }
+  /// Whether this opening began the file.
+  var isNew: Bool { newness.load(ordering: .relaxed) }
+
+  private let identityState = Guarded<StoreIdentity?>(nil)
+  private let newness = Atomic<Bool>(false)
 
   private init(environment: Environment, meta: Database, records: Database, order: IntegerDatabase) throws(LMDBError) {
     self.environment = environment
@@ -29,8 +37,11 @@ final class DiskFile: Sendable {
   /// Throws `invalid` for a file of LMDB's that is not ours, `versionMismatch` for one of another format than this code's.
   /// With `checkingRows`, for a file that somebody else changed, also where a row of the store's own table is damaged:
   /// one whose key is would not be found, and nobody would know.
+  ///
+  /// A file that is begun has the identity `newIdentity`.
   static func open(
-    directory: String, options: EnvironmentOptions, checkingRows: Bool = false
+    directory: String, options: EnvironmentOptions, checkingRows: Bool = false,
+    newIdentity: StoreIdentity = StoreIdentity()
   ) throws(LMDBError) -> DiskFile {
     let environment = try Environment.open(directory: directory, options: options)
     do throws(LMDBError) {
@@ -39,8 +50,8 @@ final class DiskFile: Sendable {
       let file = try DiskFile(
         environment: environment, meta: try environment.openDatabase(named: metaName),
         records: try environment.openDatabase(named: nil),
-        order: try environment.openIntegerDatabase(named: "order"))
-      try file.requireFormat()
+        order: try environment.openIntegerDatabase(named: orderName))
+      try file.requireFormat(newIdentity)
       if checkingRows { try file.requireSoundRows() }
       return file
     } catch {
@@ -50,7 +61,8 @@ final class DiskFile: Sendable {
   }
 
   /// Five bytes, as "order" has: a record's key has six and more.
-  private static let metaName = "cstrn"
+  static let metaName = "cstrn"
+  static let orderName = "order"
 
   /// Throws where the file has tables and none of them is ours: it belongs to another program.
   private static func requireOurs(_ environment: Environment) throws(LMDBError) {
@@ -67,8 +79,8 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Notes the format in a new file; throws where the file's is another than this code's.
-  private func requireFormat() throws(LMDBError) {
+  /// Notes the format and the identity in a new file; throws where the file's format is another than this code's.
+  private func requireFormat(_ newIdentity: StoreIdentity) throws(LMDBError) {
     let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
       // Of any version: those before the third had no checksum here.
       let key = MetaTable.format
@@ -84,9 +96,31 @@ final class DiskFile: Sendable {
     } else if !environment.options.isReadOnly {
       try environment.withWrite { (transaction) throws(LMDBError) in
         try transaction.put(MetaTable.value(MetaTable.formatVersion), forKey: MetaTable.format, in: meta)
+        try transaction.put([UInt8](newIdentity.text.utf8), forKey: MetaTable.identity, in: meta)
       }
+      newness.store(true, ordering: .relaxed)
     }
+    try readIdentity()
     knownTransaction.store(try environment.information().lastTransaction, ordering: .releasing)
+  }
+
+  private func readIdentity() throws(LMDBError) {
+    let row = try environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.row(forKey: MetaTable.identity, in: meta)
+    }
+    let identity = row.flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)[...]) }
+    identityState.withLock { $0 = identity }
+  }
+
+  /// Gives a file of an older version an identity. It is on the device before any mark can have it: otherwise a power cut
+  /// could make the file look like another store's.
+  func assignIdentity() throws(LMDBError) {
+    let identity = StoreIdentity()
+    try environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put([UInt8](identity.text.utf8), forKey: MetaTable.identity, in: meta)
+    }
+    try environment.synchronize(force: true)
+    identityState.withLock { $0 = identity }
   }
 
   private func requireSoundRows() throws(LMDBError) {

@@ -36,7 +36,7 @@ struct DiskLimits: Sendable, Equatable {
   var pagesPerTransaction: Int { min(max(pageCount / 48, 6), 8192) }
   /// What the last three transactions, and the one to come, may hold beside what is live: besides the pages that they are
   /// meant to touch, each copies roots, LMDB's own tables and the ends of the order.
-  private var margin: Int { min(4 * (pagesPerTransaction + 12), pageCount * 11 / 20) }
+  var margin: Int { min(4 * (pagesPerTransaction + 12), pageCount * 11 / 20) }
   /// From so many live pages on, something is evicted for what is written…
   var lowWatermark: Int { highWatermark - pagesPerTransaction }
   /// …and at so many, as much as is written; above, more.
@@ -46,21 +46,27 @@ struct DiskLimits: Sendable, Equatable {
   var roundPart: Int { max(mapSize / 16, 16 << 10) }
   /// The largest record, with its key, that is accepted: an eighth of the map.
   var largestRecord: Int { min(mapSize / 8, 1 << 31) }
-  /// The pages that a batch may touch: it is one transaction, whatever the others are.
-  var pagesPerBatch: Int { min(max(pageCount / 8, 6), 16_384) }
+  /// The bytes that a batch may take up in the file: a quarter of the limit, and 256 MiB at most. It is one transaction,
+  /// whatever the others are.
+  var batchBytes: Int { min(mapSize / 4, 256 << 20) }
 
-  /// Batches that have become one may touch so many; beyond, they are given up as one.
-  var pagesPerJoinedBatch: Int { pageCount / 4 }
+  /// Batches that have become one may take up so many pages; beyond, they are given up as one.
+  var pagesPerJoinedBatch: Int { pageCount / 2 }
 
   /// Whether a batch of so many writes and so many bytes of keys, values and tags is one transaction's work.
-  func canHold(batchBytes: Int, count: Int) -> Bool {
-    // Each write touches a page of its own and may leave one partly empty, and its record has a header.
-    guard batchBytes >= 0, count >= 0, batchBytes <= mapSize, count <= pageCount else { return false }
-    return 2 * count + (batchBytes + 128 * count) / DiskLimits.pageSize <= pagesPerBatch
+  func canHold(batchBytes bytes: Int, count: Int) -> Bool {
+    guard bytes >= 0, count >= 0, bytes <= mapSize, count <= mapSize / 64 else { return false }
+    if count <= 1 { return bytes <= largestRecord }
+    // A large record has pages that it shares with none, and fills the last of them by half.
+    let unused = StepOutcome.overflowPages(bytes / count) > 0 ? count * DiskLimits.pageSize / 2 : 0
+    return max(bytes + unused, 64 * count) <= batchBytes
   }
 
   /// Bytes of invalidations that a partition keeps until they are purged.
   var invalidationBytes: Int { min(mapSize / 64, 16 << 20) }
+  /// How many invalidations the file keeps for each partition after they ended. Another process that notices them late
+  /// compares what it has on its way with them.
+  var endedInvalidations: Int { min(max(invalidationBytes / 1024, 16), 4096) }
   /// Bytes that may be staged before writers wait.
   var stagedBytes: Int { min(max(mapSize / 8, 16 << 10), 64 << 20) }
   /// Writes that may be staged before writers wait.

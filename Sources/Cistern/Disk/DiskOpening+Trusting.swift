@@ -24,6 +24,26 @@ extension DiskOpening {
     }
   }
 
+  private func freshMark(_ identity: StoreIdentity) -> BootMark {
+    BootMark(
+      state: options.durability == .processCrash ? .unsynchronized : .sound, boot: presentBoot(), limit: limits.limit,
+      identity: identity, stamp: nil)
+  }
+
+  /// Claims the directory anew after it, or the mark in it, was removed or replaced: other processes look there.
+  mutating func claimAnew() throws(CisternError) -> DirectoryClaim {
+    try DiskDirectory.prepare(directory, isReadOnly: false)
+    add(
+      .filesReplaced,
+      "the store's directory, or its mark, was removed or replaced while the store was open; "
+        + "the store goes on with what is there")
+    do {
+      return try DirectoryClaim(directory: directory, isReadOnly: false)
+    } catch {
+      throw DiskDirectory.unusable(directory, error)
+    }
+  }
+
   /// Opens what is in the directory now, for a store that is open and has let go of its file; what cannot be trusted is set
   /// aside.
   mutating func reopen(_ claim: DirectoryClaim) throws(LMDBError) -> DiskFile {
@@ -35,11 +55,30 @@ extension DiskOpening {
       return try claim.withGate({ $0 as any Error }) { () throws(any Error) -> DiskFile in
         let mark = try claim.readMark()
         let isAlone = claim.isAlone()
+        let newIdentity = StoreIdentity()
         // Also where it was not had: the system lets go of the old lock first.
         defer { claim.share() }
-        if isAlone, let reason = opening.distrust(mark) { try opening.setAside(reason) }
-        let file = try DiskFile.open(
-          directory: directory, options: environmentOptions, checkingRows: opening.pagesChecked > 0)
+        if isAlone, let reason = opening.distrust(mark) {
+          try opening.setAside(reason)
+        } else {
+          opening.compareHistory(mark)
+        }
+        // Before a file is begun, as at every opening: a power cut could tear it.
+        var present = mark ?? opening.freshMark(newIdentity)
+        if mark == nil { try claim.write(present) }
+        var file = try DiskFile.open(
+          directory: directory, options: environmentOptions, checkingRows: opening.pagesChecked > 0,
+          newIdentity: newIdentity)
+        file = try opening.requireIdentity(file, mark?.identity, isAlone: isAlone)
+        if present.identity != file.identity {
+          (present.identity, present.stamp, present.history) = (file.identity, nil, nil)
+          do {
+            try claim.write(present)
+          } catch {
+            try file.close()
+            throw error
+          }
+        }
         file.note.begin(file.environment, claim, isVouchedFor: isAlone || mark?.stamp != nil)
         return file
       }

@@ -42,6 +42,7 @@ struct DiskOpening {
     engine.addReporter(report, for: owner.number)
     for report in reports { engine.report(report) }
     if options.isReadOnly { return engine }
+    ExitCommit.register()
     do {
       try Writer.start(for: engine)
     } catch {
@@ -73,45 +74,78 @@ struct DiskOpening {
     let isAlone = claim.isAlone()
     if isAlone {
       DiskDirectory.removeCopy(in: directory)
-      if let reason = distrust(mark) { try setAside(reason) }
+      if let reason = distrust(mark) { try setAside(reason) } else { compareHistory(mark) }
     } else if let mark, mark.limit != limits.limit {
       throw CisternError(
         .storeInUse,
         "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same",
         location: directory)
+    } else {
+      compareHistory(mark)
     }
     // Before anything is written that a power cut could tear, the mark says so; and it stays, while others may.
     let wasUnsynchronized = mark?.state == .unsynchronized
     let isUnsynchronized = options.durability == .processCrash
     // Alone, the file was found sound; else those who have it open say what they know of it.
     let stamp = isAlone ? DataFileStamp(of: path) : mark?.stamp
+    let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
+    let newIdentity = StoreIdentity()
+    var newMark = BootMark(
+      state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: presentBoot(),
+      limit: limits.limit, identity: begins ? newIdentity : mark?.identity, stamp: stamp,
+      history: begins ? nil : mark?.history)
     if isUnsynchronized || mark?.vouches(for: stamp, limit: limits.limit) != true {
-      try write(isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, stamp, claim, isNew: mark == nil)
+      try write(newMark, claim, isNew: mark == nil)
     }
-    var file = try openTrusted()
+    var file = try openTrusted(newIdentity)
+    file = try identified(file, mark?.identity, isAlone: isAlone)
+    try agree(on: file, &newMark, claim)
     if isAlone, wasUnsynchronized, !isUnsynchronized {
       try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
-      try write(.sound, stamp, claim, isNew: false)
+      newMark.state = .sound
+      try write(newMark, claim, isNew: false)
     }
-    if isAlone { file = try shrinkIfLarge(file) }
+    if isAlone {
+      file = try shrinkIfLarge(file, claim)
+      try agree(on: file, &newMark, claim)
+      // If it fails, caches whose names are spelled otherwise are not found. The next commit fails for the same reason.
+      try? file.normalizeNames()
+    }
     file.note.begin(file.environment, claim, isVouchedFor: isAlone || stamp != nil)
     return file
   }
 
-  private func write(
-    _ state: BootMark.State, _ stamp: DataFileStamp?, _ claim: DirectoryClaim, isNew: Bool
-  ) throws(CisternError) {
+  private mutating func identified(
+    _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
+  ) throws(CisternError) -> DiskFile {
+    do {
+      return try requireIdentity(file, expected, isAlone: isAlone)
+    } catch {
+      throw cisternError(error)
+    }
+  }
+
+  /// Writes the file's identity into the mark if it has another one: the file is an older version's, or was begun because the
+  /// other could not be used. Its history begins here.
+  private func agree(on file: DiskFile, _ mark: inout BootMark, _ claim: DirectoryClaim) throws(CisternError) {
+    guard file.identity != mark.identity else { return }
+    (mark.identity, mark.stamp, mark.history) = (file.identity, nil, nil)
+    try write(mark, claim, isNew: false)
+  }
+
+  private func write(_ mark: BootMark, _ claim: DirectoryClaim, isNew: Bool) throws(CisternError) {
     try system { () throws(SystemError) in
-      try claim.write(BootMark(state: state, boot: presentBoot(), limit: limits.limit, stamp: stamp))
+      try claim.write(mark)
       if isNew { try DiskDirectory.synchronize(directory) }
     }
   }
 
   /// Opens the file; what LMDB finds wrong with it is set aside, once.
-  private mutating func openTrusted() throws(CisternError) -> DiskFile {
+  private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0,
+        newIdentity: newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
       try setAside("\(error)")
@@ -130,46 +164,73 @@ struct DiskOpening {
 
   mutating func setAside(_ reason: String) throws(CisternError) {
     let name = try system { () throws(SystemError) in try DiskDirectory.setAside(in: directory) }
-    reports.append(
-      StoreReport(
-        .setAside, "the data file could not be used: \(reason). It is now \(name), and an empty store was begun",
-        location: directory))
+    add(.setAside, "the data file could not be used: \(reason). It is now \(name), and an empty store was begun")
+  }
+
+  /// Withdraws that the file is older than the store left it: it is another store's.
+  mutating func withdrawRollback() { reports.removeAll { $0.code == .rolledBack } }
+
+  /// Adds a report, for those who open the store.
+  mutating func add(_ code: StoreReport.Code, _ message: String) {
+    reports.append(StoreReport(code, message, location: directory))
   }
 
   // MARK: Smaller
 
-  /// Where the file is larger than the limit: evicts what has to go, and puts a compacted copy in its place.
-  private mutating func shrinkIfLarge(_ file: DiskFile) throws(CisternError) -> DiskFile {
-    guard file.environment.options.mapSize != limits.mapSize else { return file }
+  /// If more is in the file than the limit allows, puts a copy in its place that has what fits.
+  private mutating func shrinkIfLarge(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
+    guard try lmdb({ () throws(LMDBError) in try file.isCrowded(for: limits) }) else { return file }
+    let identity = file.identity ?? StoreIdentity()
+    // A copy begins its commits anew.
+    claim.forgetDataFile()
     do {
-      try file.evict(untilPages: limits.lowWatermark)
-      try file.replaceByCopy()
+      var options = environmentOptions()
+      // Written through once, at the end.
+      options.durability = .noSync
+      try file.replaceByNewest(within: limits, options: options)
     } catch {
-      guard let error = error as? LMDBError, error.isAboutTheFile else {
+      guard let error = error as? LMDBError else {
         throw CisternError(
-          .noSpace, "the file could not be made as small as the limit", location: directory, cause: error)
+          .diskFailed, "the file could not be made as small as the limit", location: directory, cause: error)
       }
       try lmdb { () throws(LMDBError) in try file.close() }
-      try setAside("\(error)")
+      if error.isAboutTheFile {
+        try setAside("\(error)")
+      } else {
+        // As a rule the device is full. What is on it is a cache's, and keeps the store from being as small as it is to be.
+        try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
+        reports.append(
+          StoreReport(
+            .setAside, "the file could not be copied to be as small as the limit, and was removed; the store is empty",
+            location: directory, cause: error))
+      }
     }
     let options = environmentOptions()
-    return try lmdb { () throws(LMDBError) in try DiskFile.open(directory: directory, options: options) }
+    return try lmdb { () throws(LMDBError) in
+      try DiskFile.open(directory: directory, options: options, newIdentity: identity)
+    }
   }
 
   // MARK: To read only
 
   private mutating func openToRead(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
-    guard DiskDirectory.fileSize(path) != nil else { return nil }
     let mark = try system { () throws(SystemError) in try claim.readMark() }
     if claim.isAlone(), let reason = distrust(mark) {
       noteUnreadable(reason)
       return nil
     }
+    compareHistory(mark)
+    guard (DiskDirectory.fileSize(path) ?? 0) > 0 else { return nil }
     do {
-      return try DiskFile.open(
+      let file = try DiskFile.open(
         directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
+      if isReadable(file, mark?.identity) { return file }
+      try file.close()
+      withdrawRollback()
+      noteUnreadable("it belongs to another store")
+      return nil
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
       noteUnreadable("\(error)")
@@ -180,7 +241,7 @@ struct DiskOpening {
   private mutating func noteUnreadable(_ reason: String) {
     reports.append(
       StoreReport(
-        .setAside, "the data file cannot be used: \(reason). It was left as it is, since the store is read-only",
+        .setAside, "the data file cannot be used: \(reason). This opening only reads, and leaves the file as it is",
         location: directory))
   }
 

@@ -26,9 +26,14 @@ package struct DiskOptions: Sendable {
     self.faults = faults
   }
 
-  func isSame(as other: DiskOptions) -> Bool {
-    limit == other.limit && durability == other.durability && isReadOnly == other.isReadOnly
-      && commitInterval == other.commitInterval
+  /// The settings in which all openings of a directory in one process must agree.
+  var settings: OpenSettings {
+    var settings = OpenSettings()
+    settings.add("diskLimit", limit)
+    settings.add("durability", durability)
+    settings.add("isReadOnly", isReadOnly)
+    settings.add("commitInterval", commitInterval)
+    return settings
   }
 }
 
@@ -45,9 +50,12 @@ package struct DiskFaults: Sendable {
 
   /// Asked at the end of each write transaction, on the writer thread, which then fails so; nil for no fault.
   package var atCommit: @Sendable () -> Fault?
+  /// Asked whether the device is full, after a write failed; nil to ask the device.
+  package var isDeviceFull: (@Sendable () -> Bool)?
 
-  package init(atCommit: @escaping @Sendable () -> Fault? = { nil }) {
+  package init(atCommit: @escaping @Sendable () -> Fault? = { nil }, isDeviceFull: (@Sendable () -> Bool)? = nil) {
     self.atCommit = atCommit
+    self.isDeviceFull = isDeviceFull
   }
 }
 

@@ -12,6 +12,10 @@ package final class DiskPartition: SecondTierPartition {
     reader = DiskReader(engine: engine, partition: partition, owner: owner)
   }
 
+  package func adopt(_ format: ValueFormat) throws(CisternError) {
+    try engine.adopt(format, of: partition)
+  }
+
   package func withRecord<Result>(
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
@@ -24,6 +28,12 @@ package final class DiskPartition: SecondTierPartition {
   package func presence(of key: RawSpan) -> Bool? {
     if owner.isClosed { return false }
     return partition.isDeparting(key) ? true : engine.presence(of: key, in: partition)
+  }
+
+  package func schemaVersion(of key: RawSpan) -> UInt32? {
+    if owner.isClosed { return nil }
+    var version: UInt32 = 0
+    return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
   }
 
   package func endDeparture(of key: RawSpan) -> Bool {
@@ -72,6 +82,12 @@ package final class DiskPartition: SecondTierPartition {
   package func waitForRoom() async {
     if !owner.isClosed { await engine.waitForRoom() }
   }
+
+  package func prepareToCommit() async {
+    if !owner.isClosed { await engine.prepareToCommit() }
+  }
+
+  package var largestBatch: ByteCount? { .bytes(engine.limits.batchBytes) }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     try await engine.waitForCommit(number: ticket.number, countsEarlier: false)

@@ -1,18 +1,6 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The engines that are open in this process, one for each directory, by whatever path.
 final class DiskRegistry: Sendable {
   static let shared = DiskRegistry()
-
-  /// What tells a directory from every other.
-  private struct Identity: Hashable, Sendable {
-    let device: UInt64
-    let node: UInt64
-  }
 
   private enum Place: Sendable {
     /// Someone is opening it: wait.
@@ -21,17 +9,25 @@ final class DiskRegistry: Sendable {
     case open(DiskEngine, owners: Int)
     /// The last owner is gone, and the writer thread still at work: wait.
     case closing(DiskEngine)
+
+    var engine: DiskEngine? {
+      switch self {
+      case .opening: nil
+      case .open(let engine, _), .closing(let engine): engine
+      }
+    }
   }
 
-  private let places = Monitor<[Identity: Place]>([:])
+  private let places = Monitor<[DirectoryIdentity: Place]>([:])
 
   /// Opens the directory, or shares what is open.
   func open(
     directory: String, options: DiskOptions, owner: DiskOwner, report: @escaping @Sendable (StoreReport) -> Void
   ) throws(CisternError) -> DiskEngine {
+    let directory = DiskDirectory.absolutePath(directory)
     let limits = try DiskLimits(options.limit, location: directory)
     try DiskDirectory.prepare(directory, isReadOnly: options.isReadOnly)
-    let identity = try identity(of: directory)
+    let identity = try DirectoryIdentity(of: directory)
     let shared = places.wait { places -> DiskEngine?? in
       switch places[identity] {
       case .open(let engine, let owners) where !engine.isInherited:
@@ -46,11 +42,10 @@ final class DiskRegistry: Sendable {
       }
     }
     if let engine = shared {
-      guard engine.options.isSame(as: options) else {
+      let differences = engine.options.settings.differences(in: options.settings)
+      guard differences.isEmpty else {
         _ = release(engine, owner: owner)
-        throw CisternError(
-          .conflictingOpen, "this process has the store open with other settings; open it with the same",
-          location: directory)
+        throw OpenSettings.conflict("the store", differences, location: directory)
       }
       engine.addReporter(report, for: owner.number)
       return engine
@@ -70,7 +65,7 @@ final class DiskRegistry: Sendable {
   func withoutEngine<Result>(
     in directory: String, _ body: () throws(CisternError) -> Result
   ) throws(CisternError) -> Result {
-    let identity = try identity(of: directory)
+    let identity = try DirectoryIdentity(of: directory)
     let isFree = places.wait { places -> Bool? in
       switch places[identity] {
       case .opening, .closing: return nil
@@ -91,7 +86,6 @@ final class DiskRegistry: Sendable {
   @discardableResult
   func release(_ engine: DiskEngine, owner: DiskOwner) -> Bool {
     if engine.isInherited { return false }
-    engine.removeReporter(for: owner.number)
     for partition in engine.partitions { partition.removeHandler(for: owner.number) }
     let isLast = places.change { places in
       for (identity, place) in places {
@@ -101,8 +95,24 @@ final class DiskRegistry: Sendable {
       }
       return false
     }
-    if isLast { engine.stop() }
+    // The last owner also receives reports of the closing.
+    if isLast { engine.stop() } else { engine.removeReporter(for: owner.number) }
     return isLast
+  }
+
+  /// The engine's directory was replaced by another one: who opens that one shares the engine.
+  func follow(_ engine: DiskEngine) {
+    guard let identity = try? DirectoryIdentity(of: engine.directory) else { return }
+    places.change { places in
+      guard places[identity] == nil, let known = places.first(where: { $0.value.engine === engine }) else { return }
+      places[known.key] = nil
+      places[identity] = known.value
+    }
+  }
+
+  /// The engines that are open or closing; none if the lock is not free until the deadline.
+  func engines(until deadline: UInt64) -> [DiskEngine] {
+    places.change(until: deadline) { $0.values.compactMap(\.engine) } ?? []
   }
 
   /// The engine is closed.
@@ -113,15 +123,6 @@ final class DiskRegistry: Sendable {
         return true
       }
     }
-  }
-
-  private func identity(of directory: String) throws(CisternError) -> Identity {
-    var status = stat()
-    guard unsafe stat(directory, &status) == 0 else {
-      throw DiskDirectory.unusable(directory, SystemError(status: errno, operation: "look at \(directory)"))
-    }
-    return Identity(
-      device: UInt64(truncatingIfNeeded: status.st_dev), node: UInt64(truncatingIfNeeded: status.st_ino))
   }
 }
 

@@ -1,8 +1,11 @@
 import LMDB
 
 extension DiskTier {
-  /// Makes the data file of a store as small as its records allow, by a copy that takes its place; nobody may have it
-  /// open. Answers the file's size before and after.
+  /// Replaces the data file of a store with a copy that is as small as the records allow. No process may have the store
+  /// open. Returns the file's size before and after.
+  ///
+  /// Records that were removed or invalidated, and are still in the file, are removed first. A file that cannot be used
+  /// stays as it is, and an error says why.
   ///
   /// Linear in the file's size; needs room for both meanwhile. Whenever the process ends, one of the two is there, whole.
   package static func compact(directory: String) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
@@ -34,14 +37,52 @@ extension DiskTier {
     let mark = try claim.readMark()
     if let reason = opening.distrust(mark) {
       throw CisternError(
-        .diskFailed, "the data file cannot be trusted: \(reason); the next opening sets it aside", location: directory)
+        .diskFailed, "the data file cannot be trusted: \(reason); it was left as it is", location: directory)
     }
+    try checkStructure(opening.path, directory)
     let file = try DiskFile.open(
-      directory: directory, options: opening.environmentOptions(mapSize: opening.presentMapSize))
-    try file.replaceByCopy()
+      directory: directory,
+      options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize))
+    guard opening.isReadable(file, mark?.identity) else {
+      try file.close()
+      throw CisternError(
+        .diskFailed, "the data file belongs to another store; the next opening sets it aside", location: directory)
+    }
+    do {
+      // The file is about to change. If the process ends before the copy is in place, the next opening looks through it. A
+      // copy begins its commits anew.
+      claim.forgetDataFile()
+      try file.purge(upTo: max(1, opening.limits.pagesPerTransaction / 4))
+      try file.replaceByCopy()
+    } catch {
+      // The error is the one to report: the file is closed as well as it can be.
+      try? file.close()
+      throw error
+    }
     // The copy was written through.
-    let stamp = DataFileStamp(of: opening.path)
-    try claim.write(BootMark(state: .sound, boot: presentBoot(), limit: limit.bytes, stamp: stamp))
+    try claim.write(
+      BootMark(
+        state: .sound, boot: presentBoot(), limit: limit.bytes, identity: file.identity,
+        stamp: DataFileStamp(of: opening.path), history: DataFileHead(of: opening.path)?.history))
+  }
+
+  /// Pages that the file may grow by, because a removal copies the pages that it changes, also in a full file.
+  private static let purgeRoom = 1024
+
+  /// Throws if LMDB must not see the file, also one that is as the store left it: a device may have changed its bytes.
+  private static func checkStructure(_ path: String, _ directory: String) throws(CisternError) {
+    let damage: String
+    do {
+      if DiskDirectory.fileSize(path) != 0 {
+        _ = try DataFileCheck.run(path)
+        return
+      }
+      damage = "it is empty"
+    } catch {
+      damage = "\(error)"
+    }
+    throw CisternError(
+      .diskFailed, "the data file is damaged: \(damage); it was left as it is", location: directory)
   }
 
   private static func inUse(_ directory: String) -> CisternError {

@@ -23,6 +23,18 @@ extension DiskTier {
     }
   }
 
+  /// The most bytes that a record may have in a store with this limit, as ``recordSize(key:_:bytes:)`` counts them.
+  ///
+  /// Throws if the limit is too small for a store; the error names `directory`.
+  package static func largestRecord(limit: ByteCount, in directory: String) throws(CisternError) -> Int {
+    try DiskLimits(limit, location: directory).largestRecord
+  }
+
+  /// The bytes that a record counts: its value, its key, its tags and the record's own fields.
+  package static func recordSize(key: [UInt8], _ metadata: RecordMetadata, bytes: [UInt8]) -> Int {
+    StagedWrite.record(key: key, metadata, bytes: bytes).stagedSize
+  }
+
   /// The reader slots of LMDB's that are taken, by all processes; zero where there is no file.
   package var readerSlotCount: Int { (try? engine.file?.environment.readers().count) ?? 0 }
 
@@ -30,17 +42,7 @@ extension DiskTier {
   package func partitionNames() throws(CisternError) -> [String] {
     guard let file = engine.file else { return [] }
     do {
-      return try file.environment.withRead { (transaction) throws(LMDBError) -> [String] in
-        let prefix = MetaTable.partition("")
-        var names: [String] = []
-        var cursor = try transaction.cursor(in: file.meta)
-        var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
-        while isAtPartition, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-          names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
-          isAtPartition = try cursor.moveToNext()
-        }
-        return names
-      }
+      return try file.partitionNames()
     } catch {
       throw CisternError(
         .diskFailed, "the names of the caches cannot be read", location: engine.directory, cause: error)

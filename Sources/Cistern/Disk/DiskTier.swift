@@ -9,7 +9,7 @@ package final class DiskTier: SecondTier {
   let engine: DiskEngine
   private let owner: DiskOwner
 
-  /// Opens the store in `directory`, which is created (its parent must exist) unless `options` say read-only.
+  /// Opens the store in `directory`, which is created with its missing parents unless `options` say read-only.
   ///
   /// `report` is told what went wrong and was dealt with, on any thread, outside all locks and transactions.
   /// Costs nothing that grows with the number of records, unless the limit is smaller than the file is: then what has to
@@ -41,6 +41,7 @@ package final class DiskTier: SecondTier {
   package func partition(
     named name: String, departure: @escaping @Sendable ([Departure]) -> Void
   ) throws(CisternError) -> any SecondTierPartition {
+    let name = name.normalizedForKey()
     guard name.utf8.count <= MetaTable.longestName else {
       throw CisternError(
         .invalidArgument,
@@ -55,6 +56,7 @@ package final class DiskTier: SecondTier {
 
   package func flush() async throws(CisternError) {
     if owner.isClosed { throw engine.closedError("flush") }
+    engine.followFiles()
     try await engine.flush()
   }
 
@@ -66,9 +68,17 @@ package final class DiskTier: SecondTier {
     } catch {
       failure = error
     }
-    guard owner.close() else { return }
-    if DiskRegistry.shared.release(engine, owner: owner) { await engine.waitForStop() }
+    if detach() { await release() }
     if let failure { throw failure }
+  }
+
+  /// Ends the opening at once: partitions answer misses and refuse writes from now on. True for the first call, which must
+  /// be followed by ``release()``.
+  func detach() -> Bool { owner.close() }
+
+  /// Releases the directory after ``detach()``. If no other tier has it open, returns when it is closed.
+  func release() async {
+    if DiskRegistry.shared.release(engine, owner: owner) { await engine.waitForStop() }
   }
 
   package var statistics: SecondTierStatistics {

@@ -26,11 +26,16 @@ final class FileNote: Sendable {
     noteChanges(of: environment, claim)
   }
 
-  /// To be called before a change: looks whether somebody else was here.
-  func expectChange(of environment: Environment, _ claim: DirectoryClaim) {
-    state.withLock { state in
+  /// To be called before a change: looks whether another program changed the file. Throws `truncated` if the file is shorter
+  /// than it was: LMDB has it mapped, and the process would end when LMDB reads a part that is missing.
+  func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
+    try state.withLock { (state) throws(LMDBError) in
       guard case .left(let known) = state else { return }
       let present = try? environment.dataFileStamp()
+      if let present, present.size < known.size {
+        throw LMDBError(
+          .truncated, operation: "commit", message: "another program cut the data file off while it was open")
+      }
       let isOurs = present != nil && (present == known || present == claim.notedStamp())
       state = isOurs ? .changing : .foreign
       if !isOurs { claim.note(nil) }
@@ -41,14 +46,18 @@ final class FileNote: Sendable {
   func noteChanges(of environment: Environment, _ claim: DirectoryClaim) {
     state.withLock { state in
       guard case .changing = state, let stamp = try? environment.stampDataFile() else { return }
-      claim.note(stamp)
+      claim.note(stamp, (try? environment.history()) ?? nil)
       state = .left(stamp)
     }
   }
 
   /// The stamp that the file is left with, for the mark of a closed store; nil where nobody can vouch for it.
   func stampAtEnd(of environment: Environment, _ claim: DirectoryClaim) -> DataFileStamp? {
-    expectChange(of: environment, claim)
+    do {
+      try expectChange(of: environment, claim)
+    } catch {
+      return nil
+    }
     noteChanges(of: environment, claim)
     return state.withLock { if case .left(let stamp) = $0 { stamp } else { nil } }
   }

@@ -1,8 +1,8 @@
 /// Invalidations by what they concern, the newest of each: a record is looked up among them by its key and its tags.
 struct InvalidationSet: Sendable {
   private(set) var eras: [Invalidation: UInt64] = [:]
-  /// How many prefixes there are of each length.
-  private var prefixLengths: [Int: Int] = [:]
+  /// The prefixes among them, by their bytes.
+  private var prefixes = PrefixTree()
   /// No less than the greatest number.
   private(set) var newest: UInt64 = 0
   /// The bytes that they take up, about.
@@ -12,13 +12,13 @@ struct InvalidationSet: Sendable {
 
   mutating func add(_ invalidation: Invalidation, era: UInt64) {
     newest = max(newest, era)
+    if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, number: era) }
     if let present = eras[invalidation] {
       eras[invalidation] = max(present, era)
       return
     }
     eras[invalidation] = era
     size += invalidation.size
-    if case .prefix(let prefix) = invalidation { prefixLengths[prefix.count, default: 0] += 1 }
   }
 
   /// Removes the invalidation, unless a newer one of the same is there.
@@ -26,8 +26,7 @@ struct InvalidationSet: Sendable {
     guard let present = eras[invalidation], present <= era else { return }
     eras[invalidation] = nil
     size -= invalidation.size
-    guard case .prefix(let prefix) = invalidation, let count = prefixLengths[prefix.count] else { return }
-    prefixLengths[prefix.count] = count == 1 ? nil : count - 1
+    if case .prefix(let prefix) = invalidation { prefixes.remove(prefix) }
   }
 
   /// Whether a record of this number, key and tags is concerned by a greater number.
@@ -36,10 +35,7 @@ struct InvalidationSet: Sendable {
     for tag in tags {
       if let other = eras[.tag(tag)], other > era { return true }
     }
-    for length in prefixLengths.keys where length <= key.byteCount {
-      if let other = eras[.prefix(key.extracting(0..<length).copiedBytes())], other > era { return true }
-    }
-    return false
+    return prefixes.newestNumber(ofPrefixesOf: key) > era
   }
 }
 

@@ -1,35 +1,12 @@
 import Locking
 import Synchronization
 
-/// The invalidations of a partition that are in force: staged, or committed and not yet purged. Readers compare with them,
-/// and mostly there are none to compare with: then they pay one load.
+/// The invalidations of a partition: storage around ``InvalidationState``. Readers compare with them, and mostly there are
+/// none to compare with: then they pay one load.
 ///
-/// An invalidation is *staged*, then in the file, until a walk over the records has removed what it concerns. Where that is
-/// done, a reader with a snapshot from before must not believe it: it takes a newer one.
+/// An invalidation is *staged*, then in the file, until a walk over the records has removed what it concerns. After that, a
+/// reader must not believe a snapshot from before: it takes a newer one.
 final class InvalidationTable: Sendable {
-  private struct State: Sendable {
-    /// To be committed; being committed; in the file. A newer one of the same takes the place of an older.
-    var staged: [Invalidation: UInt64] = [:]
-    var committing: [Invalidation: UInt64] = [:]
-    var committed = InvalidationSet()
-    /// All of these.
-    var inForce = InvalidationSet()
-    /// Those that were purged lately: a write that comes late is compared with them too.
-    var remembered = InvalidationSet()
-    /// Snapshots before this transaction may show what was purged.
-    var purgedTransaction: UInt = 0
-    /// The row of the file, as last seen or written; nil before the first look.
-    var row: EraRow?
-    /// The transaction that `row` is of.
-    var learnedTransaction: UInt = 0
-    /// Another process began and ended an invalidation that nobody here saw: writes of lesser numbers are void.
-    var unseen: UInt64 = 0
-
-    func concealsCommitted(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
-      inForce.conceals(era: era, key: key, tags: tags) || remembered.conceals(era: era, key: key, tags: tags)
-    }
-  }
-
   /// What a reader is to make of a record that it found.
   enum Visibility {
     case visible
@@ -39,16 +16,19 @@ final class InvalidationTable: Sendable {
   }
 
   /// Changes every atomic below.
-  private let state = Guarded(State())
-  /// The number of the newest invalidation.
+  private let state = Guarded(InvalidationState())
+  /// The number of the newest invalidation, by this process's order.
   private let newest = Atomic<UInt64>(0)
   /// Records of snapshots with lesser numbers have to be compared: the greatest number while anything is in force.
   private let barrier = Atomic<UInt>(0)
 
-  /// The bytes of invalidations that are remembered after they were purged.
-  private static let rememberedSize = 1 << 20
-
   var era: UInt64 { newest.load(ordering: .acquiring) }
+
+  /// The newest number of the file's order that is known: what a record is stamped with that is written now.
+  var fileEra: UInt64 { state.withLock { $0.row?.era ?? 0 } }
+
+  /// As `fileEra`; the greatest number before the first look, when nothing is on its way here.
+  var knownEra: UInt64 { state.withLock { $0.row?.era ?? .max } }
 
   // MARK: Reading
 
@@ -60,7 +40,7 @@ final class InvalidationTable: Sendable {
   @inline(never)
   func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
     state.withLock { state in
-      if state.inForce.conceals(era: metadata.era, key: key, tags: metadata.tags) { return .concealed }
+      if state.concealsRecord(era: metadata.era, key: key, tags: metadata.tags) { return .concealed }
       return snapshot < state.purgedTransaction ? .outdated : .visible
     }
   }
@@ -68,38 +48,33 @@ final class InvalidationTable: Sendable {
   /// Whether a staged record, or one that is about to be, is not to be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.era < era && concealsSurely(era: metadata.era, key: key, tags: metadata.tags)
+    metadata.era < era && concealsSurely(metadata, key: key)
+  }
+
+  @inline(never)
+  private func concealsSurely(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    state.withLock { $0.concealsWrite(metadata, key: key) }
   }
 
   /// As of a record, of what has left of one.
   func conceals(_ departed: DepartedRecord, key: RawSpan) -> Bool {
-    departed.era < era && concealsSurely(era: departed.era, key: key, tags: departed.tags)
-  }
-
-  @inline(never)
-  private func concealsSurely(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    state.withLock { $0.concealsCommitted(era: era, key: key, tags: tags) || era < $0.unseen }
+    guard departed.era < era else { return false }
+    return state.withLock { $0.concealsWrite(era: departed.era, key: key, tags: departed.tags) }
   }
 
   /// As `visibility`, for a record that was read from the file a while ago, by whatever snapshot.
   func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    guard metadata.era < era else { return false }
-    return state.withLock { $0.concealsCommitted(era: metadata.era, key: key, tags: metadata.tags) }
+    guard metadata.era < era || !isEmpty else { return false }
+    return state.withLock { $0.concealsRecordReadBefore(era: metadata.era, key: key, tags: metadata.tags) }
   }
 
-  /// Whether a staged record is not to be written any more: an invalidation that concerns it is in the file, and the walk
-  /// that ends it may be past the record's key. In a store of one process that has been seen to before it was staged.
-  func isVoid(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    guard metadata.era < era else { return false }
-    return state.withLock { state in
-      metadata.era < state.unseen || state.committed.conceals(era: metadata.era, key: key, tags: metadata.tags)
-        || state.remembered.conceals(era: metadata.era, key: key, tags: metadata.tags)
-    }
-  }
+  /// Whether a staged record is not to be written any more: an invalidation since concerns it. Its commit would give it a
+  /// number of the file's order that the invalidation does not reach.
+  func isVoid(_ metadata: RecordMetadata, key: RawSpan) -> Bool { conceals(metadata, key: key) }
 
   var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
 
-  /// What is in force; for tests and tools.
+  /// What is in force, by this process's order; for tests and tools.
   var pending: [Invalidation: UInt64] { state.withLock { $0.inForce.eras } }
 
   // MARK: Staging
@@ -109,16 +84,14 @@ final class InvalidationTable: Sendable {
     _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
   ) -> (era: UInt64, number: UInt64, change: Change) {
     state.withLock { state in
-      let era = newest.load(ordering: .relaxed) + 1
-      newest.store(era, ordering: .sequentiallyConsistent)
-      if state.inForce.eras[invalidation] == nil, state.inForce.size + invalidation.size > limit {
+      let era = state.advance()
+      guard state.hasRoom(for: invalidation, limit: limit) else {
+        note(state)
         return (era, 0, .refused)
       }
-      let number = makeNumber()
-      let isFirst = state.staged.updateValue(era, forKey: invalidation) == nil
-      state.inForce.add(invalidation, era: era)
-      raiseBarrier(state)
-      return (era, number, isFirst ? .added : .replaced)
+      let isFirst = state.stage(invalidation, era: era)
+      note(state)
+      return (era, makeNumber(), isFirst ? .added : .replaced)
     }
   }
 
@@ -132,121 +105,62 @@ final class InvalidationTable: Sendable {
 
   // MARK: Committing
 
-  /// Hands over what was staged, and the row that goes with it; nil where there is nothing to write.
+  /// Hands over what was staged, and the newest number; nil if there is nothing to write.
   func beginCommitting() -> (invalidations: [Invalidation: UInt64], era: UInt64)? {
-    state.withLock { state in
-      let era = newest.load(ordering: .relaxed)
-      guard !state.staged.isEmpty || era > state.row?.era ?? 0 else { return nil }
-      state.committing = state.staged
-      state.staged = [:]
-      return (state.committing, era)
-    }
+    state.withLock { $0.beginCommitting() }
   }
 
+  /// The present transaction gives these numbers of the file's order to what was handed over.
+  func assign(_ rows: [Invalidation: UInt64]) { state.withLock { $0.assign(rows) } }
+
   /// What was handed over was not committed; answers how many are staged again.
-  func restore() -> Int {
-    state.withLock { state in
-      let before = state.staged.count
-      state.staged.merge(state.committing) { max($0, $1) }
-      state.committing = [:]
-      return state.staged.count - before
-    }
-  }
+  func restore() -> Int { state.withLock { $0.restore() } }
 
   /// What was handed over is in the file, under the numbers that it has there.
   func publish(_ rows: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
     state.withLock { state in
-      state.committing = [:]
-      raise(to: row.era)
-      guard transaction >= state.learnedTransaction else { return renew(&state) }
-      state.learnedTransaction = transaction
-      state.row = row
-      for (invalidation, era) in rows {
-        state.committed.add(invalidation, era: era)
-        state.inForce.add(invalidation, era: era)
-      }
-      raiseBarrier(state)
+      state.publish(rows, row: row, transaction: transaction)
+      note(state)
     }
   }
 
   /// Whether this is the row that was seen or written last.
   func isKnown(_ row: EraRow) -> Bool { state.withLock { $0.row == row } }
 
-  /// A snapshot has shown what is in the file, by whomever it was committed.
-  func learn(_ row: EraRow, _ rows: [Invalidation: UInt64], transaction: UInt) {
+  /// A snapshot has shown what is in the file, by whichever process it was committed.
+  func learn(_ row: EraRow, _ rows: InvalidationRows, transaction: UInt) {
     state.withLock { state in
-      guard state.row == nil || transaction > state.learnedTransaction else { return }
-      if let known = state.row?.era, row.purged > known {
-        // Whatever is on its way here may be concerned.
-        state.unseen = max(row.era, newest.load(ordering: .relaxed)) + 1
-        raise(to: state.unseen)
-      }
-      for (invalidation, era) in state.committed.eras where rows[invalidation] == nil {
-        remember(invalidation, era: era, &state)
-        state.purgedTransaction = transaction
-      }
-      state.row = row
-      state.learnedTransaction = transaction
-      state.committed = rows.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
-      raise(to: row.era)
-      renew(&state)
+      state.learn(row, rows, transaction: transaction)
+      note(state)
     }
   }
 
   // MARK: Purging
 
-  /// What a walk over the records can end; empty where there is nothing to do.
+  /// What a walk over the records can end, by the file's order; empty if there is nothing to do.
   var purgeable: [Invalidation: UInt64] { state.withLock { $0.committed.eras } }
 
-  /// A walk has ended them, and the commit of this transaction has taken them out of the file.
+  /// A walk has ended them, and the commit of this transaction has said so in the file.
   func purged(_ targets: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
     state.withLock { state in
-      state.row = row
-      state.learnedTransaction = max(state.learnedTransaction, transaction)
-      state.purgedTransaction = max(state.purgedTransaction, transaction)
-      for (invalidation, era) in targets {
-        state.committed.remove(invalidation, era: era)
-        state.inForce.remove(invalidation, era: era)
-        remember(invalidation, era: era, &state)
-      }
-      raiseBarrier(state)
+      state.purged(targets, row: row, transaction: transaction)
+      note(state)
     }
   }
 
   /// The file was replaced by an empty one: everything is to be written again. Answers how many are staged for it.
   func forgetFile() -> Int {
     state.withLock { state in
-      let before = state.staged.count
-      state.staged.merge(state.committed.eras) { max($0, $1) }
-      state.committed = InvalidationSet()
-      state.row = nil
-      state.learnedTransaction = 0
-      state.purgedTransaction = 0
-      raiseBarrier(state)
-      return state.staged.count - before
+      defer { note(state) }
+      return state.forgetFile()
     }
   }
 
-  // With the lock held.
-
-  private func renew(_ state: inout State) {
-    state.inForce = InvalidationSet()
-    for part in [state.committed.eras, state.committing, state.staged] {
-      for (invalidation, era) in part { state.inForce.add(invalidation, era: era) }
-    }
-    raiseBarrier(state)
-  }
-
-  private func remember(_ invalidation: Invalidation, era: UInt64, _ state: inout State) {
-    if state.remembered.size > InvalidationTable.rememberedSize { state.remembered = InvalidationSet() }
-    state.remembered.add(invalidation, era: era)
-  }
-
-  private func raise(to era: UInt64) {
-    if newest.load(ordering: .relaxed) < era { newest.store(era, ordering: .sequentiallyConsistent) }
-  }
-
-  private func raiseBarrier(_ state: State) {
+  /// Publishes the words that are read without the lock. With the lock held.
+  ///
+  /// The barrier first: a reader that sees the new number must compare what it finds with the invalidation.
+  private func note(_ state: InvalidationState) {
     barrier.store(state.inForce.isEmpty ? state.purgedTransaction : .max, ordering: .sequentiallyConsistent)
+    newest.store(state.newest, ordering: .sequentiallyConsistent)
   }
 }

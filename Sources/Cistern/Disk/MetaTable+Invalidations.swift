@@ -1,9 +1,11 @@
 import LMDB
 
-/// What the file holds of a partition's invalidations: one row of numbers, and one for each that is in force.
+/// What the file holds of a partition's invalidations: one row of numbers, one for each that is in force, and one for each
+/// of the last that ended.
 ///
-///     "e" + name                          the newest number, the newest that was purged, and how often any of this changed
+///     "e" + name                          the newest number, the newest that is forgotten, and how often any of this changed
 ///     "i" + digest of name + of the rest  the number, then what it concerns: a byte for the kind, and the tag or prefix
+///     "x" + digest of name + the number   the same, of one that ended
 struct EraRow: Sendable, Equatable {
   var era: UInt64 = 0
   var purged: UInt64 = 0
@@ -30,6 +32,12 @@ extension MetaTable {
   static func invalidation(_ invalidation: Invalidation, of name: String) -> [UInt8] {
     invalidations(name) + digest(body(of: invalidation))
   }
+
+  /// What the keys of all invalidations of a partition begin with that ended.
+  static func ended(_ name: String) -> [UInt8] { [UInt8(ascii: "x")] + digest(Array(name.utf8)) }
+
+  /// In the order of the numbers.
+  static func ended(_ era: UInt64, of name: String) -> [UInt8] { ended(name) + value(era.byteSwapped) }
 
   static func value(_ invalidation: Invalidation, era: UInt64) -> [UInt8] { value(era) + body(of: invalidation) }
 
@@ -73,12 +81,24 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     return EraRow(value.rawSpan) ?? EraRow()
   }
 
-  /// The invalidations of the partition that are in force in the file. Linear in their number.
-  borrowing func invalidations(of name: String, in database: Database) throws(LMDBError) -> [Invalidation: UInt64] {
+  /// The invalidations of the partition that are in force in the file, and those after `known` that ended. Linear in their
+  /// number.
+  borrowing func invalidationRows(
+    of name: String, endedAfter known: UInt64, in database: Database
+  ) throws(LMDBError) -> InvalidationRows {
+    let ended =
+      known == .max ? [:] : try invalidations(from: MetaTable.ended(known + 1, of: name), of: name, in: database)
+    return InvalidationRows(
+      inForce: try invalidations(from: MetaTable.invalidations(name), of: name, in: database), ended: ended)
+  }
+
+  private borrowing func invalidations(
+    from start: [UInt8], of name: String, in database: Database
+  ) throws(LMDBError) -> [Invalidation: UInt64] {
     var found: [Invalidation: UInt64] = [:]
-    let prefix = MetaTable.invalidations(name)
+    let prefix = start.prefix(MetaTable.invalidations(name).count)
     var cursor = try cursor(in: database)
-    var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
+    var isAtRow = try cursor.move(toFirstFrom: start.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
       if let (invalidation, era) = try MetaTable.invalidation(at: cursor) {
         found[invalidation] = max(era, found[invalidation] ?? 0)
@@ -107,31 +127,64 @@ extension WriteStep {
     row.era = max(row.era, era)
     row.changes += 1
     try transaction.put(row.value, forKey: MetaTable.eras(partition.name), in: file.meta)
+    partition.invalidations.assign(written)
+    fileEras[ObjectIdentifier(partition)] = row.era
     outcome.invalidations.append((partition, written, row))
     outcome.hasChanges = true
     outcome.touchedPages += 1 + invalidations.count / 4
   }
 
-  /// Takes the invalidations out of the file, where no newer ones of the same have come. Answers the row of numbers then.
+  /// Marks the invalidations as ended, except those of which newer ones of the same have come, and forgets all that ended
+  /// but the newest `keptCount`. Answers the row of numbers then.
   mutating func end(
-    _ targets: [Invalidation: UInt64], of partition: Partition, in transaction: inout WriteTransaction
+    _ targets: [Invalidation: UInt64], of partition: Partition, keeping keptCount: Int,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) -> EraRow {
     var row = try transaction.eraRow(of: partition.name, in: file.meta)
-    for key in try keys(of: targets, partition, in: transaction) {
+    for (key, invalidation, era) in try rows(of: targets, partition, in: transaction) {
       _ = try transaction.remove(key, in: file.meta)
+      guard invalidation.size <= WriteStep.longestEnded else {
+        row.purged = max(row.purged, era)
+        continue
+      }
+      try transaction.put(
+        MetaTable.value(invalidation, era: era), forKey: MetaTable.ended(era, of: partition.name), in: file.meta)
     }
-    row.purged = max(row.purged, targets.values.max() ?? 0)
+    let oldest = row.era > UInt64(keptCount) ? row.era - UInt64(keptCount) : 0
+    if oldest > row.purged {
+      for key in try endedKeys(of: partition.name, upTo: oldest, in: transaction) {
+        _ = try transaction.remove(key, in: file.meta)
+        row.purged = oldest
+      }
+    }
     row.changes += 1
     try transaction.put(row.value, forKey: MetaTable.eras(partition.name), in: file.meta)
     outcome.hasChanges = true
     return row
   }
 
-  /// By their contents and not by their names: equal tags may have been written with other bytes.
-  private func keys(
-    of targets: [Invalidation: UInt64], _ partition: Partition, in transaction: borrowing WriteTransaction
+  /// One that takes up more bytes is forgotten when it ends.
+  private static let longestEnded = 512
+
+  private func endedKeys(
+    of name: String, upTo era: UInt64, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
+    let last = MetaTable.ended(era, of: name)
+    var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
+    var isAtRow = try cursor.move(toFirstFrom: MetaTable.ended(name).rawSpan)
+    while isAtRow, let key = cursor.key?.copiedBytes(), !last.rawSpan.precedes(key.rawSpan) {
+      keys.append(key)
+      isAtRow = try cursor.moveToNext()
+    }
+    return keys
+  }
+
+  /// By their contents and not by their names: equal tags may have been written with other bytes.
+  private func rows(
+    of targets: [Invalidation: UInt64], _ partition: Partition, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, era: UInt64)] {
+    var rows: [(key: [UInt8], invalidation: Invalidation, era: UInt64)] = []
     let prefix = MetaTable.invalidations(partition.name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
@@ -139,10 +192,10 @@ extension WriteStep {
       if let (invalidation, era) = try MetaTable.invalidation(at: cursor), let target = targets[invalidation],
         era <= target
       {
-        keys.append(key)
+        rows.append((key, invalidation, era))
       }
       isAtRow = try cursor.moveToNext()
     }
-    return keys
+    return rows
   }
 }

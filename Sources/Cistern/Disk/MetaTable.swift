@@ -4,6 +4,7 @@ import LMDB
 ///
 ///     "format"           the version of all of this
 ///     "next"             the next generation
+///     "store"            the identity of the file, which its mark has too; a file of an older version has none
 ///     "p" + name         the generation of the partition
 ///     "g" + generation   live: its counts
 ///     "d" + generation   dead: its records are to be purged
@@ -18,6 +19,7 @@ enum MetaTable {
 
   static let format = [UInt8]("format".utf8)
   static let next = [UInt8]("next".utf8)
+  static let identity = [UInt8]("store".utf8)
   static let deadPrefix = UInt8(ascii: "d")
 
   static func partition(_ name: String) -> [UInt8] { [UInt8(ascii: "p")] + name.utf8 }
@@ -27,6 +29,12 @@ enum MetaTable {
   /// The generation that a key of the dead names; nil for other keys.
   static func deadGeneration(_ key: RawSpan) -> UInt64? {
     guard key.byteCount == 9, key.byte(at: 0) == deadPrefix else { return nil }
+    return key.integer(at: 1, as: UInt64.self).byteSwapped
+  }
+
+  /// The generation whose counts lie under the key; nil for other keys.
+  static func liveGeneration(_ key: RawSpan) -> UInt64? {
+    guard key.byteCount == 9, key.byte(at: 0) == UInt8(ascii: "g") else { return nil }
     return key.integer(at: 1, as: UInt64.self).byteSwapped
   }
 

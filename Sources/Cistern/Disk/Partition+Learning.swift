@@ -7,7 +7,7 @@ extension Partition {
   ) throws(LMDBError) {
     let row = try transaction.eraRow(of: name, in: file.meta)
     if invalidations.isKnown(row) { return }
-    let rows = try transaction.invalidations(of: name, in: file.meta)
+    let rows = try transaction.invalidationRows(of: name, endedAfter: invalidations.knownEra, in: file.meta)
     invalidations.learn(row, rows, transaction: number)
   }
 }

@@ -11,6 +11,7 @@ final class Partition: Sendable {
   let counters = PartitionCounters()
   let departing = DepartingKeys()
   let invalidations = InvalidationTable()
+  let formats = PartitionFormats()
   /// The epoch, which every removal of all raises, in the upper 16 bits; below it the generation whose records are read,
   /// zero for none. One word, so that a removal of all is one step for readers of staged and of committed writes.
   private let visible = Atomic<UInt64>(0)
@@ -177,6 +178,7 @@ final class Partition: Sendable {
       knownTransaction.store(0, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
+    formats.forgetFile()
     return invalidations.forgetFile()
   }
 

@@ -44,6 +44,19 @@ struct PurgeWalk {
 
   var isDone: Bool { prefixes.isEmpty }
 
+  /// The targets, a few at a time. The table's lock is held for one part: an invalidation waits for it inside the locks of all shards
+  /// of a cache.
+  var targetParts: [[Invalidation: UInt64]] {
+    var parts: [[Invalidation: UInt64]] = []
+    for (place, target) in targets.enumerated() {
+      if place % PurgeWalk.partSize == 0 { parts.append([:]) }
+      parts[parts.count - 1][target.key] = target.value
+    }
+    return parts
+  }
+
+  static let partSize = 128
+
   /// Looks at the next records, and answers the keys of up to `count` that are to be removed.
   mutating func next(_ count: Int, in file: DiskFile) throws(LMDBError) -> [[UInt8]] {
     var walk = self
@@ -109,9 +122,15 @@ extension Writer {
       guard try step.generation(of: walk.partition, creating: false, in: &transaction) == walk.generation else {
         return nil
       }
-      return (try step.end(walk.targets, of: walk.partition, in: &transaction), transaction.number)
+      let kept = engine.limits.endedInvalidations
+      return (
+        try step.end(walk.targets, of: walk.partition, keeping: kept, in: &transaction), transaction.number
+      )
     }
-    if let ended { walk.partition.invalidations.purged(walk.targets, row: ended.row, transaction: ended.number) }
+    guard let ended else { return }
+    for part in walk.targetParts {
+      walk.partition.invalidations.purged(part, row: ended.row, transaction: ended.number)
+    }
   }
 
   private func nextWalk(in file: DiskFile) throws(LMDBError) -> PurgeWalk? {
@@ -129,6 +148,11 @@ extension Writer {
 }
 
 extension DiskEngine {
+  /// The newest invalidation of each partition.
+  var invalidationEras: [ObjectIdentifier: UInt64] {
+    partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.era }
+  }
+
   /// The invalidations that are in force, by the generation of their partition.
   var invalidatedGenerations: [UInt64: InvalidationTable] {
     var tables: [UInt64: InvalidationTable] = [:]

@@ -14,6 +14,14 @@ struct RecordDraft {
     tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
   }
 
+  /// The same record, newer than the invalidations up to this number of the file's order.
+  func stamped(era: UInt64) -> RecordDraft {
+    guard era != metadata.era else { return self }
+    var metadata = metadata
+    metadata.era = era
+    return RecordDraft(key: key, metadata: metadata, bytes: bytes)
+  }
+
   /// The size of the record in bytes.
   var size: Int {
     RecordFormat.fixedSize + flags.optionalSize + tagsSize

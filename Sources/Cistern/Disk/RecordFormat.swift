@@ -145,6 +145,14 @@ struct RecordHeader {
     let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
     return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self)
   }
+
+  /// The schema version alone, of the record that this is the header of.
+  func schemaVersion(of record: RawSpan) -> UInt32 {
+    guard flags.contains(.schemaVersion) else { return 0 }
+    // After the fields of eight bytes each, which all come before it.
+    let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead, .era])
+    return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt32.self)
+  }
 }
 
 extension RawSpan {

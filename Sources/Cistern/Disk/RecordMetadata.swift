@@ -23,6 +23,9 @@ public struct RecordMetadata: Sendable, Equatable {
   public var era: UInt64
   /// Whether what is stored is that there is nothing (``OptionalValue``); the bytes are empty then.
   public var isNegative: Bool
+  /// Whether the value is set now, and not fetched: another process's invalidation that is committed before it does not
+  /// concern it. Not written.
+  package var isSet = false
 
   /// Creates metadata.
   public init(

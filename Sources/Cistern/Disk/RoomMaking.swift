@@ -10,6 +10,8 @@ struct RoomMaking {
   private let low: Int
   private let high: Int
   private let mostSpared: Int
+  /// The pages that may be in use, or copied, at once: all but those that the last transactions have freed.
+  private let mostPages: Int
   private var debt = 0
   /// What is still to be evicted for the next batch; zero once its room is made, nil once it is put.
   private(set) var batchDebt: Int?
@@ -23,6 +25,7 @@ struct RoomMaking {
     let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
     low = max(8, limits.lowWatermark - writer.extraMargin - missing)
     high = low + limits.pagesPerTransaction
+    mostPages = low + limits.margin / 2
     batchDebt = commit.debt
     mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
   }
@@ -36,17 +39,38 @@ struct RoomMaking {
   }
 
   /// As for one record, for all of a batch at once, before any of it is put. What is not repaid is carried over.
+  ///
+  /// A large batch needs more than its own pages: the transaction copies each page that it puts something into. So
+  /// records are evicted until the map has room for both.
   mutating func make(
-    forBatch footprint: Int, pages: Int, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+    forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep, budget: Int,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     if let batchDebt {
       debt += batchDebt
     } else {
-      debt += try share(of: footprint, pages: pages, step, in: transaction)
+      let pages = min(size.pages, size.footprint / DiskLimits.pageSize + 1)
+      debt += min(size.footprint, try share(of: size.footprint, pages: pages, step, in: transaction))
     }
     let isRepaid = try repay(&step, budget: budget, in: &transaction)
     batchDebt = max(0, debt)
-    return isRepaid
+    guard isRepaid else { return false }
+    while try !hasPages(forBatch: size.footprint, count: count, step, in: transaction) {
+      if step.outcome.touchedPages >= budget { return false }
+      guard try evict(&step, in: &transaction) else { break }
+    }
+    return true
+  }
+
+  /// Whether the map has room for the batch, and for copies of the pages that it changes.
+  private func hasPages(
+    forBatch footprint: Int, count: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    let live = try step.livePages(in: transaction)
+    let copied = min(count + count / 8 + 8, live)
+    // Records that come between others leave pages partly empty.
+    let added = footprint / DiskLimits.pageSize * 5 / 4 + 1
+    return live + copied + added <= mostPages
   }
 
   /// The batch is put.

@@ -24,6 +24,13 @@ public protocol SecondTier: AnyObject, Sendable {
 
 /// One cache's part of a second tier. Keys are bytes, at any length.
 public protocol SecondTierPartition: AnyObject, Sendable {
+  /// Takes note of the format that the cache's values are encoded in, before any is written.
+  ///
+  /// Throws `CisternError` with the code ``CisternError/Code/conflictingOpen`` if records of the same version of the schema
+  /// have another format. A tier that keeps no records beyond the process does not need it: by default, every format is
+  /// accepted.
+  func adopt(_ format: ValueFormat) throws(CisternError)
+
   /// Calls `body` with the newest record of the key, staged ones first, and marks it as used; nil where there is none.
   ///
   /// The view ends with `body`, which may run inside a read transaction: keep it short.
@@ -40,6 +47,11 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   ///
   /// A tier that does not implement it can always tell.
   func presence(of key: RawSpan) -> Bool?
+
+  /// The schema version of the key's record, staged or committed; nil if the key has none. Does not mark it as used.
+  ///
+  /// A tier that does not implement it reads the record.
+  func schemaVersion(of key: RawSpan) -> UInt32?
 
   /// Called by who is told of a key's departure, in the key's critical section: whether the key has had no write since it
   /// departed, and was not removed with others. It is absent from now on. A write in between means that the departure
@@ -75,6 +87,9 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// batch is begun: one that is larger may be lost as a whole.
   func canHold(batchBytes: Int, count: Int) -> Bool
 
+  /// What a batch may take up in the tier, if the tier can say so; for errors.
+  var largestBatch: ByteCount? { get }
+
   /// Begins a batch: what is staged in it becomes one commit, so that a crash leaves all of it or nothing.
   ///
   /// End it soon, with ``endBatch(_:)``, and call nothing of the user's before: no commit begins while a batch is open. May
@@ -96,6 +111,11 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// As ``waitForRoom()``, suspending the task instead.
   func waitForRoom() async
 
+  /// Waits for room, suspending the task, before a write whose commit the caller waits for.
+  ///
+  /// A tier that fails tries again first, so that it does not refuse the write for a failure that is over.
+  func prepareToCommit() async
+
   /// Returns when what the ticket was given for is committed. Throws when it could not be.
   func waitForCommit(_ ticket: CommitTicket) async throws(CisternError)
 
@@ -115,11 +135,25 @@ public protocol SecondTierPartition: AnyObject, Sendable {
 }
 
 extension SecondTierPartition {
+  /// Accepts every format.
+  public func adopt(_ format: ValueFormat) {}
+
   /// None: for a tier that commits at once.
   public var stagedKeys: [[UInt8]] { [] }
 
+  /// Nil: the tier does not say.
+  public var largestBatch: ByteCount? { nil }
+
+  /// Waits for room.
+  public func prepareToCommit() async { await waitForRoom() }
+
   /// Whether the key is there.
   public func presence(of key: RawSpan) -> Bool? { contains(key) }
+
+  /// The version in the record's metadata.
+  public func schemaVersion(of key: RawSpan) -> UInt32? {
+    withRecord(forKey: key) { metadata, _ in metadata.schemaVersion }
+  }
 
   /// Whether the key is absent.
   public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }
@@ -139,10 +173,13 @@ public indirect enum StagedWrite: Sendable {
   case removal(key: [UInt8])
 
   /// The same write of a value that is newer than the invalidations up to this number.
+  ///
+  /// - Parameter isSet: whether the value is set, and not fetched.
   @usableFromInline
-  func stamped(era: UInt64) -> StagedWrite {
-    guard era != 0, case .record(let key, var metadata, let bytes) = self else { return self }
+  func stamped(era: UInt64, isSet: Bool) -> StagedWrite {
+    guard case .record(let key, var metadata, let bytes) = self else { return self }
     metadata.era = era
+    metadata.isSet = isSet
     return .record(key: key, metadata, bytes: bytes)
   }
 

@@ -12,6 +12,8 @@ struct StepOutcome {
   var damaged: [(partition: Partition, key: [UInt8])] = []
   /// Invalidations that were written, and the row of numbers that goes with them.
   var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: EraRow)] = []
+  /// The formats that the file names now.
+  var formats: [(partition: Partition, format: ValueFormat)] = []
   /// Whether there are generations to purge.
   var hasDeadGenerations = false
 
@@ -41,7 +43,6 @@ struct StepOutcome {
 struct EvictedRecord: Sendable {
   let generation: UInt64
   let key: [UInt8]
-  let era: UInt64
   let tags: [String]
 }
 

@@ -15,7 +15,7 @@ extension WriteStep {
     {
       return nil
     }
-    return EvictedRecord(generation: key.generation, key: fullKey, era: metadata.era, tags: metadata.tags)
+    return EvictedRecord(generation: key.generation, key: fullKey, tags: metadata.tags)
   }
 
   /// Removes the records under these keys that the set conceals. They are not told of.

@@ -18,6 +18,8 @@ struct WriteStep {
   var notedCounts: [UInt64: GenerationCounts] = [:]
   /// The generation of each partition that was met; zero for none.
   private(set) var generations: [ObjectIdentifier: UInt64] = [:]
+  /// The newest invalidation of each partition that was met, by the file's order.
+  var fileEras: [ObjectIdentifier: UInt64] = [:]
   /// Sequence numbers of a batch's records, which this transaction has put.
   private var protected: Set<UInt64> = []
   /// What was done.
@@ -47,9 +49,11 @@ struct WriteStep {
   ///
   /// One that is `protected` is not evicted by this transaction.
   mutating func put(
-    _ draft: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
+    _ given: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
+    // An invalidation that concerns the record, and comes after it, is not in the file yet.
+    let draft = given.stamped(era: fileEra(of: partition))
     let generation = try generation(of: partition, creating: true, in: &transaction)
     _ = try liveCounts(generation, in: transaction)
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
@@ -75,6 +79,14 @@ struct WriteStep {
     outcome.hasChanges = true
     outcome.stored(partition)
     outcome.touchedPages += 1 + StepOutcome.overflowPages(size)
+  }
+
+  private mutating func fileEra(of partition: Partition) -> UInt64 {
+    let identity = ObjectIdentifier(partition)
+    if let known = fileEras[identity] { return known }
+    let era = partition.invalidations.fileEra
+    fileEras[identity] = era
+    return era
   }
 
   /// Removes the key's record, if it has one; `onlyIfDamaged` spares a sound one.

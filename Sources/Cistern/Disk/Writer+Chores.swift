@@ -74,7 +74,7 @@ extension Writer {
     in file: DiskFile,
     _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
-    file.note.expectChange(of: file.environment, engine.claim)
+    try file.note.expectChange(of: file.environment, engine.claim)
     let (result, step, number) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (Result, WriteStep, UInt) in
       var step = try WriteStep(

@@ -11,16 +11,27 @@ extension Writer {
       do throws(LMDBError) {
         try perform(&commit)
       } catch {
-        fail(&commit, error)
+        fail(&commit, engine.diagnosis(of: error))
       }
       // With what is told before, a client's code would stand between the commit and its note.
       if !isSynchronizing || !commit.departures.isEmpty { noteChanges() }
       finish(commit)
     } else {
+      followFilesIfIdle()
       settle(round.through)
     }
     engine.announceRoom()
     noteChores()
+  }
+
+  /// A flush with nothing to commit looks after the files, too. A store that closes leaves them as they are.
+  private func followFilesIfIdle() {
+    guard !isStopping, engine.mode == .active else { return }
+    do throws(LMDBError) {
+      try followFiles()
+    } catch {
+      degrade(error)
+    }
   }
 
   /// Notes how what was committed left the file, so that the next opening need not look through it.
@@ -50,7 +61,7 @@ extension Writer {
   /// Commits step by step; throws what it cannot get over, with `commit` telling how far it came.
   private func perform(_ commit: inout Committing) throws(LMDBError) {
     var budget = engine.limits.pagesPerTransaction
-    if let file = engine.file, try !file.isInPlace() { try reopenFile() }
+    try followFiles()
     while !commit.isDone {
       if commit.skipsUnfit(limit: engine.limits.pagesPerJoinedBatch, location: engine.directory) { continue }
       guard let file = engine.file else {
@@ -59,6 +70,7 @@ extension Writer {
       do {
         try performStep(&commit, in: file, budget: budget)
       } catch {
+        let error = engine.diagnosis(of: error)
         switch error.code {
         case .mapFull, .noSpace, .transactionFull:
           try relieve(&commit, in: file, budget: &budget, error)
@@ -67,9 +79,11 @@ extension Writer {
           commit.restart()
           commit.hasReopened = true
         case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
-          // What is staged is still whole: it goes into the new file.
+          guard !commit.hasReplaced else { throw error }
+          // The staged writes are whole: they go into the new file.
           try replaceFile(because: error)
           commit.restart()
+          commit.hasReplaced = true
         default: throw error
         }
       }
@@ -85,13 +99,17 @@ extension Writer {
     defer {
       if !isCommitted { for key in leaving { key.withdraw() } }
     }
-    file.note.expectChange(of: file.environment, engine.claim)
+    try file.note.expectChange(of: file.environment, engine.claim)
+    let eras = engine.invalidationEras
     let (step, number, position) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
       var step = try WriteStep(
         file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
       try noticeForeignCommits(of: file, &step, in: &transaction)
       if !commit.hasPreliminaries { try putPreliminaries(of: commit.round, &step, in: &transaction) }
+      for batch in commit.round.batches where !batch.writes.isEmpty {
+        try step.putFormats(of: batch.partition, in: &transaction)
+      }
       var position = start
       while position < commit.round.count, step.outcome.touchedPages < budget,
         let next = try put(commit.round, from: position, &step, &room, budget: budget, in: &transaction)
@@ -99,7 +117,7 @@ extension Writer {
         position = next
       }
       try step.finish(in: &transaction)
-      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, putBefore: start)
+      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: eras, putBefore: start)
       for key in leaving { key.note() }
       try engine.injectFault()
       return (step, transaction.number, position)
@@ -133,9 +151,10 @@ extension Writer {
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Int? {
     let unit = round.unit(from: position)
-    let (footprint, pages) = round.size(of: unit)
+    let size = round.size(of: unit)
+    let pages = size.pages
     guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
-    guard try room.make(forBatch: footprint, pages: pages, &step, budget: budget, in: &transaction) else { return nil }
+    guard try room.make(forBatch: size, count: unit.count, &step, budget: budget, in: &transaction) else { return nil }
     // What was evicted for it is committed first, where the two together would be too much.
     guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
     for index in unit {
@@ -184,6 +203,7 @@ extension Writer {
     for (partition, written, row) in step.outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
     }
+    for (partition, format) in step.outcome.formats { partition.formats.noteWritten(format) }
     for batch in commit.round.batches {
       let identity = ObjectIdentifier(batch.partition)
       guard let generation = step.generations[identity] else { continue }
@@ -233,7 +253,9 @@ extension Writer {
     engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
     // Before anyone who waits goes on: after a flush, all that left has been told.
     for (partition, departures) in commit.departures { partition.report(departures) }
+    for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
     engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
+    deliverReports()
     if let error = commit.error {
       if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
       degrade(error)
@@ -258,7 +280,7 @@ extension Writer {
     for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
   }
 
-  private func synchronize() {
+  func synchronize() {
     guard engine.mode == .active, let file = engine.file else { return }
     do {
       try file.environment.synchronize(force: true)

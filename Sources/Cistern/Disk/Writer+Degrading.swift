@@ -16,11 +16,7 @@ extension Writer {
   func degrade(_ error: LMDBError) {
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
-    if engine.mode == .degraded {
-      let delay = retryDelay
-      retryDelay = min(retryDelay.multipliedReportingOverflow(by: 2).partialValue, initialRetryDelay * 64)
-      engine.monitor.withLock { $0.retryAt = monotonicNanoseconds() &+ delay }
-    }
+    if engine.mode == .degraded { planRetry(wasActive: wasActive) }
     if wasActive {
       engine.report(
         .degraded, "the disk failed; the store goes on in memory only, and tries again from time to time",
@@ -29,8 +25,22 @@ extension Writer {
     engine.announceRoom()
   }
 
+  /// Says when the disk is tried again. The delay doubles with each failed try that was due, not with one that a caller
+  /// asked for. A reader that holds its snapshot ends at any time, and to look for it costs nothing: that delay stays.
+  private func planRetry(wasActive: Bool) {
+    guard wasActive || retryCause == .due else { return }
+    if longReader != nil { retryDelay = initialRetryDelay }
+    let delay = retryDelay
+    if longReader == nil, retryCause != .asked {
+      retryDelay = min(retryDelay.multipliedReportingOverflow(by: 2).partialValue, initialRetryDelay * 64)
+    }
+    engine.monitor.withLock { $0.retryAt = monotonicNanoseconds() &+ delay }
+  }
+
   /// Tries whether the disk works again, with what is staged: the removals of what could not be written.
-  func retry() {
+  func retry(_ cause: WriterState.RetryCause) {
+    retryCause = cause
+    defer { retryCause = nil }
     // Whoever asks while this try is already failing is not answered with its failure, but by the next.
     let through = engine.tickets.load(ordering: .sequentiallyConsistent)
     do throws(LMDBError) {
@@ -49,7 +59,7 @@ extension Writer {
         if let file = engine.file { try tick(in: file) }
       }
     } catch {
-      giveUpStaged(through: through, error)
+      giveUpStaged(through: through, engine.diagnosis(of: error))
       return
     }
     noteChanges()
@@ -82,6 +92,7 @@ extension Writer {
 
   /// Gets over an error outside of a round.
   func recover(from error: LMDBError) {
+    let error = engine.diagnosis(of: error)
     switch error.code {
     // Opened again when the disk is tried again: nothing is wrong with what is on it.
     case .panic: degrade(error)
@@ -95,5 +106,15 @@ extension Writer {
     case .closed, .forked: break
     default: degrade(error)
     }
+  }
+}
+
+extension DiskEngine {
+  /// The error, or that the device is full: LMDB says of a write that the system cut short what it says of one that failed.
+  func diagnosis(of error: LMDBError) -> LMDBError {
+    guard error.code == .ioError,
+      options.faults.isDeviceFull?() ?? DeviceSpace.isExhausted(in: directory)
+    else { return error }
+    return LMDBError(.noSpace, operation: error.operation, message: "the device has no room for a part of a write")
   }
 }

@@ -32,10 +32,12 @@ extension Writer {
     }
     if longReader != reader {
       longReader = reader
-      engine.report(
-        .longReader,
-        "a reader of process \(reader.process) has held its snapshot so long that the file's space cannot be used again; "
-          + "the store goes on in memory only until it ends")
+      report(
+        StoreReport(
+          .longReader,
+          "a reader of process \(reader.process) has held its snapshot so long that the file's space cannot be used again; "
+            + "the store goes on in memory only until it ends",
+          location: engine.directory))
     }
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")
   }

@@ -61,6 +61,7 @@ extension Writer {
     _ count: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
   ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
     var leaving: [Leaving] = []
+    let eras = engine.invalidationEras
     do throws(LMDBError) {
       let (dropped, isEmpty, evicted) = try chore(in: file) {
         (step, transaction) throws(LMDBError) -> (Int, Bool, [EvictedRecord]) in
@@ -76,7 +77,8 @@ extension Writer {
             isEmpty = true
           }
         }
-        leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, putBefore: commit.position)
+        leaving = commit.leaving(
+          step.outcome.evicted, among: engine.partitions, since: eras, putBefore: commit.position)
         for key in leaving { key.note() }
         return (dropped, isEmpty, step.outcome.evicted)
       }

@@ -14,10 +14,18 @@ final class Writer {
   var ceiling: Int?
   /// How long to wait before a failing disk is tried again.
   var retryDelay: UInt64
+  /// Why the disk is being tried again; nil while it is not.
+  var retryCause: WriterState.RetryCause?
   /// The reader that was reported to keep the file's space from being used, and may still be there.
   var longReader: ReaderSlot?
   /// Rounds since stale readers were last cleared.
   var roundsSinceReaderCheck = 0
+  /// Tells whether the names in the directory were checked.
+  var watch = DirectoryWatch()
+  /// Once the last owner closed the store.
+  private(set) var isStopping = false
+  /// Reports of the present round. Their handlers may end the process, and the round must be over then.
+  private var pendingReports: [StoreReport] = []
 
   static let roundsBetweenReaderChecks = 256
 
@@ -33,14 +41,22 @@ final class Writer {
 
   /// Does what there is to do until the store is closed.
   private func run() {
+    adoptThread()
     loadDeadGenerations()
     loop: while true {
-      switch nextDuty() {
+      let duty = nextDuty()
+      // Asked before the round: everything that was staged before is in it.
+      let isExiting = engine.exitPhase == .asked
+      switch duty {
+      case .commit where isExiting: commitForExit()
       case .commit: commitStaged()
       case .chores: doChores()
-      case .retry: retry()
+      case .retry(let cause):
+        retry(cause)
+        if isExiting { engine.exitPhase = .done }
       case .stop: break loop
       }
+      deliverReports()
     }
     stop()
   }
@@ -58,9 +74,22 @@ final class Writer {
     })
   }
 
+  /// Adds a report that is delivered when the round is over.
+  func report(_ report: StoreReport) { pendingReports.append(report) }
+
+  func deliverReports() {
+    while !pendingReports.isEmpty {
+      let reports = pendingReports
+      pendingReports = []
+      for report in reports { engine.report(report) }
+    }
+  }
+
   /// The last round, and the closing of the file.
   private func stop() {
+    isStopping = true
     commitStaged()
+    deliverReports()
     engine.mode = .closed
     engine.failWaiters(engine.closedError("wait for a commit"))
     engine.closeFile()
@@ -73,6 +102,7 @@ final class Writer {
       return (state.roomWaiters, state.stopWaiters)
     }
     DiskRegistry.shared.forget(engine)
+    engine.exitPhase = .done
     for waiter in room { waiter.resume() }
     for waiter in stop { waiter.resume() }
   }

@@ -23,8 +23,16 @@ struct WriterState: Sendable {
   enum Duty {
     case commit
     case chores
-    case retry
+    case retry(RetryCause)
     case stop
+  }
+
+  /// Why a failing disk is tried again.
+  enum RetryCause {
+    /// The time for it has come.
+    case due
+    /// A caller waits for a commit.
+    case asked
   }
 
   /// What the writer thread should do at `now`; else, until when to wait.
@@ -33,7 +41,7 @@ struct WriterState: Sendable {
     if let retryAt {
       guard isAsked || now >= retryAt else { return .waiting(until: retryAt) }
       isAsked = false
-      return .done(.retry)
+      return .done(.retry(now >= retryAt ? .due : .asked))
     }
     if isAsked || isFull {
       isAsked = false

@@ -13,19 +13,35 @@ import Locking
 /// (``Cache/batch(context:_:)``): one commit, one set of changes. A draft goes on after it was saved or discarded, as an
 /// empty layer over what there is then. What was not saved when the last reference goes, is dropped.
 ///
-/// Where a key that the draft wrote has changed below it since the draft first read or wrote it, the save has a
-/// conflict, which a ``DraftConflictPolicy`` decides. That a value expired or was evicted is no change; a removal is one
-/// also where there was nothing, and ``Cache/removeAll()`` and any removal by tag or prefix one of every key.
+/// A draft reads confirmed values. Unconfirmed edits (``Cache/editValue(forKey:expiry:tags:context:_:confirmedBy:)``) lie over
+/// the values that a draft saves, as over any other write, so that a save makes no edit permanent.
+///
+/// If a key that the draft wrote has changed below it since the draft first read or wrote it, the save has a
+/// conflict. A ``DraftConflictPolicy`` decides it. The end of a value by expiry or eviction is no change. A removal is a
+/// change, also of an absent key, and ``Cache/removeAll()`` is one of every key. A removal by tag or prefix is a change of the keys
+/// whose values it removes. With a ``CacheConfiguration/isEqual``, a key that has an equal value again has not changed.
+///
+/// In a cache that merges, a value that a draft sets is merged as any other. First come the draft's earlier values of the key,
+/// then those of the drafts below, and at last the cached one. The same holds for a value that a policy's closure returns. A
+/// key that is removed first is not merged, so that its value replaces the one below. A draft shows its own values of a key that
+/// it wrote, merged with one another.
+///
+/// A value that is set keeps the tags of the one below unless new ones are named.
 ///
 /// May be used from any thread. A read or write costs what it does in a dictionary, the first of a key what it does in the
 /// cache.
 public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  private let parent: any DraftParent<Key, Value>
+  let parent: any DraftParent<Key, Value>
+  let merge: (@Sendable (Value, Value) throws -> Value)?
+  let isEqual: (@Sendable (Value, Value) -> Bool)?
   // Values leave it outside the lock.
-  private let state = Guarded(DraftState<Key, Value>())
+  let state: Guarded<DraftState<Key, Value>>
 
   init(of parent: any DraftParent<Key, Value>) {
     self.parent = parent
+    merge = parent.merge
+    isEqual = parent.isEqual
+    state = Guarded(DraftState(layering: parent.merge == nil ? .edits : .merges))
   }
 
   deinit {
@@ -51,45 +67,84 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// The value of a key: the draft's own if it wrote one, else that of what is below.
   public func value(forKey key: Key) -> Value? {
-    see(key)
-    switch state.withLock({ $0.batch.writes[key] }) {
-    case .store(let value, _): return value
-    case .remove: return nil
-    case nil: break
-    }
-    let value = parent.value(forKey: key)
-    let former = state.withLock { $0.noteOriginal(value, of: key) }
-    withExtendedLifetime(former) {}
-    return value
+    seeForItself(key)
+    return read(key, isByUser: true).value
   }
 
   /// Will store a value, when the draft is saved.
-  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String] = []) {
+  ///
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - key: its key.
+  ///   - expiry: the value's lifetime; nil for the cache's.
+  ///   - tags: the tags of the value, for ``Cache/removeAll(tagged:context:)``; nil for those of the value below.
+  public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
     write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
   }
 
-  /// Will remove a key, when the draft is saved.
+  /// Will remove a key, when the draft is saved. In a cache that merges, a value that is set after it replaces the one below.
   public func removeValue(forKey key: Key) {
     write(.remove, to: key)
   }
 
   /// Drops what was not saved.
   public func discard() {
-    let former = state.withLock { $0.empty() }
-    for key in former.seenKeys { parent.unwatch(key) }
-  }
-
-  private func write(_ write: Batch<Key, Value>.Write, to key: Key) {
-    see(key)
-    let former = state.withLock { $0.write(write, to: key) }
+    let (former, unseen) = state.withLock { $0.empty() }
     withExtendedLifetime(former) {}
+    for key in unseen { parent.unwatch(key) }
+  }
+}
+
+// MARK: Reading and writing
+
+extension Draft {
+  func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
+    see(key)
+    if let own = state.withLock({ $0.ownReading(of: key) }) { return own }
+    return readBelow(key, isByUser: isByUser)
   }
 
-  /// Begins to watch a key below, the first time that it is read or written.
-  private func see(_ key: Key) {
+  /// Reads below, and notes the value for later comparison.
+  @discardableResult
+  private func readBelow(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
+    let reading = parent.read(key, isByUser: isByUser)
+    // Asked after the value was read: if it is that of the draft's base, so is the value.
+    let version = isEqual == nil ? nil : parent.version(of: key)
+    state.withLock { $0.note(reading, of: key, version: version, isByUser: isByUser) }
+    return reading
+  }
+
+  private func write(_ write: KeyWrite<Value>, to key: Key) {
+    seeForItself(key)
+    if isEqual != nil, case nil = state.withLock({ $0.baseline(of: key) }) { readBelow(key, isByUser: false) }
+    while true {
+      let shown = shown(write, of: key, count: version(of: key))
+      if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }
+    }
+  }
+
+  /// A write, and what the draft shows after it. Runs the user's merge.
+  ///
+  /// - Parameter count: how often the key has been written.
+  func shown(_ write: KeyWrite<Value>, of key: Key, count: UInt64) -> DraftState<Key, Value>.ShownWrite {
+    let own = state.withLock { $0.ownReading(of: key)?.value }
+    // A value that cannot be merged is shown as it is. The save throws.
+    let shown = write.value(over: own) { incoming, earlier in
+      guard let merge, let earlier else { return incoming }
+      return (try? merge(earlier, incoming)) ?? incoming
+    }
+    return DraftState.ShownWrite(key: key, count: count, write: write, shown: shown)
+  }
+
+  /// Begins to watch a key below, the first time that it is read or written here, or by a draft of this one.
+  func see(_ key: Key) {
     guard state.withLock({ !$0.hasSeen(key) }) else { return }
     let version = parent.watch(key)
     if !state.withLock({ $0.see(key, version: version) }) { parent.unwatch(key) }
+  }
+
+  private func seeForItself(_ key: Key) {
+    repeat { see(key) } while !state.withLock({ $0.noteOwnUse(of: key) })
   }
 }
 
@@ -124,7 +179,7 @@ extension Draft {
   /// The keys that were written and have changed below since. Others may change before a save.
   public var conflicts: [Key] {
     let snapshot = state.withLock { $0 }
-    return snapshot.batch.keys.filter { snapshot.isConflict($0, version: parent.version(of: $0)) }
+    return snapshot.batch.keys.filter { parent.isConflict($0, of: snapshot) }
   }
 
   private func push(
@@ -132,67 +187,11 @@ extension Draft {
   ) throws(CisternError) -> WriteOutcome {
     let snapshot = state.withLock { $0 }
     if snapshot.batch.isEmpty { return .nothing }
-    let outcome = try parent.take(snapshot, policy, context: context)
-    let (former, rewritten) = state.withLock { $0.endSaving(snapshot) }
-    for key in former.seenKeys { parent.unwatch(key) }
-    // Written anew while the rest was saved: over what was saved.
-    for key in rewritten { see(key) }
-    return outcome
+    let saved = try parent.take(snapshot, policy, context: context)
+    let (former, unseen, followed) = state.withLock { $0.endSaving(snapshot, versions: saved.versions) }
+    withExtendedLifetime(former) {}
+    for key in unseen { parent.unwatch(key) }
+    for key in followed { parent.follow(key) }
+    return saved.outcome
   }
-}
-
-/// What a draft lies over.
-protocol DraftParent<Key, Value>: AnyObject, Sendable {
-  associatedtype Key: Hashable & Sendable
-  associatedtype Value: Sendable
-
-  func value(forKey key: Key) -> Value?
-  /// Counts the key's changes until ``unwatch(_:)``; the count now.
-  func watch(_ key: Key) -> UInt64
-  func unwatch(_ key: Key)
-  /// The count of changes of a key that is watched.
-  func version(of key: Key) -> UInt64
-  /// Takes all that a draft wrote, or nothing.
-  func take(
-    _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
-  ) throws(CisternError) -> WriteOutcome
-  func waitForRoom()
-  nonisolated(nonsending) func waitForRoom() async
-  nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError)
-}
-
-extension Draft: DraftParent {
-  func watch(_ key: Key) -> UInt64 {
-    // What changes below this one, it will find when it is saved itself.
-    see(key)
-    return version(of: key)
-  }
-
-  func unwatch(_ key: Key) {}
-
-  func version(of key: Key) -> UInt64 { state.withLock { $0.writeCount(of: key) } }
-
-  func take(
-    _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
-  ) throws(CisternError) -> WriteOutcome {
-    while true {
-      var writes: [(key: Key, version: UInt64, write: Batch<Key, Value>.Write)] = []
-      try policy.check(draft) { version(of: $0) }
-      for key in draft.batch.keys {
-        let version = version(of: key)
-        let theirs = policy.isMerge ? value(forKey: key) : nil
-        if let write = try draft.write(of: key, over: theirs, version: version, policy) {
-          writes.append((key, version, write.write))
-        }
-      }
-      if let former = state.withLock({ $0.writeAll(writes) }) {
-        withExtendedLifetime(former) {}
-        return .nothing
-      }
-    }
-  }
-
-  func waitForRoom() {}
-  nonisolated(nonsending) func waitForRoom() async {}
-  nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {}
 }

@@ -30,9 +30,9 @@ public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Se
   var isMerge: Bool { if case .merge = decision { true } else { false } }
 
   /// Throws with all keys that are in conflict, where that is the policy.
-  func check(_ draft: DraftState<Key, Value>, version: (Key) -> UInt64) throws(CisternError) {
+  func check(_ draft: DraftState<Key, Value>, isConflict: (Key) -> Bool) throws(CisternError) {
     guard case .throw = decision else { return }
-    let keys = draft.batch.keys.filter { draft.isConflict($0, version: version($0)) }
+    let keys = draft.batch.keys.filter { isConflict($0) }
     if !keys.isEmpty { throw DraftConflictError(keys: keys).wrapped }
   }
 }

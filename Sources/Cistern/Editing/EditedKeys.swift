@@ -32,6 +32,9 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }
 
+  /// All keys that edits lie over. O(n) for n of these.
+  var keys: [Key] { edited.withLock { Array($0.keys) } }
+
   /// Inside the key's critical section. Answers what was there, to be freed outside of it.
   @usableFromInline
   func set(_ new: Edited?, for key: Key) -> Edited? {

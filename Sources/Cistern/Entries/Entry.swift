@@ -93,6 +93,8 @@ extension Entry {
     /// Nothing usable: a new flight, with its first waiter, took the place of what was there. The second tier can only
     /// have something better where memory had nothing.
     case lead(Flight<Value>, waiter: Int, instead: Fallback<Value>?, looksBehind: Bool)
+    /// A flight that would be joined, but whose leader does not look in the second tier: the load must look there first.
+    case lookBehind(Flight<Value>)
     /// Nothing usable, and nothing may be fetched.
     case notCached
     /// A value past its time. It is still there: its end has to be announced first.
@@ -120,6 +122,9 @@ extension Entry {
       }
     }
     guard demand.fetches else { return .notCached }
+    if case .inProgress(let flight) = entry, demand.looksBehind, !flight.isAheadOfSecondTier {
+      return .lookBehind(flight)
+    }
     // One that was abandoned takes no waiters, and its end is on its way. A new flight need not wait for that.
     if let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
       return .join(flight, waiter: waiter, raiseTo: raised, instead: instead)
@@ -132,6 +137,7 @@ extension Entry {
     } else {
       entry = .inProgress(flight)
       isFirst = true
+      if demand.acceptsFresh { flight.coverSecondTier() }
     }
     guard case .joined(let waiter, _) = flight.join(Urgency(priority)) else {
       preconditionFailure("a new flight takes waiters")
@@ -166,6 +172,7 @@ extension Entry {
     case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
     case .own(let flight): !isEdited && isOwn(flight, entry)
     case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == stamp
+    case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
     }
   }
@@ -200,12 +207,20 @@ extension Entry {
   @inlinable
   static func end(_ flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime? = nil) -> Bool {
     guard isOwn(flight, entry) else { return false }
-    entry = entry?.held.map { held in
-      guard let retryFrom else { return .ready(held) }
-      return .ready(
-        Held(
-          value: held.value, timing: held.timing.postponingRefresh(until: retryFrom), isPersisted: held.isPersisted,
-          era: held.era))
+    entry = entry?.held.map { held in .ready(retryFrom.map { held.postponingRefresh(until: $0) } ?? held) }
+    return true
+  }
+
+  /// A flight takes too long for one of its waiters. A value that it is to refresh is not due again before `retryFrom`; the
+  /// flight goes on.
+  ///
+  /// - Returns: whether the entry is the flight's own.
+  @inlinable
+  static func postponeRefresh(by flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime) -> Bool {
+    guard isOwn(flight, entry) else { return false }
+    if case .refreshing(let refreshing) = entry {
+      let held = refreshing.held.postponingRefresh(until: retryFrom)
+      entry = .refreshing(Refreshing(held: held, flight: flight))
     }
     return true
   }
@@ -228,6 +243,9 @@ enum WriteCondition<Value: Sendable> {
   case untouched(stamp: UInt32, era: UInt64 = .max)
   /// While the entry holds a value that is past its time, its grace included.
   case expired(at: MonotonicTime)
+  /// While the entry is this flight's and holds no value: a promotion that leaves the flight under way. The record was read
+  /// after the invalidation with this number, and perhaps before later ones.
+  case beside(Flight<Value>, era: UInt64)
 }
 
 extension WriteCondition {
@@ -237,19 +255,31 @@ extension WriteCondition {
     switch self {
     case .own(let flight): flight
     case .unchanged(_, let flight): flight
-    case .always, .unedited, .untouched, .expired: nil
+    case .always, .unedited, .untouched, .expired, .beside: nil
     }
+  }
+
+  /// The flight that is told if the second tier loses a record that was read for this write.
+  @usableFromInline
+  var witness: Flight<Value>? {
+    if case .beside(let flight, _) = self { flight } else { flight }
   }
 
   /// Whether the value was fetched or read, not set.
   @inlinable
   var brings: Bool {
-    if case .untouched = self { true } else { flight != nil }
+    switch self {
+    case .untouched, .beside: true
+    case .always, .unedited, .expired, .unchanged, .own: flight != nil
+    }
   }
 
   /// The newest invalidation when the value began to be fetched or read; nil for one that is set now.
   @inlinable
   var era: UInt64? {
-    if case .untouched(_, let era) = self { era } else { flight?.era }
+    switch self {
+    case .untouched(_, let era), .beside(_, let era): era
+    case .always, .unedited, .expired, .unchanged, .own: flight?.era
+    }
   }
 }

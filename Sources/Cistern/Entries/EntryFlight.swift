@@ -9,13 +9,14 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
   @inlinable
   init(
     forKey key: Key, hash: UInt64, in table: EntryTable<Key, Value>, work: FlightWork?, priority: TaskPriority,
-    era: UInt64, isAbandonable: Bool
+    era: UInt64, pilot: EntryTable<Key, Value>.Pilot
   ) {
     self.key = key
     self.hash = hash
     self.table = table
     super.init(
-      work: work, priority: priority, era: era, counts: table.waiterCounts, isAbandonable: isAbandonable)
+      work: work, priority: priority, era: era, counts: table.waiterCounts,
+      isAbandonable: !pilot.completesAbandonedFlights, coversSecondTier: !pilot.hasSecondTier)
   }
 
   @inlinable

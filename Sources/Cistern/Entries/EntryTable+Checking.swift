@@ -18,13 +18,13 @@ extension EntryTable {
     return snapshot
   }
 
-  /// The keys that memory holds a value of, shard by shard.
-  func keys() -> [Key] {
+  /// The keys that memory holds a value of, shard by shard; and those that are being fetched for the first time, if asked for.
+  func keys(includingInProgress includesInProgress: Bool = false) -> [Key] {
     var keys: [Key] = []
     for index in 0..<shards.count {
       shards.withShard(at: index) { shard in
         shard.slots.forEach { number, slot, _ in
-          if slot.entry.isReady { keys.append(shard.slots.key(of: number)) }
+          if slot.entry.isReady || includesInProgress { keys.append(shard.slots.key(of: number)) }
         }
       }
     }

@@ -8,10 +8,13 @@ extension EntryTable {
     @usableFromInline let taskExecutor: (any TaskExecutor)?
     /// Whether a flight whose waiters have all left completes and is published.
     @usableFromInline let completesAbandonedFlights: Bool
+    /// Whether a value that memory does not have may be elsewhere.
+    @usableFromInline let hasSecondTier: Bool
 
     @inlinable
-    init(taskExecutor: (any TaskExecutor)?, completesAbandonedFlights: Bool) {
+    init(taskExecutor: (any TaskExecutor)?, completesAbandonedFlights: Bool, hasSecondTier: Bool = false) {
       self.taskExecutor = taskExecutor
+      self.hasSecondTier = hasSecondTier
       self.completesAbandonedFlights = completesAbandonedFlights
     }
   }
@@ -32,6 +35,13 @@ extension EntryTable {
   ) -> Flight<Value> {
     EntryFlight(
       forKey: key, hash: hash, in: self, work: work, priority: priority,
-      era: newestInvalidation.load(ordering: .acquiring), isAbandonable: !pilot.completesAbandonedFlights)
+      era: newestInvalidation.load(ordering: .acquiring), pilot: pilot)
+  }
+
+  /// The second tier has something that others may want, and the flight brings something else. No load joins the flight
+  /// after this without having looked there.
+  @usableFromInline
+  func leaveSecondTierToOthers(_ flight: Flight<Value>, hash: UInt64) {
+    shards.withShard(of: hash) { _ in flight.leaveSecondTierToOthers() }
   }
 }

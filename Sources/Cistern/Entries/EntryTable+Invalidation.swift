@@ -7,20 +7,23 @@ extension EntryTable {
   /// - Parameters:
   ///   - add: numbers the invalidation, in the second tier where there is one, and adds it to those that are pending. Run
   ///     once, inside the critical sections of all shards: nobody finds it in one tier and not in the other.
+  ///   - concerns: whether it concerns a key with these tags. Called inside the same.
   ///   - commit: run once, inside the same.
   @inlinable
-  func invalidate(_ add: (inout PendingInvalidations<Key>) -> Void, commit: () -> Void) {
-    invalidationLog.withLock { log in
-      _ = shards.withAllShards {
-        add(&log)
-        newestInvalidation.store(log.newest, ordering: .releasing)
-        commit()
-        return log
-      } concluding: { shard, log in
-        shard.invalidations = log
-        shard.era = Era(log.newest)
-        shard.versions.noteRemovalOfAll()
+  func invalidate(
+    _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool, commit: () -> Void
+  ) {
+    _ = shards.withAllShards {
+      let newest = invalidations.change { pending in
+        add(&pending)
+        return pending.newest
       }
+      newestInvalidation.store(newest, ordering: .releasing)
+      commit()
+      return newest
+    } concluding: { shard, newest in
+      shard.noteNewestInvalidation(newest)
+      shard.noteInvalidation(where: concerns)
     }
   }
 
@@ -31,20 +34,40 @@ extension EntryTable {
     }
   }
 
-  /// Begins with what another opening of the cache left.
-  func adopt(_ pending: PendingInvalidations<Key>) {
-    shards.withAllShards { shard in
-      shard.invalidations = pending
-      shard.era = Era(pending.newest)
-    } _: {
+  /// The state of the task that sweeps.
+  enum Sweeping: UInt8 {
+    /// No task runs.
+    case idle
+    /// It makes a pass, and no invalidation came since that began.
+    case running
+    /// It has another pass to begin.
+    case due
+  }
+
+  /// Asks for a sweep of what is invalidated. Returns whether the caller must start the task: at most one sweeps at a time.
+  @usableFromInline
+  func requestSweep() -> Bool {
+    sweeping.exchange(Sweeping.due.rawValue, ordering: .sequentiallyConsistent) == Sweeping.idle.rawValue
+  }
+
+  /// Sweeps until no invalidation came since the last pass began.
+  @inlinable
+  func sweep() async {
+    while beginsPass() {
+      await sweepOnce()
     }
   }
 
-  /// Visits every entry, a few at a time, lets go of what invalidations concern, and forgets those that nothing can be
-  /// older than any more.
+  /// Whether another pass is due; else the task ends. One step down: from due to running, or from running to idle.
+  @usableFromInline
+  func beginsPass() -> Bool {
+    sweeping.subtract(1, ordering: .sequentiallyConsistent).oldValue == Sweeping.due.rawValue
+  }
+
+  /// Visits every entry, a few at a time, releases those that invalidations concern, and forgets the invalidations that nothing
+  /// in memory is older than.
   @inlinable
-  func sweep() async {
-    isSweepDue.store(false, ordering: .sequentiallyConsistent)
+  func sweepOnce() async {
     let target = newestInvalidation.load(ordering: .sequentiallyConsistent)
     var oldest = target
     for index in 0..<shards.count {
@@ -62,10 +85,26 @@ extension EntryTable {
       oldest = min(oldest, position.oldestFlight)
     }
     unlocked()
-    invalidationLog.withLock { log in
-      log.forget(upTo: oldest)
-      for index in 0..<shards.count { shards.withShard(at: index) { $0.invalidations = log } }
+    forgetInvalidations(olderThan: oldest, swept: target)
+  }
+
+  /// Forgets the invalidations that nothing in memory is older than.
+  @usableFromInline
+  func forgetInvalidations(olderThan oldest: UInt64, swept: UInt64) {
+    let forgetsNothing = shards.withShard(at: 0) { _ in
+      invalidations.read { $0.forgetting(olderThan: oldest, swept: swept) == .nothing }
     }
+    if forgetsNothing { return }
+    let forgotten = shards.withAllShards { _ in
+    } _: {
+      invalidations.change { $0.forget(olderThan: oldest, swept: swept) }
+    }
+    withExtendedLifetime(forgotten) {}
+  }
+
+  /// The invalidations that are pending, and their size in bytes. For checks.
+  var pendingInvalidations: (count: Int, size: Int) {
+    shards.withShard(at: 0) { _ in invalidations.read { ($0.count, $0.size) } }
   }
 }
 
@@ -78,7 +117,8 @@ struct SweepPosition {
   /// The least era among the flights on their way.
   @usableFromInline var oldestFlight = UInt64.max
 
-  @usableFromInline static let groupsAtOnce = 128
+  /// An invalidation may have to wait for this many to be compared.
+  @usableFromInline static let groupsAtOnce = 32
 
   @usableFromInline
   init() {}
@@ -97,6 +137,9 @@ extension Shard {
       if let flight = slots[number].entry.flight { position.oldestFlight = min(position.oldestFlight, flight.era) }
     }
     position.group = end
-    return end == slots.groupCount
+    guard end == slots.groupCount else { return false }
+    // A flight that lost its entry may be merged under what replaced it.
+    position.oldestFlight = min(position.oldestFlight, versions.oldestFlight)
+    return true
   }
 }

@@ -69,7 +69,7 @@ extension EntryTable {
         let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)
         count(&shard.counters)
         shard.stamp(fingerprint, effect)
-        var keepsFlight = false
+        var keepsFlight = if case .beside = condition { true } else { false }
         switch edits {
         case .unchanged: break
         case .ended: shard.versions.setEdited(false, fingerprint)

@@ -16,10 +16,12 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let waiterCounts = WaiterCounts()
   /// The number of the newest invalidation: what begins to be fetched or read now is not older.
   @usableFromInline let newestInvalidation: Atomic<UInt64>
-  /// Every invalidation that may concern an entry; the shards have copies. Locked before any shard, never after one.
-  @usableFromInline let invalidationLog: Guarded<PendingInvalidations<Key>>
-  /// Whether a sweep is to come that has not begun.
-  @usableFromInline let isSweepDue = Atomic<Bool>(false)
+  /// The invalidations that may concern an entry or a flight.
+  @usableFromInline let invalidations: SharedInvalidations<Key>
+  /// When keys may be fetched again whose older value the second tier has. Its lock is taken inside a shard's.
+  @usableFromInline let retryPauses = RetryPauses()
+  /// Whether a task sweeps, as the raw value of ``Sweeping``.
+  let sweeping = Atomic<UInt8>(Sweeping.idle.rawValue)
   /// Whether anyone wants to hear of changes, and of entries that make room for others: asked first, since it is not generic,
   /// and compiled for all keys and values at once.
   @usableFromInline let isObserved: @Sendable () -> Bool
@@ -34,16 +36,20 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     evicted: @escaping @Sendable (Key, Held<Value>) -> Void = { _, _ in },
     unlocked: @escaping @Sendable () -> Void = {}
   ) {
-    shards = ShardArray(count: shardCount, policy: policy)
+    invalidations = SharedInvalidations(PendingInvalidations(newest: newestInvalidation))
+    shards = ShardArray(count: shardCount, policy: policy, invalidations: invalidations)
     standings = ShardStandings(count: shardCount)
     self.budget = budget
     self.newestInvalidation = Atomic(newestInvalidation)
-    let pending = PendingInvalidations<Key>(newest: newestInvalidation)
-    invalidationLog = Guarded(pending)
     self.isObserved = isObserved
     self.evicted = evicted
     self.unlocked = unlocked
-    if newestInvalidation > 0 { adopt(pending) }
+    if newestInvalidation > 0 {
+      shards.withAllShards {
+        $0.noteNewestInvalidation(newestInvalidation)
+      } _: {
+      }
+    }
   }
 
   deinit {
@@ -90,6 +96,7 @@ extension EntryTable {
         return .hit(held.value, isStale: false)
       }
       if let number, demand.fetches, case .inProgress(let flight) = shard.slots[number].entry,
+        flight.isAheadOfSecondTier || !demand.looksBehind,
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
         // Nor does this change the entry.
@@ -122,16 +129,38 @@ extension EntryTable {
   }
 
   /// A flight ends with nothing to publish. Whether the entry was its own, and is absent now.
+  ///
+  /// - Parameter pause: for how long the key is not fetched again while there is an older value; nil for not at all.
   @inlinable
   @discardableResult
-  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, retryFrom: MonotonicTime? = nil) -> Bool {
+  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause? = nil) -> Bool {
     let fingerprint = Self.fingerprint(hash)
     return shards.withShard(of: hash) { shard in
       let number = shard.slots.find(key, fingerprint: fingerprint)
-      return shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
-        Entry.end(flight, &entry, retryFrom: retryFrom)
+      let result = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+        Entry.end(flight, &entry, retryFrom: pause?.end)
       }
+      // In the section: a load that finds the entry without the flight must find the pause.
+      if result.decision, let pause, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+      return result
     }.decision
+  }
+
+  /// A flight takes too long for one of its waiters: an older value is not due for a refresh before the end of `pause`.
+  @usableFromInline
+  func postponeRefresh(by flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause) {
+    let fingerprint = Self.fingerprint(hash)
+    // Released outside the lock.
+    var replaced: Entry<Value>?
+    defer { withExtendedLifetime(replaced) {} }
+    shards.withShard(of: hash) { shard in
+      let number = shard.slots.find(key, fingerprint: fingerprint)
+      let isOwn: Bool
+      (isOwn, replaced, _) = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+        Entry.postponeRefresh(by: flight, &entry, retryFrom: pause.end)
+      }
+      if isOwn, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+    }
   }
 }
 

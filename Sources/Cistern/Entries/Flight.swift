@@ -23,17 +23,25 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline let isAbandonable: Bool
   /// The number of the newest invalidation when it began.
   @usableFromInline let era: UInt64
+  /// The second tier's newest invalidation when its fetch began, other processes' included.
+  @usableFromInline let fetchedSince = Atomic<UInt64>(0)
   /// Whether what it brought came too late for an invalidation since it began, and was not stored. Set before it lands.
   @usableFromInline let invalidated = Atomic<Bool>(false)
   /// Whether the second tier lost the key's record since it began, and has told so. Guarded by the shard's lock.
   @usableFromInline let departed = Atomic<Bool>(false)
+  /// Whether the flight brings the best that the second tier has: its leader looks there, or the cache has no second tier.
+  /// Else a load that finds the entry without a value must look there itself. Changed under the shard's lock.
+  @usableFromInline let coversSecondTier: Atomic<Bool>
+  /// Whether the value that it landed with came from the second tier. Set before it lands.
+  @usableFromInline let landedFromSecondTier = Atomic<Bool>(false)
 
   @inlinable
   init(
     work: FlightWork? = nil, priority: TaskPriority, era: UInt64 = 0, counts: WaiterCounts = WaiterCounts(),
-    isAbandonable: Bool = false
+    isAbandonable: Bool = false, coversSecondTier: Bool = true
   ) {
     sharedWork = work
+    self.coversSecondTier = Atomic(coversSecondTier)
     self.counts = counts
     self.era = era
     self.isAbandonable = isAbandonable
@@ -66,6 +74,14 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   final func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
     withState { $0.join(urgency) }
   }
+
+  /// Its fetch begins.
+  @inlinable
+  final func noteFetch(tierEra: UInt64) { fetchedSince.store(tierEra, ordering: .relaxed) }
+
+  /// The second tier's newest invalidation when its fetch began.
+  @inlinable
+  final var tierEra: UInt64 { fetchedSince.load(ordering: .relaxed) }
 
   /// The second tier has lost the key's record. In the shard's critical section.
   final func noteDeparture() { departed.store(true, ordering: .relaxed) }
@@ -132,12 +148,12 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Ends one waiter's wait with `error`, outside all locks; nothing where it has ended.
   ///
   /// - Parameters:
-  ///   - keeps: whether the flight goes on in any case.
+  ///   - keeps: whether the flight goes on in any case, also if later waiters leave.
   ///   - isCancelled: whether that is why, which is counted.
   @inlinable
   final func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
     let decision = withState { state in
-      let decision = state.leave(waiter, with: error, abandoningIfLast: isAbandonable && !keeps)
+      let decision = state.leave(waiter, with: error, abandoningIfLast: isAbandonable, keepingFlight: keeps)
       // Before it is resumed: it may look at the counts.
       if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
       if decision.leaves, isCancelled { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
@@ -182,6 +198,9 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
 
   /// Whether its last waiter left and it was cancelled.
   final var isAbandoned: Bool { withState { if case .abandoned = $0.phase { true } else { false } } }
+
+  /// Whether a caller waits for it, or is about to.
+  final var isAwaited: Bool { withState { $0.isAwaited } }
 
   /// Waiters that have neither left nor been resumed.
   @inlinable

@@ -11,9 +11,11 @@ final class FlightGate: Sendable {
 
   /// Waits for a turn; throws `CancellationError`, having none, where the task is cancelled first. Who has a turn gives it
   /// back with ``leave()``.
-  func enter(priority: TaskPriority) async throws {
+  ///
+  /// - Parameter isReturning: whether the fetch had a turn already and gave it back in between: among equals it is the next.
+  func enter(priority: TaskPriority, isReturning: Bool = false) async throws {
     let ticket: UInt64
-    switch queue.withLock({ $0.enter(priority: priority) }) {
+    switch queue.withLock({ $0.enter(priority: priority, isReturning: isReturning) }) {
     case .admitted: return
     case .queued(let number): ticket = number
     }

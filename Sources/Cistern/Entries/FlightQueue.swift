@@ -23,7 +23,10 @@ struct FlightQueue<Continuation> {
   private let limit: Int
   /// Turns that are taken.
   private(set) var taken = 0
-  private var nextTicket: UInt64 = 0
+  /// The newest ticket of those that come for the first time. Their numbers rise.
+  private var newestTicket: UInt64 = 1 << 62
+  /// The newest ticket of those that return. Their numbers fall, so that these go first.
+  private var newestReturning: UInt64 = 1 << 62
   private var waiters: [UInt64: Waiter] = [:]
   /// One place for each who wants a turn, and some of those who do not any more, or are more urgent now.
   private var order = TurnOrder()
@@ -40,14 +43,23 @@ struct FlightQueue<Continuation> {
   }
 
   /// Someone wants a turn.
-  mutating func enter(priority: TaskPriority) -> Entrance {
+  ///
+  /// - Parameter isReturning: whether it goes before those that come for the first time, among equals.
+  mutating func enter(priority: TaskPriority, isReturning: Bool = false) -> Entrance {
     if taken < limit {
       taken += 1
       return .admitted
     }
-    nextTicket += 1
-    expect(nextTicket, Urgency(priority))
-    return .queued(nextTicket)
+    let ticket: UInt64
+    if isReturning {
+      newestReturning -= 1
+      ticket = newestReturning
+    } else {
+      newestTicket += 1
+      ticket = newestTicket
+    }
+    expect(ticket, Urgency(priority))
+    return .queued(ticket)
   }
 
   /// It comes to wait; answers at once whether it has a turn, where that is known.

@@ -8,6 +8,8 @@ struct FlightState<Value: Sendable, Continuation> {
   enum Phase {
     /// Once it was led, until it lands or its last waiter leaves.
     case flying
+    /// Once the cache itself wants the result, until it lands. The cache counts as one waiter that never leaves.
+    case kept
     /// Once its result is there. Who joined before, and comes to wait only now, takes it from here; nil where there was
     /// nobody like that, and nobody else may join any more.
     case landed(Landed?)
@@ -63,7 +65,7 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func join(_ urgency: Urgency) -> JoinDecision {
     switch phase {
-    case .flying, .landed(.some): break
+    case .flying, .kept, .landed(.some): break
     case .abandoned, .landed(nil): return .refused
     }
     // Who left a flight that hangs must not take up room for as long as it hangs.
@@ -74,16 +76,40 @@ struct FlightState<Value: Sendable, Continuation> {
     return .joined(waiter: waiters.append(.expected), raiseTo: raise(to: urgency))
   }
 
-  /// Counts one who waits, and never leaves: the cache itself.
+  /// Whether the result is still to come.
   @inlinable
-  mutating func keep() { remaining += 1 }
+  var isUnderWay: Bool {
+    switch phase {
+    case .flying, .kept: true
+    case .landed, .abandoned: false
+    }
+  }
+
+  /// The cache itself wants the result: no waiter that leaves is the last. Doing it again changes nothing.
+  @inlinable
+  mutating func keep() {
+    guard case .flying = phase else { return }
+    phase = .kept
+    remaining += 1
+  }
+
+  /// Whether a caller waits, or is about to: else no caller gets the result.
+  var isAwaited: Bool {
+    func isHere(_ waiter: Waiter) -> Bool {
+      switch waiter {
+      case .expected, .waiting: true
+      case .left, .gone: false
+      }
+    }
+    return waiters.first.map(isHere) ?? false || waiters.places.contains { isHere($0.waiter) }
+  }
 
   /// A waiter, joining or waiting, is of this priority now.
   ///
   /// - Returns: the priority to raise the flight to; nil where it is high enough.
   @inlinable
   mutating func raise(to urgency: Urgency) -> Urgency? {
-    guard urgency > self.urgency, case .flying = phase else { return nil }
+    guard urgency > self.urgency, isUnderWay else { return nil }
     self.urgency = urgency
     return urgency
   }
@@ -107,7 +133,7 @@ struct FlightState<Value: Sendable, Continuation> {
       waiters.replace(waiter, by: .gone)
       remaining -= 1
       return .resume(landed.outcome)
-    case (.expected, .flying):
+    case (.expected, .flying), (.expected, .kept):
       waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
     case (.expected, .abandoned), (.expected, .landed(nil)), (.waiting, _), (.gone, _):
@@ -133,15 +159,18 @@ struct FlightState<Value: Sendable, Continuation> {
   }
 
   /// A waiter leaves: its task was cancelled, or it waited long enough. Leaving twice, or after the landing, does nothing.
+  ///
+  /// - Parameter keeps: whether the cache wants the result from now on, so that no later waiter's leaving ends the flight.
   @inlinable
   mutating func leave(
-    _ waiter: Int, with error: any Error = CancellationError(), abandoningIfLast: Bool
+    _ waiter: Int, with error: any Error = CancellationError(), abandoningIfLast: Bool,
+    keepingFlight keeps: Bool = false
   ) -> LeaveDecision {
     var continuation: Continuation?
     switch waiters[waiter] ?? .gone {
     case .expected:
       // Landed already: the result is there for it, and it may as well have it.
-      guard case .flying = phase else { return LeaveDecision(leaves: false) }
+      guard isUnderWay else { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(error))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)
@@ -149,6 +178,7 @@ struct FlightState<Value: Sendable, Continuation> {
     case .left, .gone:
       return LeaveDecision(leaves: false)
     }
+    if keeps { keep() }
     remaining -= 1
     let abandons = remaining == 0 && abandoningIfLast
     if abandons { phase = .abandoned }
@@ -181,7 +211,8 @@ struct FlightState<Value: Sendable, Continuation> {
   /// - Returns: who waits for it, in the order of joining. Empty where the flight was abandoned.
   @inlinable
   mutating func land(_ outcome: Outcome) -> Landing {
-    guard case .flying = phase else { return Landing() }
+    guard isUnderWay else { return Landing() }
+    if case .kept = phase { remaining -= 1 }
     var waiting = Landing()
     waiters.update { waiter in
       guard case .waiting(let continuation) = waiter else { return }

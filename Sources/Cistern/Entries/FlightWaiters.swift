@@ -65,6 +65,12 @@ struct FlightWaiters<Waiter> {
     for index in places.indices { change(&places[index].waiter) }
   }
 
+  /// Changes every waiter but the one with the number 0.
+  @inlinable
+  mutating func updateAllButFirst(_ change: (inout Waiter) -> Void) {
+    for index in places.indices { change(&places[index].waiter) }
+  }
+
   /// Gives places back. O(n).
   @inlinable
   mutating func removeAll(where isGone: (Waiter) -> Bool) {

@@ -40,6 +40,12 @@ struct Held<Value: Sendable>: Sendable {
     return life.takeUseForDisk(at: now)
   }
 
+  /// The same, but no refresh is due before `time`.
+  @usableFromInline
+  func postponingRefresh(until time: MonotonicTime) -> Held {
+    Held(value: value, timing: timing.postponingRefresh(until: time), isPersisted: isPersisted, era: era)
+  }
+
   /// Whether it may not be returned to anyone any more.
   @inlinable
   func isGone(at now: MonotonicTime) -> Bool { freshness(at: now) == .gone }

@@ -23,6 +23,8 @@ struct KeyVersions {
   @usableFromInline
   struct Watched {
     var watchers = 0
+    /// No fetch of the key that watches it is older; the greatest number if none does.
+    var oldestFlight = UInt64.max
     @usableFromInline var version = Version()
     /// Whether edits that are not confirmed lie over its value. Kept by the watchers that those edits are.
     @usableFromInline var isEdited = false
@@ -41,11 +43,20 @@ struct KeyVersions {
   @usableFromInline
   subscript(fingerprint: UInt32) -> Watched? { watched[fingerprint] }
 
-  /// Someone watches the key, until ``unwatch(_:)``.
+  /// A writer watches the key, until ``unwatch(_:)``.
+  ///
+  /// - Parameter era: the newest invalidation when a fetch began, if the writer is one.
   @usableFromInline
-  mutating func watch(_ fingerprint: UInt32) {
-    watched[fingerprint, default: Watched()].watchers += 1
+  mutating func watch(_ fingerprint: UInt32, fetchedSince era: UInt64 = .max) {
+    var key = watched[fingerprint] ?? Watched()
+    key.watchers += 1
+    key.oldestFlight = min(key.oldestFlight, era)
+    watched[fingerprint] = key
   }
+
+  /// No fetch that watches a key is older. O(n) for n watched keys.
+  @usableFromInline
+  var oldestFlight: UInt64 { watched.values.reduce(.max) { min($0, $1.oldestFlight) } }
 
   @usableFromInline
   mutating func unwatch(_ fingerprint: UInt32) {

@@ -43,6 +43,27 @@ extension Shard {
     return false
   }
 
+  /// There is a newer invalidation: entries of older eras must be compared with it.
+  @usableFromInline
+  mutating func noteNewestInvalidation(_ number: UInt64) {
+    invalidations.newest = number
+    era = Era(number)
+  }
+
+  /// An invalidation changes the versions of the keys whose values it concerns and that writers under way have read.
+  @usableFromInline
+  mutating func noteInvalidation(where concerns: (Key, [String]) -> Bool) {
+    if versions.isEmpty { return }
+    for fingerprint in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: fingerprint) }
+  }
+
+  /// A key has a value with these tags. Nothing if no writer watches it.
+  @usableFromInline
+  mutating func noteRead(_ key: Key, tags: [String], fingerprint: UInt32) {
+    guard let version = versions[fingerprint]?.version else { return }
+    reads.note(key, tags: tags, version: version, on: fingerprint)
+  }
+
   @inlinable
   func isInvalidated(_ held: Held<Value>, forKey key: @autoclosure () -> Key) -> Bool {
     guard held.era != era else { return false }

@@ -28,8 +28,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Entries that hold a value and have a flight under way.
   @usableFromInline var refreshingCount = 0
 
-  /// What concerns entries that are older than ``era``.
-  @usableFromInline var invalidations = PendingInvalidations<Key>()
+  /// The invalidations that may concern entries older than ``era``.
+  @usableFromInline var invalidations: ShardInvalidations<Key>
+  /// The values that writers under way have read.
+  @usableFromInline var reads = WatchedReads<Key>()
   /// What an invalidation took out, to be let go of outside the lock by the sweep that follows each.
   @usableFromInline var invalidated: [Slots.Taken] = []
 
@@ -37,9 +39,9 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// memory only if no write of its key came between.
   @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
 
-  @usableFromInline
-  init(policy: any EvictionPolicy) {
+  init(policy: any EvictionPolicy, invalidations: SharedInvalidations<Key>) {
     self.policy = policy
+    self.invalidations = ShardInvalidations(shared: invalidations)
     maximumFrequency = if case .count(let maximum) = policy.hitRule { maximum } else { .max }
   }
 
@@ -63,7 +65,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       slots[number].entry.held?.noteUse(at: now)
     case .join: counters.joins += 1
     case .lead: counters.flights += 1
-    case .notCached, .expired: break
+    case .lookBehind, .notCached, .expired: break
     }
   }
 

@@ -27,7 +27,7 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   @inlinable
   static var stride: Int { (shardOffset + MemoryLayout<Shard<Key, Value>>.size + alignment - 1) & ~(alignment - 1) }
 
-  init(count: Int, policy: EvictionPolicyKind) {
+  init(count: Int, policy: EvictionPolicyKind, invalidations: SharedInvalidations<Key>) {
     precondition(count > 0 && count & (count - 1) == 0, "the number of shards is a power of two")
     precondition(MemoryLayout<Shard<Key, Value>>.alignment <= 8, "a shard may follow its lock")
     self.count = count
@@ -36,7 +36,7 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     unsafe shards = .allocate(byteCount: count * Self.stride, alignment: Self.alignment)
     for index in 0..<count {
       unsafe lock(at: index).initialize(to: ReaderBiasedLock())
-      unsafe shard(at: index).initialize(to: Shard(policy: policy.makePolicy()))
+      unsafe shard(at: index).initialize(to: Shard(policy: policy.makePolicy(), invalidations: invalidations))
     }
   }
 

@@ -18,6 +18,8 @@ struct Demand: Sendable, Hashable {
   @usableFromInline var stale = StaleUse.upTo(.max)
   /// Whether anything may be fetched.
   @usableFromInline var fetches = true
+  /// Whether the load has looked in the second tier already.
+  @usableFromInline var hasLookedBehind = false
 
   @inlinable
   init(acceptsFresh: Bool = true, stale: StaleUse = .upTo(.max), fetches: Bool = true) {
@@ -37,6 +39,10 @@ struct Demand: Sendable, Hashable {
   /// The same, of what is fresh.
   @inlinable
   var freshOnly: Demand { Demand(acceptsFresh: acceptsFresh, stale: .never, fetches: fetches) }
+
+  /// Whether a flight is joined only if it is ahead of the second tier.
+  @inlinable
+  var looksBehind: Bool { acceptsFresh && !hasLookedBehind }
 
   /// What to do with a value.
   @usableFromInline

@@ -90,14 +90,20 @@ public struct Expiry: Sendable, Hashable {
 }
 
 extension Expiry: CustomStringConvertible {
-  /// "never", or "after 60.0 seconds, stale for 600.0 seconds".
+  /// "never", or "after 60.0 seconds, stale for 600.0 seconds, refreshed at 80 %".
   public var description: String {
     var parts = [lifetime == .max ? "never" : "after \(Duration.nanoseconds(lifetime))"]
     if grace > 0, lifetime != .max { parts.append("stale for \(Duration.nanoseconds(grace))") }
     if idle > 0 { parts.append("idle for \(Duration.nanoseconds(idle))") }
-    if refreshPart > 0 { parts.append("refreshed at \(Double(refreshPart) / 65_536) of it") }
-    if jitterPart > 0 { parts.append("jittered by \(Double(jitterPart) / 65_536)") }
+    if refreshPart > 0 { parts.append("refreshed at \(percent(refreshPart))") }
+    if jitterPart > 0 { parts.append("jittered by \(percent(jitterPart))") }
     return parts.joined(separator: ", ")
+  }
+
+  /// A number of 65,536ths as a percentage with one decimal at most. No part is so small that it reads as none.
+  private func percent(_ part: UInt32) -> String {
+    let tenths = Swift.max(1, (Int(part) * 1000 + 32_768) / 65_536)
+    return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
   }
 }
 

@@ -33,7 +33,8 @@ public struct LoadPolicy: Sendable, Hashable {
   public static let freshElseStale = LoadPolicy(Demand(stale: .instead))
 
   /// A fresh value, or a stale one in grace. Never fetches and never waits: throws `CisternError` with the code
-  /// ``CisternError/Code/notCached`` where neither tier has one.
+  /// ``CisternError/Code/notCached`` where neither tier has one. ``Cache/cachedValue(forKey:)`` loads by it, without a
+  /// fetch.
   public static let cachedOnly = LoadPolicy(Demand(fetches: false))
 
   /// Fetches, whatever is cached; joins a flight that is on its way.
@@ -47,7 +48,7 @@ public struct LoadPolicy: Sendable, Hashable {
   }
 
   /// The same, and a caller that has waited for so long gets a stale value in grace, if there is one. The flight goes on,
-  /// and is stored once.
+  /// and is stored once. Callers that join it later and leave do not change this.
   ///
   /// It concerns policies that wait although there is a stale value: ``freshElseStale``. Zero or less returns it at
   /// once.
@@ -62,9 +63,33 @@ public struct LoadPolicy: Sendable, Hashable {
   ///
   /// The flight goes on and is stored while anyone waits for it. With the last waiter's time it is cancelled, unless
   /// ``CacheConfiguration/completesAbandonedFlights`` asks otherwise. Zero or less waits for nothing.
+  ///
+  /// The time spans all flights that one load waits for. A timeout counts as a failed fetch: a stale value is not fetched again
+  /// within ``CacheConfiguration/refreshRetryInterval``.
   public func timingOut(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.timeout = duration.countedNanoseconds
     return policy
+  }
+}
+
+extension LoadPolicy: CustomStringConvertible {
+  /// The name of the policy, and its timeouts: "freshElseStale, returning stale after 1.0 seconds".
+  public var description: String {
+    var parts = [name]
+    if softTimeout != .max { parts.append("returning stale after \(Duration.nanoseconds(softTimeout))") }
+    if timeout != .max { parts.append("timing out after \(Duration.nanoseconds(timeout))") }
+    return parts.joined(separator: ", ")
+  }
+
+  private var name: String {
+    if !demand.fetches { return "cachedOnly" }
+    if !demand.acceptsFresh { return "reload" }
+    return switch demand.stale {
+    case .upTo(.max): "cachedOrFetch"
+    case .upTo(let age): "staleAcceptable up to \(Duration.nanoseconds(age))"
+    case .instead: "freshElseStale"
+    case .never: "freshOnly"
+    }
   }
 }

@@ -47,8 +47,6 @@ extension LoadSettings {
 
   private func inTurn<Fetched>(_ fetch: () async throws -> Fetched) async throws -> Fetched {
     guard let gate else { return try await fetch() }
-    try await gate.enter(priority: Task.currentPriority)
-    defer { gate.leave() }
-    return try await fetch()
+    return try await FetchPermit.withPermit(of: gate, fetch)
   }
 }

@@ -5,11 +5,14 @@ final class LoadTerms: Sendable {
   @usableFromInline let storing: Storing
   /// What is accepted; nil for what the cache accepts.
   @usableFromInline let policy: LoadPolicy?
+  /// When an earlier attempt of the load began to wait; nil before the first.
+  @usableFromInline let start: MonotonicTime?
 
   @inlinable
-  init(storing: Storing, policy: LoadPolicy?) {
+  init(storing: Storing, policy: LoadPolicy?, start: MonotonicTime? = nil) {
     self.storing = storing
     self.policy = policy
+    self.start = start
   }
 
   /// Nil where all is as usual, so that a usual load allocates nothing for it: an initializer that fails would.

@@ -1,23 +1,45 @@
-/// For how long a load waits, and what it returns instead. An object for the few loads that need one, so that the frames
+/// How a load waits that does not simply wait for its flight. An object for the few loads that need one, so that the frames
 /// of all others are small: see ``Flight/wait(as:)``.
 @usableFromInline
 final class Patience<Value: Sendable>: Sendable {
-  /// After how many nanoseconds it is content with what there is instead, and after how many it gives up.
-  let softTimeout, timeout: UInt64
+  let policy: LoadPolicy
+  /// When the load began to wait, in this attempt or an earlier one: its timeouts count from then.
+  let start: MonotonicTime
+  /// The newest invalidation when the load looked. The load must not have what is older.
+  let era: UInt64
   /// The older value, where one may be returned.
   let instead: Held<Value>?
+  /// Which tier has the older value.
+  let source: Loaded<Value>.Source
+  /// The fetch that this load is a part of; nil for a load outside all fetches.
+  let fetch: FlightWork?
+
+  init(
+    policy: LoadPolicy, start: MonotonicTime, era: UInt64, instead: Held<Value>? = nil,
+    source: Loaded<Value>.Source = .memory
+  ) {
+    self.policy = policy
+    self.start = start
+    self.era = era
+    self.instead = instead
+    self.source = source
+    fetch = FlightWork.current
+  }
+}
+
+/// A waiter of a flight that waits with patience.
+@usableFromInline
+struct Wait<Value: Sendable>: Sendable {
+  let flight: Flight<Value>
+  let waiter: Int
+  let source: Loaded<Value>.Source
+  let patience: Patience<Value>
 
   @usableFromInline
-  init(softTimeout: UInt64, timeout: UInt64, instead: Held<Value>?) {
-    self.softTimeout = softTimeout
-    self.timeout = timeout
-    self.instead = instead
-  }
-
-  /// Nil for a load that waits until its flight lands, and gets what that brings.
-  @inlinable
-  static func ifNeeded(by policy: LoadPolicy, instead: Held<Value>?) -> Patience? {
-    guard policy.timeout != .max || instead != nil else { return nil }
-    return Patience(softTimeout: policy.softTimeout, timeout: policy.timeout, instead: instead)
+  init(flight: Flight<Value>, waiter: Int, source: Loaded<Value>.Source, patience: Patience<Value>) {
+    self.flight = flight
+    self.waiter = waiter
+    self.source = source
+    self.patience = patience
   }
 }

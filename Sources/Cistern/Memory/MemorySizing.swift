@@ -19,6 +19,9 @@ package enum MemorySizing {
     min(64, max(4, powerOfTwo(atLeast: processorCount * 2)))
   }
 
+  /// The bound on threads for observers' handlers: 64, or eight for each processor where that is more.
+  static var handlerThreadLimit: Int { max(64, processorCount * 8) }
+
   private static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
   /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a

@@ -8,7 +8,8 @@
 /// member. Everything else (an array, too) is replaced as a whole. Where nothing changes, the cached text is returned as it
 /// is. Else the text has no white space, and members in the order of their names.
 ///
-/// Each throws ``JSONSyntaxError`` for a text that is not JSON. O(n) for texts of n bytes, and the sorting of names.
+/// Each throws ``JSONSyntaxError`` for an incoming text that is not JSON, and ``UnusableCachedValue`` for a cached one, which a
+/// cache replaces by the incoming one. O(n) for texts of n bytes, and the sorting of names.
 public enum JSONMergePatch {
   /// Merges values.
   public static func merge(_ cached: JSONValue, _ incoming: JSONValue) -> JSONValue {
@@ -23,8 +24,14 @@ public enum JSONMergePatch {
 
   /// Merges texts, as bytes of UTF-8.
   public static func merge(_ cached: [UInt8], _ incoming: [UInt8]) throws -> [UInt8] {
-    let target = try JSONValue(parsing: cached)
-    let merged = merge(target, try JSONValue(parsing: incoming))
+    let patch = try JSONValue(parsing: incoming)
+    let target: JSONValue
+    do {
+      target = try JSONValue(parsing: cached)
+    } catch {
+      throw UnusableCachedValue(cause: error)
+    }
+    let merged = merge(target, patch)
     return merged == target ? cached : merged.text
   }
 

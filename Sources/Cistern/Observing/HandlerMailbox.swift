@@ -1,8 +1,9 @@
 import Locking
 
-/// The mailbox of a closure: unbounded, and emptied by a task that lives while there is something to tell.
+/// The mailbox of a closure: unbounded, and emptied by a job that runs while changes wait.
 ///
-/// Whatever the handler does, it does it on that task: a slow one holds up nobody but itself.
+/// The job runs on a thread for handlers, or in a task if the user chose an executor. A handler that blocks a thread delays
+/// no other observer, as long as further threads are available.
 final class HandlerMailbox: Mailbox {
   typealias Handler = @Sendable (ErasedChange) -> Void
 
@@ -13,10 +14,10 @@ final class HandlerMailbox: Mailbox {
   }
 
   private let state: Guarded<State>
-  private let taskExecutor: (any TaskExecutor)?
+  private let execution: HandlerExecution
 
-  init(taskExecutor: (any TaskExecutor)?, handler: @escaping Handler) {
-    self.taskExecutor = taskExecutor
+  init(on execution: HandlerExecution, handler: @escaping Handler) {
+    self.execution = execution
     state = Guarded(State(changes: .idle(ChangeBuffer(.unbounded)), handler: handler))
   }
 
@@ -26,8 +27,13 @@ final class HandlerMailbox: Mailbox {
 
   func attend() {
     guard state.withLock({ $0.changes.start() }) else { return }
+    switch execution {
+    case .threads: HandlerThreads.shared.run { self.tellSome() }
     // Detached: which of the writers starts it is chance, and so would be the priority and the task-local values.
-    Task.detached(executorPreference: taskExecutor) { await self.tell() }
+    case .executor(let executor):
+      Task.detached(executorPreference: executor) { await self.tell() }
+    case .mainActor: Task.detached { await self.tellOnMainActor() }
+    }
   }
 
   func finish() {}
@@ -41,13 +47,23 @@ final class HandlerMailbox: Mailbox {
   }
 
   private func tell() async {
-    var told = 0
-    while let (change, handler) = next() {
+    while tellSome() { await Task.yield() }
+  }
+
+  @MainActor
+  private func tellOnMainActor() async {
+    while tellSome() { await Task.yield() }
+  }
+
+  /// Calls the handler with some changes. Between these parts, other handlers have the thread.
+  ///
+  /// - Returns: whether more changes may wait.
+  private func tellSome() -> Bool {
+    for _ in 0..<32 {
+      guard let (change, handler) = next() else { return false }
       handler(change)
-      told += 1
-      // Handlers that have a lot to hear let others have the thread in between.
-      if told.isMultiple(of: 32) { await Task.yield() }
     }
+    return true
   }
 
   private func next() -> (ErasedChange, Handler)? {

@@ -1,18 +1,18 @@
 /// What becomes of the changes that a handler is told of: pure, its owner has the lock.
 ///
-/// One task at a time takes changes out and tells the handler; so the handler is told in their order, and never twice at
+/// One job at a time takes changes out and tells the handler; so the handler is told in their order, and never twice at
 /// once.
 enum HandlerState: Sendable {
   /// Once everything is told, until a change comes. The buffer is empty.
   case idle(ChangeBuffer)
-  /// Once a change has come, until somebody outside all locks starts the task.
+  /// Once a change has come, until somebody outside all locks starts the job.
   case due(ChangeBuffer)
-  /// Once the task is started, until it finds nothing left.
+  /// Once the job is started, until it finds nothing left.
   case telling(ChangeBuffer)
   /// Once cancelled, for ever.
   case ended
 
-  /// Takes a change in; whether the task has to be started.
+  /// Takes a change in; whether the job has to be started.
   mutating func append(_ change: ErasedChange) -> Bool {
     switch take() {
     case .idle(var buffer):
@@ -32,14 +32,14 @@ enum HandlerState: Sendable {
     }
   }
 
-  /// Whether the caller has to start the task; it is said once.
+  /// Whether the caller has to start the job; it is said once.
   mutating func start() -> Bool {
     guard case .due(let buffer) = self else { return false }
     self = .telling(buffer)
     return true
   }
 
-  /// The next change to tell; nil when the task has to stop.
+  /// The next change to tell; nil when the job has to stop.
   mutating func next() -> ErasedChange? {
     guard case .telling(var buffer) = take() else { return nil }
     let change = buffer.popFirst()

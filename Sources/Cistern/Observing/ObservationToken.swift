@@ -5,8 +5,8 @@
 /// Keep it where the observer lives: in a variable, a property of a class or actor or, with the tokens of other
 /// observations, in ``Observations``. It cannot be copied, so that there is one place where the observation ends.
 ///
-/// The handler runs on a task of its own, one call at a time, in the order of the changes of each key; it may use the
-/// cache as it likes. It is held on to until the end: one that refers to the token's owner should do so weakly.
+/// The handler runs on a thread of the library's or on an executor of the user's choice, one call at a time, in the order of the
+/// changes of each key; it may use the cache as it likes. It is held on to until the end: one that refers to the token's owner should do so weakly.
 public struct ObservationToken: ~Copyable, Sendable {
   private let subscription: Subscription<HandlerMailbox>
 

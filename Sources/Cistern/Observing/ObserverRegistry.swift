@@ -8,12 +8,13 @@ import Synchronization
 package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   let center = ObserverCenter()
-  private let taskExecutor: (any TaskExecutor)?
+  /// The place where handlers without an executor are called.
+  private let execution: HandlerExecution
   private let lastNumber = Atomic<UInt64>(0)
 
-  /// Creates a registry without observers. Handlers run on `taskExecutor`; nil for the global pool.
+  /// Creates a registry without observers. Handlers run on `taskExecutor`; nil for threads of the library's own.
   package init(taskExecutor: (any TaskExecutor)?) {
-    self.taskExecutor = taskExecutor
+    execution = taskExecutor.map { .executor($0) } ?? .threads
   }
 
   /// The cache is gone: sequences end, once what is in them has been taken.
@@ -64,22 +65,33 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   }
 
   /// Calls `handler` with every change of the scope from now on, until the token ends.
+  ///
+  /// - Parameters:
+  ///   - scope: the changes that are delivered.
+  ///   - execution: the place where the handler is called; nil for the registry's own.
+  ///   - handler: called with each change.
   package func observe(
-    _ scope: ObservationScope<Key>, _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
+    _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
+    _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(taskExecutor: taskExecutor) { handler($0.change()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.change()) }
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, in: center))
   }
 
   /// Calls `handler` with a change that tells how things are, and with every change of the scope from now on, until the
   /// token ends.
   ///
-  /// - Parameter first: makes that change, when the observer is registered already: later changes may come before it.
+  /// - Parameters:
+  ///   - scope: the changes that are delivered.
+  ///   - execution: the place where the handler is called; nil for the registry's own.
+  ///   - first: makes that change, when the observer is registered already: later changes may come before it.
+  ///   - handler: called with each change.
   package func observe(
-    _ scope: ObservationScope<Key>, beginningWith first: () -> Change<Key, Value>,
+    _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
+    beginningWith first: () -> Change<Key, Value>,
     _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(taskExecutor: taskExecutor) { handler($0.change()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.change()) }
     let subscription = Subscription(ErasedScope(scope), mailbox, in: center)
     if mailbox.append(ErasedChange(first())) { mailbox.attend() }
     return ObservationToken(subscription)
@@ -91,10 +103,16 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   }
 
   /// Calls `handler` with the changes of the scope from now on, those of one write together, until the token ends.
+  ///
+  /// - Parameters:
+  ///   - scope: the changes that are delivered.
+  ///   - execution: the place where the handler is called; nil for the registry's own.
+  ///   - handler: called with each set.
   package func observeSets(
-    _ scope: ObservationScope<Key>, _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
+    _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
+    _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(taskExecutor: taskExecutor) { handler($0.changeSet()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.changeSet()) }
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, hearing: .changeSets, in: center))
   }
 

@@ -2,6 +2,9 @@
 ///
 ///     for await article in articles.valueUpdates(forKey: id) { render(article) }
 ///
+/// A value in grace is the key's value, as it is for loads: it is what the sequence begins with. Its end is told when it is gone, and
+/// not when its lifetime ends.
+///
 /// Nothing is missed between the two, and nothing comes twice. A consumer that is slower than the changes misses some in
 /// between, never the last. It ends as ``Updates`` do.
 public struct ValueUpdates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {

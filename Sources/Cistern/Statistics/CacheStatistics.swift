@@ -8,7 +8,7 @@ public struct CacheStatistics: Sendable, Equatable {
   public var diskHits: Int
   /// Look-ups that neither tier answered.
   public var misses: Int
-  /// Look-ups that memory answered with a value past its lifetime and in grace; they are among ``memoryHits``, too.
+  /// Look-ups answered with a value past its lifetime and in grace. They are among ``memoryHits`` or ``diskHits``, too.
   public var staleHits: Int
   /// Flights that began in the background, while their entry's value was returned.
   public var refreshes: Int
@@ -20,7 +20,7 @@ public struct CacheStatistics: Sendable, Equatable {
   public var flights: Int
   /// Callers that waited for a flight which somebody else had begun: each is a fetch saved.
   public var joins: Int
-  /// Flights whose fetch threw.
+  /// Flights whose fetch threw. A key that a bulk fetch left out is not among them.
   public var failures: Int
   /// Values that were stored: by a set, or by a flight that published.
   public var stores: Int
@@ -36,7 +36,7 @@ public struct CacheStatistics: Sendable, Equatable {
   public var expirations: Int
   /// Values that no tier could hold; their callers got them.
   public var refused: Int
-  /// Values that could not be encoded, and were kept in memory only.
+  /// Values that could not be encoded: they are in memory only, or without a weigher nowhere.
   public var notEncodable: Int
   /// Records that could not be decoded, and were removed.
   public var notDecodable: Int

@@ -17,17 +17,17 @@ struct StatisticsTable: CustomStringConvertible {
 
   mutating func add(_ memory: MemoryStatistics) {
     add("entries in memory", memory.entryCount)
-    if let limit = memory.countLimit { add("limit on entries", limit) }
+    if let limit = memory.countLimit { add("limit on entries", Self.limit(limit)) }
     add("cost in memory", memory.cost)
-    add("limit on cost", memory.costLimit)
+    add("limit on cost", Self.limit(memory.costLimit))
   }
 
   mutating func add(_ disk: SecondTierStatistics) {
     add("disk", "\(disk.mode)")
     add("entries on disk", disk.entryCount)
-    add("live bytes on disk", disk.liveBytes)
-    add("bytes on disk", disk.occupiedBytes)
-    add("limit on disk", disk.limitBytes)
+    add("live on disk", "\(ByteCount.bytes(disk.liveBytes))")
+    add("occupied on disk", "\(ByteCount.bytes(disk.occupiedBytes))")
+    add("limit on disk", "\(ByteCount.bytes(disk.limitBytes))")
     add("staged", disk.stagedCount)
     add("commits", disk.commits)
     add("failed on disk", disk.failed)
@@ -43,8 +43,11 @@ struct StatisticsTable: CustomStringConvertible {
     }.joined(separator: "\n")
   }
 
+  /// A limit; one that no count can reach is none.
+  static func limit(_ limit: Int) -> String { limit == .max ? "none" : grouped(limit) }
+
   /// A count with its digits in threes: "1,234,567".
-  private static func grouped(_ count: Int) -> String {
+  static func grouped(_ count: Int) -> String {
     let digits = Array(String(count.magnitude))
     let groups = stride(from: digits.count, to: 0, by: -3).map { end in String(digits[max(0, end - 3)..<end]) }
     return (count < 0 ? "-" : "") + groups.reversed().joined(separator: ",")

@@ -6,12 +6,16 @@
 
 extension Store {
   /// Opens a cache of `Codable` values, stored as JSON; in all else as ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  ///
+  /// Types that have a better codec built in, as byte arrays, strings and numbers do, have that one in generic code, too,
+  /// which does not know them: the same type is always stored in the same way.
   @inlinable
   public func cache<Key: CacheKey, Value: Codable & Sendable>(
     _ name: String, of type: Value.Type = Value.self, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
     configuration: CacheConfiguration<Value> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, Value> {
-    try cache(name, codec: JSONCodec<Value>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+    try open(
+      name, codec: .builtIn(), expiry: expiry, configuration: configuration, bind: { SecondTierBinding<Key>($0) })
   }
 
   /// Opens a cache of byte arrays, stored as they are; in all else as

@@ -26,8 +26,9 @@ extension Store {
     _ name: String, of type: Wrapped?.Type = Wrapped?.self, keyedBy keyType: Key.Type = Key.self,
     expiry: Expiry = .never, configuration: CacheConfiguration<Wrapped?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, Wrapped?> {
-    try cache(
-      name, of: type, codec: JSONCodec<Wrapped>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+    try open(
+      name, codec: .builtIn(of: Wrapped.self), expiry: expiry, configuration: configuration,
+      bind: { SecondTierBinding<Key>($0) })
   }
 
   /// Opens a cache of byte arrays that may be absent; in all else as

@@ -57,6 +57,18 @@ final class Monitor<State>: @unchecked Sendable {
     return result
   }
 
+  /// As ``change(_:)``, if the lock is free before the deadline, in nanoseconds of the monotonic clock; else nil.
+  func change<Result>(until deadline: UInt64, _ body: (inout State) -> Result) -> Result? {
+    while unsafe pthread_mutex_trylock(mutex) != 0 {
+      if monotonicNanoseconds() >= deadline { return nil }
+      usleep(200)
+    }
+    let result = body(&state)
+    unsafe pthread_mutex_unlock(mutex)
+    unsafe pthread_cond_broadcast(changed)
+    return result
+  }
+
   /// Blocks the thread until `body`, run with the lock held after every change, answers something.
   func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)

@@ -39,6 +39,13 @@ final class FaultInjectingPartition: SecondTierPartition {
     }
   }
 
+  func schemaVersion(of key: RawSpan) -> UInt32? {
+    let key = key.copiedBytes()
+    return tier.state.withLock { state in
+      state.contents.isReadable ? state.contents.partitions[name]!.record(forKey: key)?.metadata.schemaVersion : nil
+    }
+  }
+
   func endDeparture(of key: RawSpan) -> Bool {
     let key = key.copiedBytes()
     return tier.state.withLock { $0.contents.partitions[name]!.departing.removeValue(forKey: key) != nil }

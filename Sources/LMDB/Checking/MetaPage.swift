@@ -2,6 +2,8 @@
 struct MetaPage {
   /// The bytes of a meta page that mean anything.
   static let size = 152
+  /// The place of the first of its two trees, and of all that it says of a state.
+  static let treesPlace = 40
   // Where it has what look-ups read, too.
   static let mainPlace = 88
   static let lastPagePlace = 136

@@ -10,7 +10,8 @@ import Testing
   }
 
   func makeCache(_ tier: FaultInjectingTier? = nil) throws -> Cache<String, String> {
-    try Store(secondTier: tier, memoryLimit: .mebibytes(1)).cache("texts", codec: StringBytes())
+    try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)
+      .cache("texts", codec: StringBytes())
   }
 
   @Test func aMissIsFetchedOnceAndKept() async throws {

@@ -20,7 +20,9 @@ import Testing
       try await store.close()
       #expect(store.reports.isEmpty)
     }
-    let store = try Store(directory: directory.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16))
+    let store = try Store(
+      directory: directory.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16),
+      configuration: .ignoringMemoryPressure)
     let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
     let numbers = try store.cache("numbers", of: Int.self, keyedBy: Int.self)
     #expect(articles["one"] == Article(title: "One", words: 1))

@@ -43,6 +43,13 @@ final class ChildProcess {
     return lines
   }
 
+  /// Waits until the process ends by itself; returns its status.
+  func waitForEnd() -> Int32 {
+    while readLine() != nil {}
+    process.waitUntilExit()
+    return process.terminationReason == .exit ? process.terminationStatus : -1
+  }
+
   private static func signal(_ process: pid_t) -> Int32 {
     #if canImport(Glibc)
       Glibc.kill(process, SIGKILL)

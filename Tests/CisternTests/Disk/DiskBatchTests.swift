@@ -101,7 +101,9 @@ func expectWholeBatches(
       #expect(limits.canHold(batchBytes: 0, count: 0))
       #expect(limits.canHold(batchBytes: 2000, count: 2))
       #expect(!limits.canHold(batchBytes: limits.mapSize, count: 1))
-      #expect(!limits.canHold(batchBytes: 0, count: limits.pageCount))
+      #expect(!limits.canHold(batchBytes: limits.mapSize / 4 + 1, count: 2))
+      #expect(!limits.canHold(batchBytes: limits.mapSize / 8 + 1, count: 1))
+      #expect(!limits.canHold(batchBytes: 0, count: limits.mapSize / 60))
       #expect(!limits.canHold(batchBytes: .max, count: .max))
       #expect(!limits.canHold(batchBytes: -1, count: 1))
     }
@@ -127,6 +129,38 @@ func expectWholeBatches(
     try await tier.close()
   }
 
+  @Test(arguments: [1, 8], [8, 300, 1500, 3000, 20_000])
+  func `A batch may fill a quarter of the limit, in a store that is full, and again over itself`(
+    mebibytes: Int, size: Int
+  ) async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let limit = ByteCount.mebibytes(mebibytes)
+    let tier = try openTier(scratch, limit: limit, told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<limit.bytes / 700 {
+      cache.put("k\(number &* 7919 % 100_003)", value(number, size: 500))
+      await cache.waitForRoom()
+    }
+    // What a cache counts of such a record, and the most that are accepted of them.
+    let each = write(10_000, value(0, size: size)).stagedSize
+    var count = 2
+    while cache.canHold(batchBytes: (count + 1) * each, count: count + 1) { count += 1 }
+    #expect(count * each > tier.engine.limits.mapSize / (size > 1900 ? 8 : 5))
+    for round in 0..<2 {
+      let batch = cache.beginBatch()
+      for number in 0..<count { _ = cache.stage(write(number * 7, value(number + round, size: size)), in: batch) }
+      try await cache.waitForCommit(cache.endBatch(batch))
+      try await tier.flush()
+      let whole = (0..<count).allSatisfy { cache.get("key-\($0 * 7)") == value($0 + round, size: size) }
+      #expect(whole)
+    }
+    #expect(told.departed(.notWritten) == [])
+    #expect(told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test(arguments: [true, false])
   func `Batches that share keys until they are too large are given up as one, and nothing else is`(
     isOverWhenFlushed: Bool
@@ -140,7 +174,7 @@ func expectWholeBatches(
     // Open together, so that none can be committed before the other.
     let batches = (0..<40).map { _ in cache.beginBatch() }
     for (number, batch) in batches.enumerated() {
-      for key in 0...10 { _ = cache.stage(write(number * 10 + key, value(key, size: 900)), in: batch) }
+      for key in 0...10 { _ = cache.stage(write(number * 10 + key, value(key, size: 6000)), in: batch) }
     }
     // While they are open nothing is taken: what is staged by now goes with them.
     cache.put("other", [2])
@@ -153,6 +187,8 @@ func expectWholeBatches(
     let present = (0..<401).count { cache.get("key-\($0)") != nil }
     #expect(present == 0)
     #expect(told.departed(.notWritten).count == 401)
+    // The store is active, and says what it did not write.
+    #expect(told.reportCodes == [.refused])
     try await tier.flush()
     #expect(cache.keys() == ["kept", "other"])
     #expect(tier.statistics.mode == .active)

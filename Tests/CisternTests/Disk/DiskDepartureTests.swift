@@ -1,3 +1,4 @@
+import CisternTesting
 import Locking
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
     let findings = Findings()
     let token = cache.observe { findings.add($0) }
-    var generator = SystemRandomNumberGenerator()
+    var generator = SeededGenerator(seed: 8)
     for number in 0..<6000 {
       let key = Int.random(in: 0..<1200, using: &generator)
       if number % 7 == 0 {
@@ -86,7 +87,8 @@ import Testing
     }
     try await store.flush()
     #expect(cache.statistics.disk?.evictions ?? 0 > 0)
-    try await findings.settle(cache: cache)
+    await findings.settle(cache: cache)
+    try await store.flush()
     #expect(findings.wrong == [])
     #expect(cache.checkInvariants() == [])
     token.cancel()
@@ -99,14 +101,12 @@ final class Findings: Sendable {
   private struct State {
     var present: Set<Int> = []
     var wrong: [String] = []
-    var count = 0
   }
 
   private let state = Guarded(State())
 
   func add(_ change: Change<Int, [UInt8]>) {
     state.withLock { state in
-      state.count += 1
       switch change.event {
       case .inserted(let key, _):
         if !state.present.insert(key).inserted { state.wrong.append("\(key) inserted twice") }
@@ -122,13 +122,10 @@ final class Findings: Sendable {
     }
   }
 
-  /// Waits until everything that was recorded has been told: a last change of its own comes after it.
-  func settle(cache: Cache<Int, [UInt8]>) async throws {
-    var last = -1
-    while state.withLock({ $0.count }) != last {
-      last = state.withLock { $0.count }
-      for _ in 0..<100 { await Task.yield() }
-    }
+  /// Waits until the observer has been notified of every change so far: one more change comes after all of them.
+  func settle(cache: Cache<Int, [UInt8]>) async {
+    cache[-1] = []
+    while !state.withLock({ $0.present.contains(-1) }) { await Task.yield() }
   }
 
   var wrong: [String] { state.withLock { $0.wrong } }

@@ -87,7 +87,8 @@ import Testing
 
   @Test func `A removal counts while the file cannot be read, though nobody can see what it removes`() async throws {
     let scratch = Scratch()
-    let tier = try openTier(scratch)
+    // Only a flush commits: the writer thread must not look for the file while the test hides it.
+    let tier = try openTier(scratch, interval: .seconds(3600))
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("values", of: String.self, keyedBy: String.self)
     cache.setValue("old", forKey: "key")
@@ -197,6 +198,73 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `Before a write whose commit is waited for a failed disk is tried again`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache(told: told)
+    failing.set(.inputOutput)
+    cache.put("lost", bytes("new"))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    await cache.prepareToCommit()
+    guard case .refused = cache.put("refused", bytes("new")) else {
+      Issue.record("taken, although the disk fails")
+      return
+    }
+    failing.set(nil)
+    await cache.prepareToCommit()
+    guard case .staged(let ticket) = cache.put("kept", bytes("new")) else {
+      Issue.record("refused, although the disk works again")
+      return
+    }
+    try await cache.waitForCommit(ticket)
+    #expect(cache.keys() == ["kept"])
+    try? await tier.close()
+  }
+
+  @Test func `A try that a caller asks for puts off none of those that are due`() async throws {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache()
+    failing.set(.inputOutput)
+    cache.put("a", [1])
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    let due = tier.engine.monitor.withLock { $0.retryAt }
+    #expect(due != nil)
+    for _ in 0..<5 { await #expect(throws: CisternError.self) { try await tier.flush() } }
+    #expect(tier.engine.monitor.withLock { $0.retryAt } == due)
+    failing.set(nil)
+    try? await tier.close()
+  }
+
+  @Test func `A write that a full device cuts short is told of as one for want of room`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let full = Switch<Bool>()
+    let tier = try openTier(
+      scratch, told: told, interval: .seconds(3600),
+      faults: DiskFaults(atCommit: { failing.peek() }, isDeviceFull: { full.peek() ?? false }))
+    let cache = try tier.cache(told: told)
+    failing.set(.inputOutput)
+    full.set(true)
+    cache.put("a", [1])
+    let error = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(error?.code == .noSpace)
+    // Tried again, and nothing staged.
+    let again = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(again?.code == .noSpace)
+    full.set(false)
+    let other = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(other?.code == .diskFailed)
+    failing.set(nil)
+    try? await tier.close()
+    #expect(!DeviceSpace.isExhausted(in: scratch.store))
+    #expect(scratch.names() == ["cistern.mark", "data.mdb", "lock.mdb"])
+  }
+
   @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
     let scratch = Scratch()
     let told = Told()
@@ -221,7 +289,8 @@ import Testing
       #expect(engine.mode == .degraded)
       #expect(held.copiedBytes() == bytes("held"))
     }
-    #expect(told.reportCodes == [.longReader, .degraded])
+    // The writer thread reports after it has changed the mode.
+    #expect(await told.reportCodes(atLeast: 2) == [.longReader, .degraded])
     #expect(try scratch.dataFileSize <= 1 << 20)
     await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()

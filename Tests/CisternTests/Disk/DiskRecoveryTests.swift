@@ -242,7 +242,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A directory that is a file, is missing its parent, or is not ours to write is a clear error`() throws {
+  @Test func `A directory that is a file, is below one, or is not ours to write is a clear error`() throws {
     let scratch = Scratch()
     func code(_ path: String) -> CisternError.Code? {
       do {
@@ -255,13 +255,32 @@ import Testing
     try Data().write(to: scratch.url("file"))
     #expect(code(scratch.path + "/file") == .directoryUnusable)
     #expect(code(scratch.path + "/file/below") == .directoryUnusable)
-    #expect(code(scratch.path + "/missing/below") == .directoryUnusable)
     #expect(code("") == .directoryUnusable)
     if geteuid() != 0 {
       try FileManager.default.createDirectory(atPath: scratch.path + "/locked", withIntermediateDirectories: false)
       unsafe chmod(scratch.path + "/locked", 0o500)
       #expect(code(scratch.path + "/locked") == .directoryUnusable)
     }
+  }
+
+  @Test func `Missing parents are created, and only the directory itself is private`() async throws {
+    let scratch = Scratch()
+    let tier = try DiskTier(directory: scratch.path + "/a/b//c/", limit: .mebibytes(1))
+    try await tier.close()
+    func mode(_ name: String) throws -> Int {
+      try FileManager.default.attributesOfItem(atPath: scratch.path + name)[.posixPermissions] as? Int ?? 0
+    }
+    let plain = scratch.path + "/plain"
+    try FileManager.default.createDirectory(atPath: plain, withIntermediateDirectories: true)
+    #expect(try mode("/a") == mode("/plain"))
+    #expect(try mode("/a/b") == mode("/plain"))
+    #expect(try mode("/a/b/c") == 0o700)
+    let error = #expect(throws: CisternError.self) {
+      _ = try DiskTier(
+        directory: scratch.path + "/absent/store", options: DiskOptions(limit: .mebibytes(1), isReadOnly: true))
+    }
+    #expect(error?.code == .directoryUnusable)
+    #expect(!FileManager.default.fileExists(atPath: scratch.path + "/absent"))
   }
 
   @Test(arguments: [Int.min, -1, 0, 1, 64 << 10, (256 << 10) - 1])

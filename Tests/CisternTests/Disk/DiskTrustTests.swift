@@ -243,8 +243,10 @@ import Testing
 
   @Test func `A mark has a stamp again as it was written, none where it had none, and one size`() {
     let stamp = DataFileStamp(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
-    for stamp in [stamp, nil] {
-      let mark = BootMark(state: .sound, boot: String(repeating: "b", count: 64), limit: .max, stamp: stamp)
+    for (stamp, identity) in [(stamp, StoreIdentity()), (nil, nil)] as [(DataFileStamp?, StoreIdentity?)] {
+      let mark = BootMark(
+        state: .unsynchronized, boot: String(repeating: "b", count: 64), limit: .max, identity: identity, stamp: stamp,
+        history: identity.map { _ in DataFileHistory(transaction: .max, previousState: .max) })
       #expect(mark.bytes.count == BootMark.size)
       #expect(BootMark(mark.bytes[...]) == mark)
     }

@@ -73,20 +73,20 @@ import Testing
 
   @Test func `What another process began is learnt, and what it began and ended unseen makes void what is on its way`()
   {
-    table.learn(row(4, purged: 3, changes: 7), [.tag("red"): 4], transaction: 10)
+    table.learn(row(4, purged: 3, changes: 7), InvalidationRows(inForce: [.tag("red"): 4]), transaction: 10)
     #expect(table.era == 4)
     #expect(visibility(3, snapshot: 10) == .concealed)
     // The first look: nothing can be on its way.
     #expect(!conceals(metadata(0, [])))
     // An older snapshot says nothing new.
-    table.learn(row(2, changes: 3), [:], transaction: 8)
+    table.learn(row(2, changes: 3), InvalidationRows(), transaction: 8)
     #expect(table.pending == [.tag("red"): 4])
-    table.learn(row(4, purged: 4, changes: 8), [:], transaction: 12)
+    table.learn(row(4, purged: 4, changes: 8), InvalidationRows(), transaction: 12)
     #expect(visibility(3, snapshot: 11) == .outdated)
     #expect(table.isClear(for: 12))
     #expect(isVoid(metadata(3)))
     #expect(!isVoid(metadata(3, [])))
-    table.learn(row(9, purged: 8, changes: 20), [:], transaction: 20)
+    table.learn(row(9, purged: 8, changes: 20), InvalidationRows(), transaction: 20)
     #expect(table.era == 10)
     #expect(conceals(metadata(9, [])))
     #expect(isVoid(metadata(9, [])))
@@ -96,11 +96,78 @@ import Testing
     #expect(visibility(9, snapshot: 20) == .visible)
   }
 
+  private func set(_ era: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
+    var metadata = metadata(era, tags)
+    metadata.isSet = true
+    return metadata
+  }
+
+  @Test
+  func
+    `What another process began and ended conceals what was fetched before it was noticed, and no value that was set`()
+  {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    table.learn(
+      row(2, changes: 4), InvalidationRows(inForce: [.tag("red"): 2], ended: [.tag("blue"): 1]), transaction: 5)
+    for tag in ["red", "blue"] {
+      #expect(isVoid(metadata(0, [tag])))
+      #expect(!isVoid(set(0, [tag])))
+      #expect(!isVoid(metadata(table.era, [tag])))
+    }
+    #expect(!isVoid(metadata(0, ["green"])))
+    #expect(visibility(1, snapshot: 5) == .concealed)
+    #expect(visibility(2, snapshot: 5) == .visible)
+  }
+
+  @Test func `An own invalidation that another process's overtakes stays between the writes around it`() throws {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    let before = table.era
+    let own = stage(.tag("red"))
+    let taken = try #require(table.beginCommitting())
+    // In the file it gets a greater number than here.
+    table.learn(row(3, changes: 6), InvalidationRows(inForce: [.tag("blue"): 3]), transaction: 7)
+    for _ in 0..<2 {
+      #expect(isVoid(set(before)) && isVoid(metadata(before)))
+      #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
+      #expect(visibility(3, snapshot: 7) == .concealed)
+      table.assign([.tag("red"): 4])
+      // A reader sees the commit first.
+      table.learn(row(4, changes: 7), InvalidationRows(inForce: [.tag("blue"): 3, .tag("red"): 4]), transaction: 8)
+      #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
+      table.publish([.tag("red"): 4], row: row(4, changes: 7), transaction: 8)
+    }
+    #expect(taken.invalidations == [.tag("red"): own])
+    #expect(table.fileEra == 4)
+    #expect(visibility(4, snapshot: 8) == .visible)
+  }
+
   @Test func `Beyond the bound one is refused, but counted, and one that is there already is not`() {
     #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added)
     let (era, number, change) = table.stage(.tag("b"), limit: 100) { 2 }
     #expect(era == 2 && number == 0 && change == .refused)
     #expect(table.stage(.tag("a"), limit: 100) { 3 }.change == .replaced)
     #expect(table.era == 3)
+  }
+
+  @Test func `A walk ends its invalidations in small parts, and those that are left conceal until then`() throws {
+    var targets: [Invalidation: UInt64] = [:]
+    for number in 0..<1_000 {
+      targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = UInt64(number + 1)
+    }
+    let walk = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: targets)
+    #expect(walk.targetParts.allSatisfy { !$0.isEmpty && $0.count <= PurgeWalk.partSize })
+    #expect(walk.targetParts.reduce(into: [:]) { $0.merge($1) { $1 } } == targets)
+    for invalidation in targets.keys { _ = stage(invalidation) }
+    let taken = try #require(table.beginCommitting())
+    table.publish(taken.invalidations, row: row(taken.era, changes: 1), transaction: 6)
+    var left = Set(taken.invalidations.keys)
+    let parts = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: taken.invalidations).targetParts
+    for part in parts {
+      #expect(!table.isClear(for: 9))
+      table.purged(part, row: row(taken.era, purged: taken.era, changes: 2), transaction: 9)
+      left.subtract(part.keys)
+      #expect(Set(table.pending.keys) == left)
+    }
+    #expect(table.isClear(for: 9) && !table.isClear(for: 8))
   }
 }

@@ -29,12 +29,23 @@ import Testing
     #expect(size == 3)
   }
 
+  @Test func `a type of a module that is isolated to the main actor`() throws {
+    let store = try sampleStore()
+    let headlines = try store.cache("headlines", of: Headline.self, keyedBy: String.self)
+    headlines[id] = Headline(title: "One")
+    #expect(headlines[id]?.title == "One")
+  }
+
   @Test func `a raw value for a key`() throws {
     let store = try sampleStore()
     let articles = try store.cache("articles", of: Article.self, keyedBy: ArticleID.self)
     articles[ArticleID(rawValue: 7)] = edited
     #expect(articles[ArticleID(rawValue: 7)] == edited)
   }
+}
+
+nonisolated struct Headline: Codable {
+  var title: String
 }
 
 struct PixelCodec: Codec {

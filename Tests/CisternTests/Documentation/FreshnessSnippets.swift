@@ -17,6 +17,7 @@ import Testing
     let clock = ManualClock()
     var surroundings = Store.Configuration()
     surroundings.clock = clock
+    surroundings.respondsToMemoryPressure = false
     let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
     var configuration = CacheConfiguration<Article>()
     configuration.expiryOfValue = { article in article.text.isEmpty ? .after(.seconds(5)) : nil }

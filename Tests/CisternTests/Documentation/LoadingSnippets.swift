@@ -20,6 +20,7 @@ import Testing
       "articles", of: Article.self, keyedBy: String.self, expiry: .after(.seconds(60)))
 
     let article = try await articles.value(forKey: id) { id in try await client.article(id) }
+    try await store.close()
     #expect(article.title == "Title of 1")
   }
 

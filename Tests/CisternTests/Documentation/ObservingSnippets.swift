@@ -27,6 +27,22 @@ import Testing
     await looking.value
   }
 
+  @Test @MainActor func `a closure on the main actor`() async throws {
+    let articles = try sampleArticles()
+    final class Label { var title = "" }
+    let label = Label()
+    var title: String {
+      get { label.title }
+      set { label.title = newValue }
+    }
+    let token = articles.observe(.key(id), on: MainActor.shared) { change in
+      title = change.value?.title ?? "none"
+    }
+    articles[id] = edited
+    while title != edited.title { await Task.yield() }
+    token.cancel()
+  }
+
   @Test func `a closure with its token`() throws {
     let articles = try sampleArticles()
     let token = articles.observe(.key(id)) { change in

@@ -48,6 +48,7 @@ extension Examples {
   func sampleStore() throws -> Store {
     var surroundings = Store.Configuration()
     surroundings.clock = ManualClock()
+    surroundings.respondsToMemoryPressure = false
     return try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
   }
 

@@ -14,6 +14,7 @@ extension Client {
     let clock = ManualClock()
     var surroundings = Store.Configuration()
     surroundings.clock = clock
+    surroundings.respondsToMemoryPressure = false
     let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
     var configuration = CacheConfiguration<Article>()
     configuration.loadPolicy = .freshElseStale

@@ -55,6 +55,7 @@ struct EditingOnDiskTests {
       try cache.batch { batch in for number in 0..<10_000 { batch.setValue([2], forKey: "\(number)") } }
     }
     #expect(many?.code == .tooLarge)
+    #expect(many?.message.contains("a quarter of the disk limit, here 1012 KiB") == true)
     // A small one beside one of any size that the disk cannot hold.
     for megabytes in [1, 2, 3, 4, 5] {
       let outcome = Result {

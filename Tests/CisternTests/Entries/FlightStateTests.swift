@@ -15,26 +15,37 @@ struct FlightStateTests {
     case wait(Int)
     case leave(Int)
     case land
+    case leaveKeeping(Int)
+    case withdraw(Int)
+    case sendBack
   }
+
+  private struct SentBack: Error {}
 
   private enum Ending: Equatable {
     case landed
     case cancelled
+    case sentBack
   }
 
   /// A waiter as anyone would describe it: what it did, and how often it was resumed.
   private struct Waiter {
     var waits = false
     var left = false
+    /// Whether it is to look again, and has not been told so yet.
+    var isSentBack = false
+    /// Whether it never comes to wait.
+    var isWithdrawn = false
     var endings: [Ending] = []
 
-    var isDone: Bool { left || !endings.isEmpty }
+    var isDone: Bool { left || isSentBack || isWithdrawn || !endings.isEmpty }
   }
 
   private struct Model {
     var waiters: [Waiter] = []
     var hasLanded = false
     var isAbandoned = false
+    var isKept = false
     var priority = TaskPriority.low
   }
 
@@ -43,6 +54,8 @@ struct FlightStateTests {
     var state = FlightState<Int, Int>(priority: .low)
     var model = Model()
     let abandonsIfLast: Bool
+    /// Whether waiters withdraw, are sent back, or leave the flight to the cache.
+    var isWide = false
 
     /// The events that callers can bring about here.
     func events(waiterLimit: Int) -> [Event] {
@@ -50,9 +63,13 @@ struct FlightStateTests {
       if model.waiters.count < waiterLimit { events += [.join(.low), .join(.medium)] }
       if !model.hasLanded { events.append(.land) }
       for (number, waiter) in model.waiters.enumerated() {
-        if !waiter.waits { events.append(.wait(number)) }
+        if !waiter.waits, !waiter.isWithdrawn { events.append(.wait(number)) }
         events.append(.leave(number))
+        guard isWide else { continue }
+        events.append(.leaveKeeping(number))
+        if !waiter.waits, !waiter.isWithdrawn { events.append(.withdraw(number)) }
       }
+      if isWide { events.append(.sendBack) }
       return events
     }
 
@@ -66,11 +83,14 @@ struct FlightStateTests {
         require(raised?.priority == expected)
         model.priority = expected ?? model.priority
       case .wait(let number): wait(number)
-      case .leave(let number): leave(number)
+      case .leave(let number): leave(number, keeps: false)
+      case .leaveKeeping(let number): leave(number, keeps: true)
+      case .withdraw(let number): withdraw(number)
+      case .sendBack: sendBack()
       case .land: land()
       }
       require(state.urgency >= before && state.urgency.priority == model.priority)
-      require(state.remaining == model.waiters.count { !$0.isDone })
+      require(state.remaining == model.waiters.count { !$0.isDone } + (model.isKept && isFlying ? 1 : 0))
       for waiter in model.waiters { require(waiter.endings.count <= 1) }
     }
 
@@ -99,24 +119,43 @@ struct FlightStateTests {
       case .resume(.success(let value)):
         require(model.hasLanded && !model.waiters[number].left && value == 5)
         model.waiters[number].endings.append(.landed)
-      case .resume(.failure):
-        require(model.waiters[number].left)
-        model.waiters[number].endings.append(.cancelled)
+      case .resume(.failure(let error)):
+        require(error is SentBack ? model.waiters[number].isSentBack : model.waiters[number].left)
+        model.waiters[number].endings.append(error is SentBack ? .sentBack : .cancelled)
       }
     }
 
-    private mutating func leave(_ number: Int) {
-      let decision = state.leave(number, abandoningIfLast: abandonsIfLast)
+    private mutating func withdraw(_ number: Int) {
+      let abandons = state.withdraw(number, abandoningIfLast: abandonsIfLast)
+      let wasDone = model.waiters[number].isDone
+      model.waiters[number].isWithdrawn = true
+      let isLast = !wasDone && model.waiters.allSatisfy(\.isDone) && !model.isKept && isFlying
+      require(abandons == (isLast && abandonsIfLast))
+      if abandons { model.isAbandoned = true }
+    }
+
+    private mutating func sendBack() {
+      let resumed = state.sendBack(with: SentBack())
+      let others = model.waiters.indices.filter { $0 > 0 && !model.waiters[$0].isDone }
+      require(resumed == (isFlying ? others.filter { model.waiters[$0].waits } : []))
+      guard isFlying else { return }
+      for number in others { model.waiters[number].isSentBack = true }
+      for number in resumed { model.waiters[number].endings.append(.sentBack) }
+    }
+
+    private mutating func leave(_ number: Int, keeps: Bool) {
+      let decision = state.leave(number, abandoningIfLast: abandonsIfLast, keepingFlight: keeps)
       let waiter = model.waiters[number]
       // Where the result is there already, it may as well have it.
       let leaves = !waiter.isDone && (isFlying || waiter.waits)
       require((decision.resume != nil) == (leaves && waiter.waits))
       if leaves { model.waiters[number].left = true }
+      if leaves, keeps, isFlying { model.isKept = true }
       if let resumed = decision.resume {
         require(resumed == number)
         model.waiters[number].endings.append(.cancelled)
       }
-      let isLast = leaves && model.waiters.allSatisfy(\.isDone)
+      let isLast = leaves && model.waiters.allSatisfy(\.isDone) && !model.isKept
       require(decision.abandons == (isLast && abandonsIfLast))
       if decision.abandons { model.isAbandoned = true }
     }
@@ -132,10 +171,34 @@ struct FlightStateTests {
     /// Lets everything come to its end: each waiter has been resumed once then.
     mutating func finish() {
       if isFlying { land() }
-      for number in model.waiters.indices where !model.waiters[number].waits { wait(number) }
-      for waiter in model.waiters { require(waiter.endings == [waiter.left ? .cancelled : .landed]) }
+      for number in model.waiters.indices where !model.waiters[number].waits && !model.waiters[number].isWithdrawn {
+        wait(number)
+      }
+      for waiter in model.waiters where !waiter.isWithdrawn {
+        require(waiter.endings == [waiter.left ? .cancelled : waiter.isSentBack ? .sentBack : .landed])
+      }
       require(state.remaining == 0)
     }
+  }
+
+  @Test(arguments: [true, false])
+  func `waiters that withdraw, are sent back or leave the flight to the cache are resumed once, and end no kept flight`(
+    abandonsIfLast: Bool
+  ) {
+    var sequences = 0
+    func explore(_ point: Point, depth: Int) {
+      sequences += 1
+      var ended = point
+      ended.finish()
+      guard depth > 0 else { return }
+      for event in point.events(waiterLimit: 2) {
+        var next = point
+        next.apply(event)
+        explore(next, depth: depth - 1)
+      }
+    }
+    explore(Point(abandonsIfLast: abandonsIfLast, isWide: true), depth: 5)
+    #expect(sequences > 10_000)
   }
 
   @Test(arguments: [true, false])

@@ -5,7 +5,7 @@ import Testing
 
 struct ShardArrayTests {
   @Test func `no line of memory has parts of two shards`() {
-    let shards = ShardArray<String, Int>(count: 8, policy: .s3FIFO)
+    let shards = ShardArray<String, Int>(count: 8, policy: .s3FIFO, invalidations: SharedInvalidations())
     for index in 0..<8 {
       let address = unsafe UInt(bitPattern: shards.lock(at: index))
       #expect(address % 128 == 0)
@@ -14,7 +14,7 @@ struct ShardArrayTests {
   }
 
   @Test func `the line of a shard's lock has what a hit reads and counts`() {
-    let shards = ShardArray<Int, Int>(count: 1, policy: .s3FIFO)
+    let shards = ShardArray<Int, Int>(count: 1, policy: .s3FIFO, invalidations: SharedInvalidations())
     let start = unsafe UInt(bitPattern: shards.lock(at: 0))
     // Where stored fields are, not copies of them: each is reached in place.
     let ends = shards.withShard(at: 0) { shard in

@@ -9,9 +9,12 @@ struct SharedLookUpTests {
   private let clock = ManualClock()
 
   /// Of one shard.
-  private func cache(_ policy: EvictionPolicyKind = .s3FIFO) throws -> Cache<String, Int> {
+  private func cache(
+    _ policy: EvictionPolicyKind = .s3FIFO, taskExecutor: (any TaskExecutor)? = nil
+  ) throws -> Cache<String, Int> {
     var configuration = Store.Configuration()
     configuration.evictionPolicy = policy
+    configuration.taskExecutor = taskExecutor
     configuration.clock = clock
     configuration.shardCount = 1
     return try Cache(countLimit: 20, configuration: configuration)
@@ -45,10 +48,26 @@ struct SharedLookUpTests {
     #expect(!cache.contains("b"))
     #expect(isShared(cache))
     #expect(cache.statistics.memoryHits == Int(ReaderBiasedLock.readsToBias))
-    cache.removeAll(tagged: "tag")
-    share(cache)
-    #expect(!cache.contains("a"))
-    #expect(cache.contains("other"))
+  }
+
+  @Test func `asking for an invalidated key finds nothing, before the sweep and after it`() throws {
+    // The sweep takes the shard alone. This executor runs it only while the test's own task is suspended.
+    try SeededExecutor.run(seed: 0) { executor in
+      let cache = try cache(taskExecutor: executor)
+      for key in ["a", "not looked up"] { cache.setValue(1, forKey: key, tags: ["tag"]) }
+      cache.setValue(2, forKey: "b")
+      cache.removeAll(tagged: "tag")
+      share(cache)
+      #expect(!cache.contains("a"))
+      #expect(cache.contains("other"))
+      // The look-up took one invalidated value out, and the sweep takes the other.
+      #expect(cache.statistics.memory.entryCount == 3)
+      while cache.statistics.memory.entryCount > 2 { await Task.yield() }
+      share(cache)
+      #expect(!cache.contains("a"))
+      #expect(cache.contains("b") && cache.contains("other"))
+      #expect(isShared(cache))
+    }
   }
 
   @Test func `a hit counts for eviction`() throws {

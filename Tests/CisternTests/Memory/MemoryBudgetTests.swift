@@ -26,7 +26,7 @@ struct MemoryBudgetTests {
   }
 
   private func store(limit: Int) throws -> Store {
-    try Store.inMemory(memoryLimit: .bytes(limit))
+    try Store.inMemory(memoryLimit: .bytes(limit), configuration: .ignoringMemoryPressure)
   }
 
   private func cache(_ store: Store, _ name: String, countLimit: Int? = nil) throws -> Cache<Int, Int> {
@@ -153,7 +153,7 @@ struct MemoryBudgetThreadsTests {
   }
 
   @Test func `the limits of the store and of a cache hold while threads write, read, remove and trim`() async throws {
-    let store = try Store.inMemory(memoryLimit: .bytes(2_000))
+    let store = try Store.inMemory(memoryLimit: .bytes(2_000), configuration: .ignoringMemoryPressure)
     let caches = try (0..<3).map { index in
       try store.cache(
         "\(index)", of: Int.self, keyedBy: Int.self,
@@ -185,7 +185,7 @@ struct MemoryBudgetThreadsTests {
   }
 
   @Test func `threads that fill two caches of a store at once both get room`() async throws {
-    let store = try Store.inMemory(memoryLimit: .bytes(500))
+    let store = try Store.inMemory(memoryLimit: .bytes(500), configuration: .ignoringMemoryPressure)
     let caches = try (0..<2).map { index in
       try store.cache(
         "\(index)", of: Int.self, keyedBy: Int.self, configuration: CacheConfiguration(weigher: { _ in 1 }))

@@ -273,7 +273,7 @@ struct MergingTests {
   }
 
   @Test func `JSON in bytes is merged field by field`() throws {
-    let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)
     let documents = try store.cache(
       "documents", of: [UInt8].self, keyedBy: String.self,
       configuration: CacheConfiguration(merge: JSONMergePatch.merge))

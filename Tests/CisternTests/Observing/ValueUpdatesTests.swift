@@ -39,6 +39,38 @@ struct ValueUpdatesTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches)
+  func `a value in grace is what observers begin with, as loads return it, until it is gone`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(600)))
+      let cache = subject.cache
+      cache["k"] = 1
+      subject.clock.advance(by: .seconds(61))
+      if kind != .memory, executor.seed % 2 == 0 { cache.trim(toCost: 0) }
+      let seen = Recorder<Int?>()
+      let token = cache.observeValue(forKey: "k") { seen.record($0) }
+      let gate = Gate()
+      let reader = Task(executorPreference: executor) {
+        var iterator = cache.valueUpdates(forKey: "k").makeAsyncIterator()
+        let first = await iterator.next()
+        gate.open()
+        return (first, await iterator.next())
+      }
+      try await gate.pass()
+      while seen.elements.isEmpty { await Task.yield() }
+      try #require(try await subject.value("k", policy: .cachedOnly) { _ in 0 } == 1)
+      subject.clock.advance(by: .seconds(600))
+      // Gone: the next use notices.
+      try #require(cache["k"] == nil)
+      let (first, second) = await reader.value
+      try #require(first == .some(1) && second == .some(nil))
+      while seen.elements.count < 2 { await Task.yield() }
+      try #require(seen.elements == [1, nil])
+      token.cancel()
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `a key without a value begins with none, and the sequence ends with its task or the cache`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var subject: FieldsSubject? = try FieldsSubject(.memory, on: executor)

@@ -5,12 +5,13 @@ import Testing
 /// Assertion 5: what a key was told during a load outlives the load.
 struct InvalidatedLoadTests {
   enum Invalidation: CaseIterable, Sendable {
-    case removal, clear, set, removalAndSet
+    case removal, clear, set, removalAndSet, removalByCondition
 
     func apply(to cache: Cache<String, Int>) {
       switch self {
       case .removal: cache.removeValue(forKey: "a")
       case .clear: cache.removeAll()
+      case .removalByCondition: cache.removeAll(where: { $0 == "a" })
       case .set: cache["a"] = -1
       case .removalAndSet:
         cache["a"] = nil
@@ -21,7 +22,7 @@ struct InvalidatedLoadTests {
     /// What the key has afterwards.
     var left: Int? {
       switch self {
-      case .removal, .clear: nil
+      case .removal, .clear, .removalByCondition: nil
       case .set, .removalAndSet: -1
       }
     }

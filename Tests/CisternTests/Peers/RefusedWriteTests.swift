@@ -128,7 +128,10 @@ struct RefusedWriteTests {
     token.cancel()
   }
 
-  @Test func `a value that cannot be encoded stays in memory, is reported, and leaves none on disk`() async throws {
+  @Test(arguments: [false, true])
+  func `a value that cannot be encoded is reported, stays in memory only if it can be weighed, and leaves none on disk`(
+    isWeighed: Bool
+  ) async throws {
     struct Picky: Codec {
       func encode(_ value: Int) throws -> [UInt8] {
         if value < 0 { throw Broken() }
@@ -144,10 +147,14 @@ struct RefusedWriteTests {
     var configuration = Store.Configuration()
     configuration.reportHandler = { reports.record($0) }
     let store = try Store(secondTier: tier, memoryLimit: .bytes(100), configuration: configuration)
-    let cache = try store.cache("picky", codec: Picky(), keyedBy: String.self)
+    var settings = CacheConfiguration<Int>()
+    if isWeighed { settings.weigher = { _ in 7 } }
+    let cache = try store.cache("picky", codec: Picky(), keyedBy: String.self, configuration: settings)
     cache["a"] = 1
     cache["a"] = -1
-    #expect(cache["a"] == -1)
+    let kept: Int? = isWeighed ? -1 : nil
+    #expect(cache["a"] == kept)
+    #expect(cache.statistics.memory.cost == (isWeighed ? 7 : 0))
     #expect(reports.elements.map(\.code) == [.notEncodable])
     #expect(tier.committedBytes(forKey: "a", in: "picky") == nil)
     await #expect(throws: CisternError.self) { try await cache.commitValue(-2, forKey: "a") }
@@ -159,6 +166,7 @@ struct RefusedWriteTests {
     #expect(cache["b"] == nil)
     #expect(tier.committedBytes(forKey: "b", in: "picky") == nil)
     #expect(cache.statistics.notDecodable == 1)
+    #expect(try await cache.value(forKey: "c") { _ in -5 } == -5)
     #expect(try await cache.value(forKey: "b") { _ in 3 } == 3)
     cache.trim(toCost: 0)
     tier.corrupt("b", in: "picky") { $0[0] = 200 }

@@ -117,9 +117,8 @@ struct ReaderBiasedLockThreadsTests {
     pair.bias()
     let place = try #require(pair.enter())
     async let change: Void = onThread { pair.change() }
-    for _ in 0..<1_000_000 where pair.isShared { await Task.yield() }
+    while pair.isShared { await Task.yield() }
     // From here on the other thread has the mutex.
-    #expect(!pair.isShared)
     for _ in 0..<1000 { await Task.yield() }
     #expect(!pair.hasChanged)
     pair.leave(place)

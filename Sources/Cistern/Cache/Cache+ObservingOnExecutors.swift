@@ -1,0 +1,56 @@
+// Observing with handlers that are called where the user wants them. The order is the same as on the library's threads: each
+// observer has its changes one at a time, each once.
+
+extension Cache {
+  /// As ``observe(_:_:)``, with a handler that is called on `executor`. One that blocks there blocks a thread of the executor's.
+  public func observe(
+    _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
+    _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
+  ) -> ObservationToken {
+    observers.observe(scope, on: .executor(executor), handler)
+  }
+
+  /// As ``observe(_:_:)``, with a handler that is called on the main actor.
+  ///
+  /// ```swift
+  /// let token = articles.observe(.key(id), on: MainActor.shared) { change in
+  ///   title.text = change.value?.title
+  /// }
+  /// ```
+  public func observe(
+    _ scope: ObservationScope<Key> = .all, on actor: MainActor,
+    _ handler: @escaping @MainActor @Sendable (Change<Key, Value>) -> Void
+  ) -> ObservationToken {
+    observers.observe(scope, on: .mainActor) { change in MainActor.assumeIsolated { handler(change) } }
+  }
+
+  /// As ``observeChangeSets(_:_:)``, with a handler that is called on `executor`.
+  public func observeChangeSets(
+    _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
+    _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
+  ) -> ObservationToken {
+    observers.observeSets(scope, on: .executor(executor), handler)
+  }
+
+  /// As ``observeChangeSets(_:_:)``, with a handler that is called on the main actor.
+  public func observeChangeSets(
+    _ scope: ObservationScope<Key> = .all, on actor: MainActor,
+    _ handler: @escaping @MainActor @Sendable (ChangeSet<Key, Value>) -> Void
+  ) -> ObservationToken {
+    observers.observeSets(scope, on: .mainActor) { set in MainActor.assumeIsolated { handler(set) } }
+  }
+
+  /// As ``observeValue(forKey:_:)``, with a handler that is called on `executor`.
+  public func observeValue(
+    forKey key: Key, on executor: any TaskExecutor, _ handler: @escaping @Sendable (Value?) -> Void
+  ) -> ObservationToken {
+    observeValue(forKey: key, on: .executor(executor), calling: handler)
+  }
+
+  /// As ``observeValue(forKey:_:)``, with a handler that is called on the main actor.
+  public func observeValue(
+    forKey key: Key, on actor: MainActor, _ handler: @escaping @MainActor @Sendable (Value?) -> Void
+  ) -> ObservationToken {
+    observeValue(forKey: key, on: .mainActor) { value in MainActor.assumeIsolated { handler(value) } }
+  }
+}

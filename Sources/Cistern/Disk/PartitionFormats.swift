@@ -1,0 +1,48 @@
+import Locking
+import Synchronization
+
+/// The formats that a partition's records are written in, one for each version of the schema.
+final class PartitionFormats: Sendable {
+  private struct Known: Sendable {
+    let codec: String
+    var isWritten: Bool
+  }
+
+  private let known = Guarded<[UInt32: Known]>([:])
+  /// Whether a format is known that the file does not name: asked at each commit. Changes with `known`.
+  private let hasUnwritten = Atomic<Bool>(false)
+
+  func codec(ofVersion schemaVersion: UInt32) -> String? { known.withLock { $0[schemaVersion]?.codec } }
+
+  func adopt(_ format: ValueFormat, isWritten: Bool) {
+    known.withLock { known in
+      guard known[format.schemaVersion] == nil else { return }
+      known[format.schemaVersion] = Known(codec: format.codec, isWritten: isWritten)
+      if !isWritten { hasUnwritten.store(true, ordering: .releasing) }
+    }
+  }
+
+  /// The formats that the file does not name yet.
+  var unwritten: [ValueFormat] {
+    guard hasUnwritten.load(ordering: .acquiring) else { return [] }
+    return known.withLock { known in
+      known.filter { !$0.value.isWritten }.map { ValueFormat(codec: $0.value.codec, schemaVersion: $0.key) }
+    }
+  }
+
+  /// The file names the format.
+  func noteWritten(_ format: ValueFormat) {
+    known.withLock { known in
+      known[format.schemaVersion]?.isWritten = true
+      hasUnwritten.store(known.values.contains { !$0.isWritten }, ordering: .releasing)
+    }
+  }
+
+  /// The file was replaced by another one.
+  func forgetFile() {
+    known.withLock { known in
+      for version in known.keys { known[version]?.isWritten = false }
+      hasUnwritten.store(!known.isEmpty, ordering: .releasing)
+    }
+  }
+}

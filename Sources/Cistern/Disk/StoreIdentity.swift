@@ -1,0 +1,34 @@
+/// A random number that a store's data file and its mark share. A data file with another number belongs to another store.
+///
+/// Each data file that is begun has a new one, and a copy of the file has the same. A store can be copied with both files.
+struct StoreIdentity: Equatable, Sendable {
+  private let high: UInt64
+  private let low: UInt64
+
+  /// A new identity.
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    high = generator.next()
+    low = generator.next()
+  }
+
+  /// The identity that was written as ``text``; nil for any other text.
+  init?(_ text: Substring) {
+    guard text.utf8.count == StoreIdentity.textLength, let high = UInt64(text.prefix(16), radix: 16),
+      let low = UInt64(text.suffix(16), radix: 16)
+    else { return nil }
+    self.high = high
+    self.low = low
+    if self.text != text { return nil }
+  }
+
+  /// The identity as hexadecimal digits.
+  var text: String { StoreIdentity.digits(high) + StoreIdentity.digits(low) }
+
+  static let textLength = 32
+
+  private static func digits(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

@@ -1,0 +1,54 @@
+extension DraftState {
+  /// Whether the key has changed below since it was first seen. Runs the user's comparison.
+  ///
+  /// - Parameters:
+  ///   - version: the count of changes below.
+  ///   - isEqual: the cache's; with one, a value that equals the first one is no change.
+  ///   - theirs: looks up the value below.
+  func isConflict(
+    _ key: Key, version: UInt64, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
+  ) -> Bool {
+    guard let seenVersion = seenVersion(of: key), seenVersion != version else { return false }
+    guard let isEqual, let original = baseline(of: key) else { return true }
+    switch (original.value, theirs()) {
+    case (let original?, let theirs?): return !isEqual(original, theirs)
+    case (nil, nil): return false
+    default: return true
+    }
+  }
+
+  /// The write of a key that the policy decides on; nil to leave the key unchanged below. Runs the policy's merge.
+  ///
+  /// - Parameters:
+  ///   - theirs: the value below; needed if the policy merges, or if the cache has an `isEqual`.
+  ///   - version: the count of changes below, as of that value.
+  func write(
+    of key: Key, over theirs: Value?, version: UInt64, isEqual: ((Value, Value) -> Bool)?,
+    _ policy: DraftConflictPolicy<Key, Value>
+  ) throws(CisternError) -> Write? {
+    guard let mine = batch.writes[key] else { return nil }
+    guard isConflict(key, version: version, isEqual: isEqual, theirs: { theirs }) else { return mine }
+    switch policy.decision {
+    case .theirs: return nil
+    case .mine: return mine
+    case .throw: throw DraftConflictError(keys: [key]).wrapped
+    case .merge(let resolve):
+      let conflict = DraftConflict(
+        key: key, original: firstRead(of: key)?.value, theirs: theirs, mine: ownReading(of: key)?.value)
+      let resolved: Value?
+      do {
+        resolved = try resolve(conflict)
+      } catch {
+        throw CisternError(
+          .notMerged, "a conflict of a draft could not be resolved; nothing of it was saved",
+          location: "saving a draft, key \(key)", cause: error)
+      }
+      guard let resolved else { return .remove }
+      // It is stored as the draft's own value would be.
+      if case .merge(let writes) = mine, writes.replaces {
+        return .merge(MergedWrites([resolved], writes.storing, replaces: true))
+      }
+      return .store(resolved, mine.storing)
+    }
+  }
+}

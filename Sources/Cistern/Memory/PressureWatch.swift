@@ -1,0 +1,87 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+import Locking
+
+#if !canImport(Darwin)
+  /// Waits for the kernel's pressure events, for all stores of the process: one thread and one descriptor, from the first
+  /// store on.
+  final class PressureWatch: Sendable {
+    static let shared = PressureWatch()
+
+    private struct Reference: Sendable {
+      weak var budget: MemoryBudget?
+    }
+
+    private struct State: Sendable {
+      var budgets: [Int: Reference] = [:]
+      var newest = 0
+      /// The fork count of the process that started the thread; nil if no thread runs.
+      var threadForkCount: Int?
+    }
+
+    // Guarded by its own lock.
+    private let state = Guarded(State())
+
+    /// Adds a budget; returns the number under which it is removed.
+    func add(_ budget: MemoryBudget) -> Int {
+      let (number, needsThread) = state.withLock { state in
+        state.newest += 1
+        state.budgets[state.newest] = Reference(budget: budget)
+        defer { state.threadForkCount = ForkCount.present }
+        return (state.newest, state.threadForkCount != ForkCount.present)
+      }
+      if needsThread, !start() { state.withLock { $0.threadForkCount = nil } }
+      return number
+    }
+
+    func remove(_ number: Int) {
+      state.withLock { state in state.budgets[number] = nil }
+    }
+
+    /// Makes each budget give back half of its cost, outside the lock.
+    func respond() {
+      let references = state.withLock { Array($0.budgets.values) }
+      for reference in references { reference.budget?.giveBackHalf() }
+    }
+
+    /// Starts the thread; false if the kernel has no pressure events, or no thread can be started.
+    private func start() -> Bool {
+      guard let pressure = Self.openTrigger() else { return false }
+      do {
+        try SystemThread.start { self.wait(for: pressure) }
+        return true
+      } catch {
+        close(pressure)
+        return false
+      }
+    }
+
+    private func wait(for pressure: Int32) {
+      var descriptors = [pollfd(fd: pressure, events: Int16(POLLPRI), revents: 0)]
+      while true {
+        let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), -1)
+        if ready < 0, errno == EINTR { continue }
+        guard ready > 0, descriptors[0].revents & Int16(POLLERR) == 0 else { break }
+        respond()
+      }
+      close(pressure)
+    }
+
+    /// Asks for an event when tasks stall for memory; nil if the kernel does not offer it, or not to this process.
+    private static func openTrigger() -> Int32? {
+      let descriptor = unsafe open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      // A process without privileges may ask for whole multiples of two seconds only.
+      let trigger = "some 300000 2000000"
+      let length = trigger.utf8.count + 1
+      guard unsafe write(descriptor, trigger, length) == length else {
+        close(descriptor)
+        return nil
+      }
+      return descriptor
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+/// The settings of an open store or cache by name, to tell in which of them another opening differs.
+struct OpenSettings: Sendable {
+  private struct Setting: Sendable {
+    let name: String
+    let value: any Hashable & Sendable
+  }
+
+  private var settings: [Setting] = []
+
+  /// Adds a setting with a value that can be compared.
+  mutating func add(_ name: String, _ value: some Hashable & Sendable) {
+    settings.append(Setting(name: name, value: value))
+  }
+
+  /// Adds a setting that may be nil, which reads "none".
+  mutating func add(_ name: String, _ value: (some Hashable & Sendable)?) {
+    if let value { add(name, value) } else { add(name, "none") }
+  }
+
+  /// Adds a closure. Closures cannot be compared: only their presence counts.
+  mutating func add(_ name: String, isGiven: Bool) {
+    add(name, isGiven ? "given" : "none")
+  }
+
+  /// Adds an object by its identity, or another value by its description.
+  mutating func add(_ name: String, instance: (any Sendable)?) {
+    guard let instance else { return add(name, "none") }
+    let isObject = type(of: instance) is AnyClass
+    add(
+      name,
+      Instance(
+        description: isObject ? "\(type(of: instance))" : "\(instance)",
+        object: isObject ? ObjectIdentifier(instance as AnyObject) : nil))
+  }
+
+  /// The settings with other values in `other`, one phrase each: "diskLimit is 16 MiB, not 17 MiB".
+  func differences(in other: OpenSettings) -> [String] {
+    zip(settings, other.settings).compactMap { mine, theirs in
+      guard AnyHashable(mine.value) != AnyHashable(theirs.value) else { return nil }
+      let (present, wanted) = ("\(mine.value)", "\(theirs.value)")
+      return present == wanted
+        ? "\(mine.name) is another instance of \(present)" : "\(mine.name) is \(present), not \(wanted)"
+    }
+  }
+
+  /// The error for an opening that differs in these settings.
+  static func conflict(_ subject: String, _ differences: [String], location: String) -> CisternError {
+    CisternError(
+      .conflictingOpen,
+      "\(subject) is open in this process with other settings: \(differences.joined(separator: "; ")). "
+        + "Open it with the same settings, or use the one that is open",
+      location: location)
+  }
+
+  private struct Instance: Hashable, Sendable, CustomStringConvertible {
+    let description: String
+    let object: ObjectIdentifier?
+  }
+}

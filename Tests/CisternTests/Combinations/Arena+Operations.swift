@@ -1,0 +1,257 @@
+import CisternTesting
+import Locking
+
+@testable import Cistern
+
+// What operations have in common: each is carried out here, and taken down.
+
+extension Arena {
+  /// The origin's error.
+  struct Broken: Error {}
+
+  func lookUp() -> Document? {
+    let began = journal.tick()
+    let document = cache[Self.key]
+    journal.noteLookUp(document, since: began)
+    return document
+  }
+
+  func set() {
+    let began = journal.tick()
+    let mark = journal.mark(.set)
+    cache.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+    noteReplacement(by: mark, since: began)
+  }
+
+  /// A value took the place of the others, except where the cache merges.
+  func noteReplacement(by mark: Int, since began: Int) {
+    if cache.merge == nil { journal.noteErasure(.replacement, since: began) }
+    journal.noteStored(mark, since: began)
+  }
+
+  func remove(_ erasure: Record.Erasure = .removal, _ body: () -> Void) {
+    let began = journal.tick()
+    body()
+    journal.noteErasure(erasure, since: began)
+  }
+
+  private var isFetching: Bool { cache.statistics.inProgressCount > 0 || !journal.record.fetches.isEmpty }
+
+  /// As ``remove(_:_:)``, for what only concerns keys that have a value, or are about to.
+  func removePresent(_ body: () -> Void) {
+    let record = journal.record
+    let isPresent = !record.stored.isEmpty || isFetching || !record.edits.isEmpty
+    if isPresent { remove(.invalidation, body) } else { body() }
+  }
+
+  /// As ``remove(_:_:)``, for what memory has evicted before.
+  func removeEvicted(_ body: () -> Void) {
+    if kind.keepsEvicted { return removePresent(body) }
+    let record = journal.record
+    if !isFetching, record.edits.isEmpty { body() } else { remove(.invalidation, body) }
+  }
+
+  func lose(_ loss: Record.Loss, _ body: () -> Void) {
+    let began = journal.tick()
+    body()
+    journal.noteLoss(loss, since: began)
+  }
+
+  /// Lets time pass, but less than the grace, so that stale values stay.
+  func age(by duration: Duration) {
+    lose(.aging) { clock.advance(by: duration) }
+  }
+
+  /// Runs what waits for its commit, over a tier that commits on demand.
+  func committing(_ body: @escaping @Sendable () async -> Void) async {
+    let work = task(body)
+    let isDone = Guarded(false)
+    let committer = task {
+      while !isDone.withLock({ $0 }) {
+        tier?.commit()
+        await Task.yield()
+      }
+    }
+    await work.value
+    isDone.withLock { $0 = true }
+    await committer.value
+  }
+
+  // MARK: Loads
+
+  /// How a fetch goes.
+  enum FetchForm: Sendable {
+    case usual
+    case failing
+    /// Waits until the operation opens ``Arena/hold``, though it is cancelled.
+    case held
+  }
+
+  @discardableResult
+  func load(_ policy: LoadPolicy, fetching form: FetchForm = .usual) async -> Record.Outcome {
+    let number = beginLoad(policy)
+    let outcome: Record.Outcome
+    do {
+      let loaded = try await cache.loadedValue(forKey: Self.key, tags: [Self.tag], policy: policy) { _ in
+        try await fetch(policy, form)
+      }
+      journal.change { $0.loads[number].source = loaded.source }
+      outcome = .value(loaded.value)
+    } catch {
+      outcome = Self.outcome(of: error)
+    }
+    endLoad(number, outcome)
+    return outcome
+  }
+
+  func bulkLoad() async {
+    let policy = LoadPolicy.cachedOrFetch
+    let number = beginLoad(policy)
+    do {
+      let loaded = try await cache.values(forKeys: [Self.key, Self.absentKey], tags: [Self.tag]) { keys in
+        var documents: [String: Document] = [:]
+        for key in keys { documents[key] = key == Self.key ? try await fetch(policy) : Document() }
+        return documents
+      }
+      let failed = loaded.failures[Self.key].map { Self.outcome(of: $0) }
+      endLoad(number, loaded[Self.key].map { .value($0) } ?? failed ?? .missing)
+    } catch {
+      endLoad(number, Self.outcome(of: error))
+    }
+  }
+
+  func loadBystander() async {
+    _ = try? await cache.value(forKey: Self.nestedKey, expiry: .after(.zero)) { _ in Document() }
+  }
+
+  private func beginLoad(_ policy: LoadPolicy) -> Int {
+    let hadFreshValue = cache.contains(Self.key)
+    let span = Record.Span(began: journal.tick())
+    return journal.change { record in
+      record.loads.append(Record.Load(policy: policy, hadFreshValue: hadFreshValue, span: span))
+      return record.loads.count - 1
+    }
+  }
+
+  private func endLoad(_ number: Int, _ outcome: Record.Outcome) {
+    let now = journal.tick()
+    journal.change { record in
+      record.loads[number].span.ended = now
+      record.loads[number].outcome = outcome
+    }
+  }
+
+  private static func outcome(of error: any Error) -> Record.Outcome {
+    switch error {
+    case is CancellationError: .cancelled
+    case let error as CisternError: .error(error.code)
+    default: .failed
+    }
+  }
+
+  /// Brings a document with one new mark.
+  private func fetch(_ policy: LoadPolicy, _ form: FetchForm = .usual) async throws -> Document {
+    let mark = journal.mark(.fetch)
+    let span = Record.Span(began: journal.tick())
+    let number = journal.change { record in
+      record.fetches.append(Record.Fetch(mark: mark, policy: policy, span: span))
+      return record.fetches.count - 1
+    }
+    await checkpoint.pass(.fetch)
+    if case .held = form { await hold.passUncancelled() }
+    let now = journal.tick()
+    let wasCancelled = Task.isCancelled
+    let fails = if case .failing = form { true } else { false }
+    journal.change { record in
+      record.fetches[number].span.ended = now
+      record.fetches[number].wasCancelled = wasCancelled
+      record.fetches[number].hasFailed = fails
+      if fails { record.failures.append(now) }
+    }
+    if fails { throw Broken() }
+    return Document(mark)
+  }
+
+  // MARK: Writes that depend on what is cached
+
+  func update() {
+    var mark = 0
+    var born = 0
+    cache.updateValue(forKey: Self.key, tags: tagsOfDependentWrites) { document in
+      born = journal.tick()
+      mark = journal.mark(.update, isOverNothing: document == nil)
+      document = (document ?? Document()).adding(mark)
+    }
+    journal.noteStored(mark, since: born)
+  }
+
+  func asynchronousUpdate() async {
+    do {
+      let (mark, born) = try await cache.updateValue(forKey: Self.key, tags: tagsOfDependentWrites) { document async in
+        let born = journal.tick()
+        let mark = journal.mark(.update, isOverNothing: document == nil)
+        journal.change { $0.attempts += 1 }
+        await checkpoint.pass(.transform)
+        document = (document ?? Document()).adding(mark)
+        return (mark, born)
+      }
+      journal.noteStored(mark, since: born)
+    } catch {}
+  }
+
+  func edit(_ ending: OperationInProgress.EditEnding) async {
+    let mark = journal.mark(.edit)
+    let began = journal.tick()
+    let number = journal.change { record in
+      record.edits.append(Record.Edit(mark: mark, span: Record.Span(began: began)))
+      return record.edits.count - 1
+    }
+    let answer = Recorder<Int>()
+    let result: Result<Document?, any Error>
+    do {
+      let confirmed = try await cache.editValue(forKey: Self.key, tags: tagsOfDependentWrites) { document in
+        checkpoint.passAtOnce(.change)
+        return ending == .removed ? nil : (document ?? Document()).adding(mark)
+      } confirmedBy: {
+        await checkpoint.pass(.confirmation)
+        switch ending {
+        case .confirmed, .removed: return nil
+        case .answered:
+          answer.record(journal.mark(.set))
+          return Document(answer.elements[0])
+        case .failed: throw Broken()
+        }
+      }
+      result = .success(confirmed)
+    } catch {
+      result = .failure(error)
+    }
+    let span = journal.span(since: began)
+    journal.change { record in
+      record.edits[number].span = span
+      switch result {
+      case .success(.some):
+        record.edits[number].isConfirmed = true
+        if ending == .answered { record.erasures.append((.replacement, span)) }
+        record.stored.append((answer.elements.first ?? mark, span))
+      case .success(nil):
+        if ending == .removed { record.erasures.append((.removal, span)) }
+      case .failure: break
+      }
+    }
+  }
+
+  /// Saves a draft; answers whether it did.
+  @discardableResult
+  func save(
+    _ draft: Draft<String, Document>, onConflict policy: DraftConflictPolicy<String, Document> = .throw
+  ) -> Bool {
+    do {
+      try draft.save(onConflict: policy)
+      return true
+    } catch {
+      if error.code == .conflict { journal.change { $0.conflicts += 1 } }
+      return false
+    }
+  }
+}

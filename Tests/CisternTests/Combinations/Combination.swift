@@ -1,0 +1,62 @@
+/// Two operations on one key: one in progress, in some kind of cache and from some situation, and one that meets it at a
+/// suspension point.
+struct Combination: Hashable, Sendable {
+  /// Who carries out the second operation.
+  enum Performer: Hashable, Sendable {
+    /// A task of its own.
+    case anotherTask
+    /// The user's code that the first operation calls.
+    case callback
+  }
+
+  let kind: CacheKind
+  let operation: OperationInProgress
+  let situation: Situation
+  let point: SuspensionPoint
+  let interference: Interference
+  let performer: Performer
+
+  /// All that can be.
+  static let all: [Combination] = OperationInProgress.all.flatMap { operation in
+    CacheKind.allCases.flatMap { kind in
+      operation.situations.filter { $0.exists(in: kind) }.flatMap { situation in
+        operation.points(from: situation).flatMap { point in
+          combinations(of: operation, in: kind, from: situation, at: point)
+        }
+      }
+    }
+  }
+
+  private static func combinations(
+    of operation: OperationInProgress, in kind: CacheKind, from situation: Situation, at point: SuspensionPoint
+  ) -> [Combination] {
+    guard point.exists(in: kind) else { return [] }
+    var interferences = Interference.allCases.filter { $0.exists(in: kind) }
+    // A value that only a pending edit shows has no tag yet.
+    if case .edit = operation, situation == .absent { interferences.removeAll { $0 == .removeByTag } }
+    return interferences.flatMap { interference -> [Combination] in
+      performers(of: interference, at: point).map { performer in
+        Combination(
+          kind: kind, operation: operation, situation: situation, point: point, interference: interference,
+          performer: performer)
+      }
+    }
+  }
+
+  private static func performers(of interference: Interference, at point: SuspensionPoint) -> [Performer] {
+    if point.forbidsWritingTheKey, point.isSynchronous {
+      return interference.isSynchronous && interference.leavesKeyAlone ? [.callback] : []
+    }
+    if point.isSynchronous { return interference.isSynchronous ? [.anotherTask] : [] }
+    guard point.isCallback else { return [.anotherTask] }
+    if point.forbidsWritingTheKey, !interference.leavesKeyAlone { return [.anotherTask] }
+    return [.anotherTask, .callback]
+  }
+}
+
+extension Combination: CustomStringConvertible {
+  var description: String {
+    let place = performer == .callback ? "in the callback of" : "during"
+    return "\(kind): \(interference) \(place) \(operation) of a key that was \(situation), at \(point)"
+  }
+}

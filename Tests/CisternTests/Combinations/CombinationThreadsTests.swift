@@ -1,0 +1,29 @@
+import CisternTesting
+import Foundation
+import Testing
+
+@testable import Cistern
+
+/// The same combinations on real threads and over a real disk: some of them, drawn anew by each seed.
+@Suite(.serialized)
+struct CombinationThreadsTests {
+  @Test(arguments: CacheKind.allCases)
+  func `whatever meets an operation in progress on other threads, neither breaks its promises`(
+    kind: CacheKind
+  ) async throws {
+    let combinations = Combination.all.filter { combination in
+      // A real disk cannot be stopped there.
+      let isStoppable = combination.point != .secondTierRead && combination.point != .room
+      return combination.kind == kind && isStoppable && !combination.isKnownToHang
+    }
+    for seed in SeededSchedule.seeds(kind.keepsEvicted ? 60 : 400) {
+      var generator = SeededGenerator(seed: seed)
+      let combination = combinations[generator.next(below: combinations.count)]
+      let scratch = Scratch()
+      let trial = try Trial(combination, over: .directory(scratch.store))
+      let findings = try await trial.run(generator).filter { !combination.isKnownToContradict($0.property) }
+      try await trial.arena.store?.close()
+      #expect(findings.isEmpty, "seed \(seed), \(combination): \(findings)")
+    }
+  }
+}

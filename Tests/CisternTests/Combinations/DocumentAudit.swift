@@ -1,0 +1,45 @@
+import Cistern
+import CisternTesting
+import Locking
+
+/// Replays a cache's changes as an observer hears of them, and finds events that contradict those before.
+final class DocumentAudit: Sendable {
+  private struct State {
+    var documents: [String: Document] = [:]
+    var findings: [String] = []
+    var invalidatedTags: Set<String> = []
+  }
+
+  private let state = Guarded(State())
+
+  func take(_ change: Change<String, Document>) {
+    state.withLock { state in
+      switch change.event {
+      case .inserted(let key, let document):
+        if let old = state.documents[key] { state.findings.append("\(key) was \(old), and inserted as \(document)") }
+        state.documents[key] = document
+      case .updated(let key, let document):
+        if state.documents[key] == nil { state.findings.append("\(key) was absent, and updated to \(document)") }
+        state.documents[key] = document
+      case .removed(let key, let cause):
+        if state.documents[key] == nil { state.findings.append("\(key) was absent, and removed (\(cause))") }
+        state.documents[key] = nil
+      case .cleared:
+        state.documents = [:]
+      case .invalidated(.prefix(let prefix)):
+        state.documents = state.documents.filter { !Array($0.key.utf8).starts(with: prefix) }
+      case .invalidated(.tag(let tag)):
+        state.invalidatedTags.insert(tag)
+        state.documents = state.documents.filter { Arena.tag(ofKey: $0.key) != tag }
+      }
+    }
+  }
+
+  var findings: [String] { state.withLock { $0.findings } }
+
+  /// Whether the observer has heard of an invalidation.
+  func hasHeard(ofTag tag: String) -> Bool { state.withLock { $0.invalidatedTags.contains(tag) } }
+
+  /// What the cache shows, as far as the changes tell.
+  subscript(key: String) -> Document? { state.withLock { $0.documents[key] } }
+}

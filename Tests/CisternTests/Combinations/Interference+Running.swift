@@ -1,0 +1,102 @@
+import Cistern
+
+extension Interference {
+  /// Carries the operation out.
+  func run(in arena: Arena) async {
+    switch self {
+    case .commitSet: await arena.commitSet()
+    case .asynchronousUpdate: await arena.asynchronousUpdate()
+    case .edit: await arena.edit(.confirmed)
+    case .failingEdit: await arena.edit(.failed)
+    case .load: await arena.load(.cachedOrFetch)
+    case .loadFreshOnly: await arena.load(.freshOnly)
+    case .loadFreshElseStale: await arena.load(.freshElseStale)
+    case .loadCachedOnly: await arena.load(.cachedOnly)
+    case .reload: await arena.load(.reload)
+    case .bulkLoad: await arena.bulkLoad()
+    case .loadBystander: await arena.loadBystander()
+    case .cancelJoiner: await arena.cancelJoiner()
+    default: runAtOnce(in: arena)
+    }
+  }
+
+  /// Carries the operation out, where nothing in it waits.
+  func runAtOnce(in arena: Arena) {
+    let (cache, key) = (arena.cache, Arena.key)
+    switch self {
+    case .lookUp: _ = arena.lookUp()
+    case .lookUpStale: _ = cache.value(forKey: key, staleUpTo: Arena.grace)
+    case .set: arena.set()
+    case .setEqual: arena.setEqual()
+    case .setBystander: arena.setBystander()
+    case .update: arena.update()
+    case .draft: arena.saveDraft()
+    case .batch: arena.saveBatch()
+    case .remove: arena.remove { cache.removeValue(forKey: key) }
+    case .batchedRemoval: arena.remove { try? cache.batch { $0.removeValue(forKey: key) } }
+    case .removeAll: arena.remove { cache.removeAll() }
+    case .removeByTag: arena.removePresent { cache.removeAll(tagged: Arena.tag) }
+    case .removeByPrefix: arena.remove(.invalidation) { cache.removeAll(withPrefix: Arena.prefix) }
+    case .removeWhere: arena.removePresent { cache.removeAll { _ in true } }
+    case .evictThenRemoveWhere:
+      arena.lose(.memoryEviction) { cache.trim(toCost: 0) }
+      arena.removeEvicted { cache.removeAll { _ in true } }
+    case .removeByOtherTag: cache.removeAll(tagged: Arena.otherTag)
+    case .removeByOtherPrefix: cache.removeAll(withPrefix: Arena.otherPrefix)
+    case .cancelCaller: for task in arena.callers.elements { task.cancel() }
+    case .trim: arena.lose(.memoryEviction) { cache.trim(toCost: 0) }
+    case .evictFromDisk: arena.lose(.diskEviction) { arena.tier?.evict(key, from: Arena.partition) }
+    case .commit: arena.tier?.commit()
+    case .becomeStale: arena.age(by: Arena.lifetime + .nanoseconds(1))
+    case .expire: arena.lose(.expiry) { arena.clock.advance(by: Arena.lifetime + Arena.grace + .nanoseconds(1)) }
+    case .nothing, .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
+      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner:
+      break
+    }
+  }
+}
+
+extension Arena {
+  fileprivate func commitSet() async {
+    let began = journal.tick()
+    let mark = journal.mark(.set)
+    await committing { try? await cache.commitValue(Document(mark), forKey: Self.key, tags: [Self.tag]) }
+    noteReplacement(by: mark, since: began)
+  }
+
+  /// Stores what is there once more.
+  fileprivate func setEqual() {
+    guard journal.record.edits.isEmpty, let document = cache[Self.key] else { return }
+    cache.setValue(document, forKey: Self.key, tags: [Self.tag])
+    journal.change { $0.equalWrites += 1 }
+  }
+
+  func setBystander() {
+    cache.setValue(Document(), forKey: Self.bystander, tags: [Self.otherTag])
+  }
+
+  fileprivate func saveDraft() {
+    let draft = cache.draft()
+    let mark = journal.mark(.draft)
+    draft.setValue((draft[Self.key] ?? Document()).adding(mark), forKey: Self.key, tags: tagsOfDependentWrites)
+    let began = journal.tick()
+    if save(draft) { journal.noteStored(mark, since: began) }
+  }
+
+  fileprivate func saveBatch() {
+    let began = journal.tick()
+    let mark = journal.mark(.set)
+    let document = Document(mark)
+    guard (try? cache.batch({ $0.setValue(document, forKey: Self.key, tags: [Self.tag]) })) != nil else { return }
+    noteReplacement(by: mark, since: began)
+  }
+
+  /// A caller joins whatever is in progress, or begins it, and is cancelled.
+  fileprivate func cancelJoiner() async {
+    let waiting = cache.statistics.waiterCount
+    let joiner = task { await load(.freshOnly) }
+    for _ in 0..<20 where cache.statistics.waiterCount <= waiting { await Task.yield() }
+    joiner.cancel()
+    await joiner.value
+  }
+}

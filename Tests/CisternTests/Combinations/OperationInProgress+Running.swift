@@ -1,0 +1,222 @@
+import Cistern
+import CisternTesting
+import Locking
+
+extension OperationInProgress {
+  /// Carries the operation out. It comes past the trial's checkpoint on its way.
+  func run(in arena: Arena) async {
+    switch self {
+    case .lookUp: _ = arena.lookUp()
+    case .mergingSet: arena.set()
+    case .update: await arena.caller { await arena.asynchronousUpdate() }.value
+    case .edit(let ending): await arena.caller { await arena.edit(ending) }.value
+    case .load(let form): await arena.run(form)
+    case .draft(let form): await arena.run(form)
+    case .batch(let form): await arena.run(form)
+    }
+    if arena.checkpoint.point.isInFlight { await arena.waitForFlights() }
+    await arena.checkpoint.pass(.answered)
+    arena.hold.open()
+    if probesAgain { await arena.load(probePolicy) }
+  }
+
+  /// Whether the same caller loads once more, after its first load failed.
+  private var probesAgain: Bool { self == .load(.failing) || self == .load(.timeout) }
+
+  private var probePolicy: LoadPolicy {
+    self == .load(.timeout) ? .freshElseStale.timingOut(after: Arena.timeout) : .freshElseStale
+  }
+}
+
+// MARK: Loads
+
+extension Arena {
+  fileprivate func run(_ form: OperationInProgress.LoadForm) async {
+    switch form {
+    case .plain, .limited: await caller { await load(.cachedOrFetch) }.value
+    case .bulk: await caller { await bulkLoad() }.value
+    case .freshElseStale: await caller { await load(.freshElseStale) }.value
+    case .refresh, .mergingRefresh: await caller { await load(.reload) }.value
+    case .failing: await caller { await load(.freshElseStale, fetching: .failing) }.value
+    case .failingRefresh: await caller { await load(.reload, fetching: .failing) }.value
+    case .softTimeout: await leave(by: .freshElseStale.returningStale(after: Self.timeout))
+    case .timeout:
+      await leave(by: .freshElseStale.timingOut(after: Self.timeout))
+      let now = journal.tick()
+      journal.change { $0.failures.append(now) }
+    case .joiningWithTimeout:
+      await join(caller { await load(.cachedOrFetch, fetching: .held) })
+    case .joiningBulkWithTimeout:
+      await join(caller { await leaveOut() })
+    }
+  }
+
+  /// A bulk load whose fetch does not return the key.
+  private func leaveOut() async {
+    _ = try? await cache.values(forKeys: [Self.key]) { _ in
+      await hold.passUncancelled()
+      return [:]
+    }
+  }
+
+  /// A caller whose time ends while the fetch is held.
+  private func leave(by policy: LoadPolicy) async {
+    let caller = caller { await load(policy, fetching: .held) }
+    while journal.record.fetches.isEmpty { await Task.yield() }
+    clock.advance(by: Self.timeout)
+    await caller.value
+  }
+
+  /// A caller with a timeout joins a flight that is held for most of that time. The flight that it may begin itself is
+  /// held for longer.
+  private func join(_ leader: Task<Void, Never>) async {
+    while hold.arrivalCount == 0 { await Task.yield() }
+    await checkpoint.pass(.led)
+    let next = Gate()
+    let isAnswered = Guarded(false)
+    let joiner = task {
+      defer { isAnswered.withLock { $0 = true } }
+      let policy = LoadPolicy.cachedOrFetch.timingOut(after: Self.timeout)
+      _ = try? await cache.value(forKey: Self.key, tags: [Self.tag], policy: policy) { _ in
+        await next.passUncancelled()
+        return Document()
+      }
+    }
+    // Only the joiner has a timer.
+    while clock.sleeperCount == 0, !isAnswered.withLock({ $0 }) { await Task.yield() }
+    clock.advance(by: Self.timeout - .seconds(1))
+    await checkpoint.pass(.joined)
+    hold.open()
+    await leader.value
+    for _ in 0..<20 { await Task.yield() }
+    clock.advance(by: .seconds(1))
+    await joiner.value
+    next.open()
+  }
+}
+
+// MARK: Drafts
+
+extension Arena {
+  fileprivate func run(_ form: OperationInProgress.DraftForm) async {
+    switch form {
+    case .plain, .comparing: await write(cache.draft(), onConflict: .throw)
+    case .mine: await overwrite()
+    case .merging: await writeMerging()
+    case .nestedInSaved: await writeNested { self.save($0) }
+    case .nestedInDiscarded: await writeNested { $0.discard() }
+    case .parts: await writeDraftParts()
+    }
+  }
+
+  private func write(
+    _ draft: Draft<String, Document>, onConflict policy: DraftConflictPolicy<String, Document>
+  ) async {
+    let mark = journal.mark(.draft, isOverNothing: cache[Self.key] == nil)
+    let document = draft[Self.key]
+    await checkpoint.pass(.draftRead)
+    draft.setValue((document ?? Document()).adding(mark), forKey: Self.key, tags: tagsOfDependentWrites)
+    await checkpoint.pass(.draftWritten)
+    let began = journal.tick()
+    if save(draft, onConflict: policy) { journal.noteStored(mark, since: began) }
+  }
+
+  private func overwrite() async {
+    let draft = cache.draft()
+    _ = draft[Self.key]
+    await checkpoint.pass(.draftRead)
+    let mark = journal.mark(.draft)
+    draft.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+    await checkpoint.pass(.draftWritten)
+    let began = journal.tick()
+    journal.change { $0.marks[mark] = Record.Mark(author: .draft, born: began) }
+    if save(draft, onConflict: .mine) { noteReplacement(by: mark, since: began) }
+  }
+
+  private func writeMerging() async {
+    let draft = cache.draft()
+    let document = draft[Self.key]
+    await checkpoint.pass(.draftRead)
+    let mark = journal.mark(.draft)
+    draft.setValue((document ?? Document()).adding(mark), forKey: Self.key, tags: tagsOfDependentWrites)
+    await checkpoint.pass(.draftWritten)
+    let began = journal.tick()
+    journal.change { $0.marks[mark] = Record.Mark(author: .draft, born: began) }
+    let isSaved = save(draft, onConflict: .merge { ($0.theirs ?? Document()).adding(mark) })
+    if isSaved { journal.noteStored(mark, since: began) }
+  }
+
+  /// The draft of a draft reads the key, and the outer one ends what it has written in between.
+  private func writeNested(_ end: (Draft<String, Document>) -> Void) async {
+    let outer = cache.draft()
+    let inner = outer.draft()
+    let mark = journal.mark(.draft, isOverNothing: cache[Self.key] == nil)
+    let document = inner[Self.key]
+    outer[Self.bystander] = Document()
+    end(outer)
+    await checkpoint.pass(.draftRead)
+    inner.setValue((document ?? Document()).adding(mark), forKey: Self.key, tags: tagsOfDependentWrites)
+    await checkpoint.pass(.draftWritten)
+    guard save(inner) else { return }
+    let began = journal.tick()
+    if save(outer) { journal.noteStored(mark, since: began) }
+  }
+
+  private func writeDraftParts() async {
+    let outer = cache.draft()
+    let inner = outer.draft()
+    let marks = [journal.mark(.draft), journal.mark(.draft)]
+    outer.setValue(Document(marks[0]), forKey: Self.key)
+    inner.setValue(Document(marks[1]), forKey: Self.key)
+    await checkpoint.pass(.draftWritten)
+    guard save(inner) else { return }
+    let began = journal.tick()
+    guard save(outer) else { return }
+    for mark in marks { journal.noteStored(mark, since: began) }
+  }
+}
+
+// MARK: Batches
+
+extension Arena {
+  fileprivate func run(_ form: OperationInProgress.BatchForm) async {
+    switch form {
+    case .plain: writeBatch()
+    case .committed: await committing { await caller { await commitBatch() }.value }
+    case .parts: writeParts()
+    }
+  }
+
+  private func writeBatch() {
+    let batched = try? cache.batch { batch in
+      checkpoint.passAtOnce(.batchBody)
+      return write(to: &batch)
+    }
+    if let batched { noteReplacement(by: batched.mark, since: batched.began) }
+  }
+
+  private func commitBatch() async {
+    let batched = try? await cache.commitBatch { batch in write(to: &batch) }
+    if let batched { noteReplacement(by: batched.mark, since: batched.began) }
+  }
+
+  private func write(to batch: inout Batch<String, Document>) -> (mark: Int, began: Int) {
+    let began = journal.tick()
+    let mark = journal.mark(.set)
+    batch.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+    batch.setValue(Document(), forKey: Self.bystander, tags: [Self.otherTag])
+    return (mark, began)
+  }
+
+  private func writeParts() {
+    let marks = [journal.mark(.set), journal.mark(.set)]
+    let began = try? cache.batch { batch in
+      batch.setValue(Document(marks[0]), forKey: Self.key, tags: [Self.tag])
+      checkpoint.passAtOnce(.batchBody)
+      batch.setValue(Document(marks[1]), forKey: Self.key, tags: [Self.tag])
+      return journal.tick()
+    }
+    guard let began else { return }
+    for mark in marks { journal.noteStored(mark, since: began) }
+  }
+}

@@ -1,0 +1,27 @@
+extension Property {
+  /// A load that accepts a fresh value, and began when a look-up would have found one, returns a value.
+  static let freshValuesAreReturned = Property("fresh values are returned") { evidence in
+    evidence.record.loads.filter { load in
+      guard load.hadFreshValue, load.policy != .reload, let outcome = load.outcome else { return false }
+      switch outcome {
+      case .value: return false
+      case .cancelled: return !evidence.combination.interference.cancels
+      case .failed, .missing, .error: return !evidence.isOvertaken(load)
+      }
+    }.map { "a load from \($0.span.began) to \($0.span.ended) ended with \($0.outcome!), though a value was there" }
+  }
+}
+
+extension Interference {
+  /// Whether callers are cancelled.
+  var cancels: Bool { self == .cancelCaller || self == .cancelJoiner }
+}
+
+extension Evidence {
+  /// Whether the value may have gone while the load ran.
+  fileprivate func isOvertaken(_ load: Record.Load) -> Bool {
+    let isErased = record.erasures.contains { $0.span.ended > load.span.began }
+    let isLost = record.losses.contains { $0.span.ended > load.span.began }
+    return isErased || isLost || !record.edits.isEmpty
+  }
+}

@@ -1,0 +1,23 @@
+extension Property {
+  /// A key is fetched once at a time, unless something overtook the fetch that runs.
+  static let oneFetchAtOnce = Property("one fetch at once") { evidence in
+    let record = evidence.record
+    return record.fetches.enumerated().flatMap { index, first in
+      record.fetches[(index + 1)...].filter { second in
+        first.span.ended > second.span.began && !record.isOvertaken(first, before: second)
+          && evidence.combination.interference != .cancelCaller
+          // A flight without waiters is cancelled, and its fetch may run on.
+          && evidence.combination.operation != .load(.timeout)
+      }.map { second in
+        "a fetch from \(second.span.began) on ran beside one from \(first.span.began) to \(first.span.ended)"
+      }
+    }
+  }
+}
+
+extension Record {
+  fileprivate func isOvertaken(_ first: Fetch, before second: Fetch) -> Bool {
+    let writes = erasures.map(\.span) + stored.map(\.span) + edits.map(\.span) + losses.map(\.span)
+    return writes.contains { $0.began < second.span.began && $0.ended > first.span.began } || conflicts > 0
+  }
+}

@@ -1,0 +1,30 @@
+/// What the key of a trial has before the first operation begins.
+enum Situation: CaseIterable, Sendable {
+  case absent
+  case fresh
+  /// Fresh, and past the part of its lifetime after which a load refreshes it.
+  case due
+  /// Past its lifetime, and in grace.
+  case stale
+  /// As the three above, and evicted from memory.
+  case onDisk, dueOnDisk, staleOnDisk
+  /// A record that a newer version of the cache's schema wrote: absent for this cache.
+  case newerRecord
+
+  var isOnDiskOnly: Bool {
+    switch self {
+    case .absent, .fresh, .due, .stale: false
+    case .onDisk, .dueOnDisk, .staleOnDisk, .newerRecord: true
+    }
+  }
+
+  var isStale: Bool { self == .stale || self == .staleOnDisk }
+  var isDue: Bool { self == .due || self == .dueOnDisk }
+  /// Whether a look-up finds a value.
+  var isFresh: Bool { self == .fresh || self == .onDisk || isDue }
+
+  /// Whether the cache has a value, fresh or stale.
+  var hasValue: Bool { self != .absent && self != .newerRecord }
+
+  func exists(in kind: CacheKind) -> Bool { !isOnDiskOnly || kind.keepsEvicted }
+}

@@ -1,0 +1,126 @@
+import CisternTesting
+import Locking
+
+@testable import Cistern
+
+/// One run of a combination.
+struct Trial {
+  let combination: Combination
+  let arena: Arena
+
+  init(_ combination: Combination, over backing: Arena.Backing) throws {
+    self.combination = combination
+    let interference = combination.interference
+    // The interruption uses the arena, which is made with the checkpoint.
+    let arena = Guarded<Arena?>(nil)
+    let interruption: Checkpoint.Interruption =
+      if combination.point.isSynchronous {
+        .runAtOnce { if let arena = arena.withLock({ $0 }) { interference.runAtOnce(in: arena) } }
+      } else if combination.performer == .callback {
+        .run { if let arena = arena.withLock({ $0 }) { await interference.run(in: arena) } }
+      } else {
+        .wait
+      }
+    let made = try Arena(for: combination, over: backing, checkpoint: Checkpoint(combination.point, interruption))
+    arena.withLock { $0 = made }
+    self.arena = made
+    release = { arena.withLock { $0 = nil } }
+  }
+
+  /// Ends the cycle from the arena to its checkpoint and back.
+  private let release: @Sendable () -> Void
+
+  /// Carries both operations out; what is wrong then.
+  func run(_ generator: SeededGenerator) async throws -> [Property.Finding] {
+    var generator = generator
+    defer { release() }
+    let (arena, checkpoint) = (arena, arena.checkpoint)
+    let token = arena.cache.observe { arena.audit.take($0) }
+    defer { token.cancel() }
+    arena.enter(combination.situation)
+    if combination.point == .secondTierRead {
+      arena.tier?.setAfterLoad { key in
+        if key == Array(Arena.key.utf8) { checkpoint.passAtOnce(.secondTierRead) }
+      }
+    }
+    if combination.point == .room { arena.tier?.room.close() }
+    let operation = arena.task {
+      await combination.operation.run(in: arena)
+      checkpoint.end()
+    }
+    let room = arena.task { await arena.watchRoom() }
+    await checkpoint.waitForArrival()
+    if combination.performer == .anotherTask, checkpoint.wasReached, !combination.point.isSynchronous {
+      await interfere(&generator)
+    }
+    checkpoint.release()
+    await operation.value
+    await room.value
+    arena.tier?.setAfterLoad(nil)
+    let evidence = try await Evidence(of: self)
+    return Property.all.flatMap { property in
+      property.findings(evidence).map { Property.Finding(property: property.name, text: $0) }
+    }
+  }
+
+  /// Lets the second operation happen while the first one waits.
+  private func interfere(_ generator: inout SeededGenerator) async {
+    let (arena, interference) = (arena, combination.interference)
+    // A bulk load also fetches another key, and waits for room to store it.
+    let needsRoom = interference == .bulkLoad && combination.point == .room
+    let isSatisfied = interference.returnsFreshValue && !needsRoom && arena.cache.contains(Arena.key)
+    let task = arena.task { await interference.run(in: arena) }
+    if interference.isSynchronous || isSatisfied {
+      // It must not wait for the first operation. If it does, the schedule ends in a deadlock.
+      await task.value
+    } else {
+      for _ in 0..<generator.next(below: 8) { await Task.yield() }
+    }
+    arena.notePresenceOnDisk()
+    arena.checkpoint.release()
+    await task.value
+  }
+}
+
+extension Arena {
+  /// Brings the key into a situation.
+  func enter(_ situation: Situation) {
+    setBystander()
+    switch situation {
+    case .absent: return
+    case .newerRecord: return leaveNewerRecord()
+    case .fresh, .onDisk, .due, .dueOnDisk, .stale, .staleOnDisk: break
+    }
+    let began = journal.tick()
+    let mark = journal.mark(.situation)
+    cache.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+    noteReplacement(by: mark, since: began)
+    if situation.isDue { age(by: Self.lifetime * Self.refreshFraction + .nanoseconds(1)) }
+    if situation.isStale { age(by: Self.lifetime + .nanoseconds(1)) }
+    if situation.isOnDiskOnly { cache.trim(toCost: 0) }
+  }
+
+  /// What a newer version of the program would have left.
+  private func leaveNewerRecord() {
+    guard let partition = cache.secondTier?.partition else { return }
+    let metadata = RecordMetadata(created: clock.wallTime(), cost: 1, schemaVersion: 7, tags: [Self.tag])
+    let bytes = DocumentCodec().encode(Document(0))
+    _ = partition.stage(.record(key: Array(Self.key.utf8), metadata, bytes: bytes))
+  }
+
+  /// Comes past the checkpoint when a write waits for room, and then gives it.
+  func watchRoom() async {
+    guard checkpoint.point == .room, let room = tier?.room else { return }
+    while room.waitingCount == 0, !checkpoint.hasEnded { await Task.yield() }
+    if room.waitingCount > 0 { await checkpoint.pass(.room) }
+    room.open()
+  }
+
+  /// Takes down what is on disk while edits are pending.
+  func notePresenceOnDisk() {
+    guard let bytes = tier?.committedBytes(forKey: Self.key, in: Self.partition) else { return }
+    let document = DocumentCodec().decode(bytes)
+    let tick = journal.tick()
+    journal.change { $0.seenOnDisk.append((document, tick)) }
+  }
+}

@@ -1,0 +1,11 @@
+import Cistern
+
+extension Store.Configuration {
+  /// The default configuration, except that the store ignores memory pressure: a busy machine, as while it compiles,
+  /// would otherwise evict values that a test expects in memory.
+  static var ignoringMemoryPressure: Store.Configuration {
+    var configuration = Store.Configuration()
+    configuration.respondsToMemoryPressure = false
+    return configuration
+  }
+}

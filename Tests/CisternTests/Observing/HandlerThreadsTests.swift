@@ -1,0 +1,138 @@
+import CisternTesting
+import Locking
+import Testing
+
+@testable import Cistern
+
+/// Handlers that block, on real threads: bounded work, no clock.
+@Suite struct HandlerThreadsTests {
+  /// Blocks threads until it is opened.
+  private final class Barrier: Sendable {
+    private let isOpen = Monitor(false)
+    private let arrivals = Guarded<(count: Int, continuation: AsyncStream<Int>.Continuation)?>(nil)
+    let arrived: AsyncStream<Int>
+
+    init() {
+      let (stream, continuation) = AsyncStream<Int>.makeStream()
+      arrived = stream
+      arrivals.withLock { $0 = (0, continuation) }
+    }
+
+    func pass() {
+      arrivals.withLock { arrivals in
+        arrivals?.count += 1
+        if let arrivals { arrivals.continuation.yield(arrivals.count) }
+      }
+      isOpen.wait { $0 ? () : nil }
+    }
+
+    func arrivals(_ count: Int) async {
+      for await number in arrived where number == count { return }
+    }
+
+    func open() { isOpen.change { $0 = true } }
+  }
+
+  @Test func `handlers that block hold up no other observer's handler, and no load`() async throws {
+    let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
+    let barrier = Barrier()
+    let tokens = Observations()
+    // More than the pool has threads.
+    let count = 48
+    for _ in 0..<count { cache.observe(.key("blocked")) { _ in barrier.pass() }.store(in: tokens) }
+    let (heard, handler) = AsyncStream<Int>.makeStream()
+    cache.observe(.key("free")) { change in
+      if let value = change.value { handler.yield(value) }
+    }.store(in: tokens)
+    cache["blocked"] = 1
+    await barrier.arrivals(count)
+    let loaded = try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<100 {
+        group.addTask { try await cache.value(forKey: "\(number)") { _ in number } }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(loaded == 4_950)
+    cache["free"] = 7
+    for await value in heard { #expect(value == 7); break }
+    barrier.open()
+    tokens.cancelAll()
+  }
+
+  @Test func `many observers hear everything once and in order, with fewer threads than observers`() async {
+    let threads = HandlerThreads(limit: 3, idleNanoseconds: 1)
+    let (counts, continuation) = AsyncStream<Int>.makeStream()
+    for job in 0..<50 {
+      let left = Guarded(100)
+      threads.run {
+        let rest = left.withLock { left in
+          left -= 1
+          return left
+        }
+        if rest == 0 { continuation.yield(job) }
+        return rest > 0
+      }
+    }
+    var jobs: Set<Int> = []
+    for await job in counts {
+      jobs.insert(job)
+      if jobs.count == 50 { break }
+    }
+    #expect(threads.count <= 3)
+    // Those that have nothing to do end.
+    while threads.count > 0 { await Task.yield() }
+  }
+
+  private final class CountingExecutor: TaskExecutor {
+    let count = Guarded(0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      count.withLock { $0 += 1 }
+      let job = UnownedJob(job)
+      // This one lives as long as the job, which the task holds.
+      Task.detached { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+
+  @Test func `a handler runs on the executor that it was given`() async throws {
+    let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
+    let executor = CountingExecutor()
+    let (heard, handler) = AsyncStream<String>.makeStream()
+    let tokens = Observations()
+    cache.observe(on: executor) { handler.yield("change \($0.value ?? 0)") }.store(in: tokens)
+    cache.observeChangeSets(on: executor) { handler.yield("set of \($0.changes.count)") }.store(in: tokens)
+    cache.observeValue(forKey: "k", on: executor) { if let value = $0 { handler.yield("value \(value)") } }
+      .store(in: tokens)
+    cache["k"] = 5
+    var seen: Set<String> = []
+    for await text in heard {
+      seen.insert(text)
+      if seen.count == 3 { break }
+    }
+    #expect(seen == ["change 5", "set of 1", "value 5"])
+    #expect(executor.count.withLock { $0 } >= 3)
+    tokens.cancelAll()
+  }
+
+  @MainActor
+  private final class Screen {
+    var texts: [String] = []
+  }
+
+  @Test @MainActor func `a handler runs on the main actor, in order`() async throws {
+    let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
+    let screen = Screen()
+    let tokens = Observations()
+    cache.observe(.all, on: MainActor.shared) { screen.texts.append("change \($0.value ?? 0)") }.store(in: tokens)
+    cache.observeChangeSets(on: MainActor.shared) { screen.texts.append("set of \($0.changes.count)") }
+      .store(in: tokens)
+    cache.observeValue(forKey: "k", on: MainActor.shared) { value in
+      if let value { screen.texts.append("value \(value)") }
+    }.store(in: tokens)
+    for value in 1...100 { cache["k"] = value }
+    while screen.texts.count < 300 { await Task.yield() }
+    #expect(screen.texts.filter { $0.hasPrefix("change") } == (1...100).map { "change \($0)" })
+    #expect(screen.texts.filter { $0.hasPrefix("value") } == (1...100).map { "value \($0)" })
+    tokens.cancelAll()
+  }
+}

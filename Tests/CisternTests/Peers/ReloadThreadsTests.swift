@@ -1,0 +1,39 @@
+import CisternTesting
+import Synchronization
+import Testing
+
+@testable import Cistern
+
+/// A reload that comes while the leader of a plain load reads the second tier.
+struct ReloadThreadsTests {
+  @Test(.timeLimit(.minutes(1)))
+  func `a reload that joins a load fetches, though the load finds its value in the second tier`() async throws {
+    let tier = FaultInjectingTier()
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    let reload = Reload()
+    for round in 1...50 {
+      cache["a"] = -round
+      cache.trim(toCost: 0)
+      let joins = cache.statistics.joins
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad { _ in }
+        reload.task.withLock { task in
+          task = Task.detached { try await cache.refreshValue(forKey: "a") { _ in round } }
+        }
+        // On another thread: the leader holds no lock here.
+        while cache.statistics.joins == joins {}
+      }
+      let value = try await cache.value(forKey: "a") { _ in 0 }
+      #expect(value == -round)
+      let task = try #require(reload.task.withLock { $0 })
+      #expect(try await task.value == round)
+      #expect(cache["a"] == round)
+    }
+    #expect(cache.checkInvariants() == [])
+  }
+
+  private final class Reload: Sendable {
+    let task = Mutex<Task<Int, any Error>?>(nil)
+  }
+}

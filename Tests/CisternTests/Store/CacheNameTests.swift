@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Cistern
+
+/// Names of caches that are equal and spelled otherwise.
+@Suite struct CacheNameTests {
+  private static let composed = "caf\u{e9}"
+  private static let decomposed = "cafe\u{301}"
+
+  private func open(_ scratch: Scratch, isReadOnly: Bool = false) throws -> Store {
+    var configuration = Store.Configuration()
+    configuration.isReadOnly = isReadOnly
+    configuration.durability = .processCrash
+    return try Store(
+      directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16), configuration: configuration)
+  }
+
+  private func cache(_ name: String, in store: Store) throws -> Cache<String, [UInt8]> {
+    try store.cache(name, of: [UInt8].self, keyedBy: String.self)
+  }
+
+  /// Writes as earlier versions did: the name as it is spelled.
+  private func write(_ name: String, _ key: String, _ value: [UInt8], _ scratch: Scratch, removes: Bool = false)
+    async throws
+  {
+    let tier = try openTier(scratch)
+    let partition = tier.engine.partition(named: name)
+    _ = tier.engine.stage(
+      .record(key: Array(key.utf8), DiskPartition.metadata(tags: ["tag"]), bytes: value), in: partition)
+    try await tier.flush()
+    if removes { _ = tier.engine.stageInvalidation(.tag("tag"), of: partition) }
+    try await tier.close()
+  }
+
+  @Test(arguments: [(composed, decomposed), (decomposed, composed)])
+  func `equal names are one cache, also after reopening`(first: String, second: String) async throws {
+    let scratch = Scratch()
+    var store = try open(scratch)
+    try cache(first, in: store)["k"] = [1]
+    #expect(try cache(first, in: store) === cache(second, in: store))
+    try await store.close()
+    store = try open(scratch)
+    #expect(try cache(second, in: store)["k"] == [1])
+    try cache(second, in: store)["k"] = [2]
+    try await store.close()
+    store = try open(scratch)
+    #expect(try cache(first, in: store)["k"] == [2])
+    try await store.close()
+    let tier = try openTier(scratch)
+    #expect(try tier.partitionNames().count == 1)
+    try await tier.close()
+  }
+
+  @Test func `a cache that was written with a decomposed name is found by both`() async throws {
+    let scratch = Scratch()
+    try await write(Self.decomposed, "k", [1], scratch)
+    for isReadOnly in [true, false, true, false] {
+      for name in [Self.composed, Self.decomposed] {
+        let store = try open(scratch, isReadOnly: isReadOnly)
+        #expect(try cache(name, in: store)["k"] == [1])
+        try await store.close()
+      }
+    }
+  }
+
+  @Test func `what was invalidated before the name was put right stays invalidated`() async throws {
+    let scratch = Scratch()
+    try await write(Self.decomposed, "k", [1], scratch, removes: true)
+    let store = try open(scratch)
+    #expect(try cache(Self.composed, in: store)["k"] == nil)
+    try await store.close()
+    let tier = try openTier(scratch)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `of two caches with equal names in a file, the one that began last is kept`() async throws {
+    let scratch = Scratch()
+    try await write(Self.composed, "old", [1], scratch)
+    try await write(Self.decomposed, "new", [2], scratch)
+    let store = try open(scratch)
+    for name in [Self.composed, Self.decomposed] {
+      #expect(try cache(name, in: store)["new"] == [2])
+      #expect(try cache(name, in: store)["old"] == nil)
+    }
+    try await store.close()
+    let check = try openTier(scratch)
+    #expect(try check.partitionNames().count == 1)
+    #expect(check.checkInvariants() == [])
+    try await check.close()
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import Cistern
+
+/// Errors, reports, caches, stores and statistics, as a person reads them.
+@Suite struct DescriptionTests {
+  private struct Cause: Error, CustomStringConvertible {
+    var description: String { "the disk is full" }
+  }
+
+  @Test func `an error says which operation failed, why, and what to do, also as its localized description`() {
+    let error = CisternError(.noSpace, "the store could not grow", location: "writing to /tmp/store", cause: Cause())
+    let text =
+      "the store could not grow (writing to /tmp/store): the disk is full. "
+      + "Free space on the disk, or raise the store's disk limit."
+    #expect(error.description == text)
+    #expect((error as any Error).localizedDescription == text)
+    #expect(error.failureReason == "the disk is full")
+    #expect(error.recoverySuggestion == "Free space on the disk, or raise the store's disk limit")
+  }
+
+  @Test func `an error whose message says what to do adds nothing to it`() {
+    let error = #expect(throws: CisternError.self) { _ = try Store.inMemory(memoryLimit: .bytes(0)) }
+    #expect(error?.localizedDescription == "memoryLimit is 0 B; it must be at least one byte (opening a store)")
+  }
+
+  @Test func `a report is one line with its cause`() {
+    let report = StoreReport(.degraded, "the disk failed", location: "/tmp/store", cause: Cause())
+    #expect("\(report)" == "degraded: the disk failed (/tmp/store): the disk is full")
+    #expect("\(StoreReport(.recovered, "it works", location: "/tmp/store"))" == "recovered: it works (/tmp/store)")
+  }
+
+  @Test func `a load policy reads as it is written`() {
+    #expect("\(LoadPolicy.cachedOrFetch)" == "cachedOrFetch")
+    #expect("\(LoadPolicy.freshOnly)" == "freshOnly")
+    #expect("\(LoadPolicy.cachedOnly)" == "cachedOnly")
+    #expect("\(LoadPolicy.reload)" == "reload")
+    #expect("\(LoadPolicy.staleAcceptable(upTo: .seconds(5)))" == "staleAcceptable up to 5.0 seconds")
+    let policy = LoadPolicy.freshElseStale.returningStale(after: .seconds(1)).timingOut(after: .seconds(3))
+    #expect("\(policy)" == "freshElseStale, returning stale after 1.0 seconds, timing out after 3.0 seconds")
+  }
+
+  @Test func `an expiry has rounded parts`() {
+    let expiry = Expiry.after(.seconds(60), graceStale: .seconds(6)).refreshedAhead(at: 0.8).jittered(by: 0.125)
+    #expect("\(expiry)" == "after 60.0 seconds, stale for 6.0 seconds, refreshed at 80 %, jittered by 12.5 %")
+    #expect("\(Expiry.never)" == "never")
+  }
+
+  @Test func `a cache and a store tell their names and what they hold`() async throws {
+    let store = try Store.inMemory(memoryLimit: .kibibytes(1))
+    #expect("\(store)" == "Store(no caches; memory: 0 entries, cost 0 of 1,024)")
+    let cache = try store.cache("bytes", of: [UInt8].self, keyedBy: String.self)
+    cache["k"] = [1, 2, 3]
+    #expect("\(cache)" == "Cache(\"bytes\"; String to Array<UInt8>; memory: 1 entry, cost 3 of 1,024)")
+    #expect("\(store)" == "Store(caches \"bytes\"; memory: 1 entry, cost 3 of 1,024)")
+    let bare = try Cache<Int, Int>(countLimit: 10)
+    #expect("\(bare)" == "Cache(Int to Int; memory: 0 of 10 entries, cost 0)")
+    let scratch = Scratch()
+    let onDisk = try Store(directory: scratch.store, memoryLimit: .kibibytes(1), diskLimit: .mebibytes(4))
+    #expect("\(onDisk)".contains("second tier: active, 0 entries, "))
+    #expect("\(onDisk)".contains(" of 4 MiB"))
+    try await onDisk.close()
+    #expect("\(onDisk)".contains("second tier: closed"))
+  }
+
+  @Test func `statistics leave out limits that are none, and count bytes in units`() {
+    var disk = SecondTierStatistics()
+    disk.mode = .readOnly
+    disk.entryCount = 1_200
+    disk.occupiedBytes = 3 << 20
+    disk.limitBytes = 16 << 20
+    disk.stagedCount = 2
+    #expect("\(disk)" == "read-only, 1,200 entries, 3 MiB of 16 MiB, 2 staged")
+    #expect(
+      "\(MemoryStatistics(entryCount: 12, cost: 3_456, costLimit: .max, countLimit: 100))"
+        == "12 of 100 entries, cost 3,456")
+    let table = "\(CacheStatistics(memory: MemoryStatistics(costLimit: .max), disk: disk))"
+    #expect(table.split(separator: "\n").contains { $0.hasPrefix("limit on cost ") && $0.hasSuffix(" none") })
+    #expect(table.split(separator: "\n").contains { $0.hasPrefix("limit on disk ") && $0.hasSuffix(" 16 MiB") })
+  }
+
+  @Test func `everything that a configuration can have is in its initializer`() {
+    let configuration = CacheConfiguration<Int>(
+      memoryLimit: .kibibytes(1), countLimit: 2, weigher: { $0 }, completesAbandonedFlights: true, merge: { $1 },
+      isEqual: (==), schema: CacheSchema(version: 3), loadPolicy: .freshOnly, refreshRetryInterval: .seconds(4),
+      expiryOfValue: { _ in .never }, tagsOfValue: { _ in ["t"] }, retry: RetryPolicy(attempts: 5), flightLimit: 6)
+    #expect(configuration.memoryLimit == .kibibytes(1))
+    #expect(configuration.countLimit == 2)
+    #expect(configuration.weigher?(7) == 7)
+    #expect(configuration.completesAbandonedFlights)
+    #expect(configuration.merge != nil && configuration.isEqual != nil)
+    #expect(configuration.schema?.version == 3)
+    #expect(configuration.loadPolicy == .freshOnly)
+    #expect(configuration.refreshRetryInterval == .seconds(4))
+    #expect(configuration.expiryOfValue?(1) == .never)
+    #expect(configuration.tagsOfValue?(1) == ["t"])
+    #expect(configuration.retry?.attempts == 5)
+    #expect(configuration.flightLimit == 6)
+  }
+}

@@ -1,0 +1,86 @@
+import CisternTesting
+import Testing
+
+@testable import Cistern
+
+/// What an older build of a program tells and counts of records that a newer one wrote.
+@Suite struct NewerSchemaChangesTests {
+  enum Write: CaseIterable, Sendable {
+    case set, update, load, batch, edit, draft
+
+    func apply(to cache: Cache<String, String>) async throws {
+      switch self {
+      case .set: cache["a"] = "older"
+      case .update: Self.update(cache)
+      case .load: _ = try await cache.value(forKey: "a") { _ in "older" }
+      case .batch: try cache.batch { $0.setValue("older", forKey: "a") }
+      case .edit:
+        try await cache.editValue(forKey: "a") {
+          $0 ?? "older"
+        } confirmedBy: {
+          nil
+        }
+      case .draft:
+        let draft = cache.draft()
+        draft["a"] = draft["a"] ?? "older"
+        try draft.save()
+      }
+    }
+
+    private static func update(_ cache: Cache<String, String>) { cache.updateValue(forKey: "a") { $0 = $0 ?? "older" } }
+  }
+
+  @Test(arguments: Write.allCases)
+  func `a value that replaces a newer version's record is inserted, for observers of an older version`(
+    write: Write
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let caches = VersionedCaches(executor: executor)
+      try caches.open(version: 2)["a"] = "newer"
+      let older = try caches.open(version: 1)
+      let events = Recorder<String>()
+      let token = older.observe { events.record("\($0.event)") }
+      try #require(older["a"] == nil)
+      try await write.apply(to: older)
+      try #require(older["a"] == "older")
+      for _ in 0..<50 { await Task.yield() }
+      try #require(events.elements == [#"inserted("a", "older")"#])
+      token.cancel()
+    }
+  }
+
+  @Test func `a newer version's record is removed without a word or a count, one by one and by a closure`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let caches = VersionedCaches(executor: executor)
+      let newer = try caches.open(version: 2)
+      for key in ["a", "b"] { newer[key] = "newer" }
+      let older = try caches.open(version: 1)
+      let events = Recorder<String>()
+      let token = older.observe { events.record("\($0.event)") }
+      older.removeValue(forKey: "a")
+      try #require(older.removeAll { _ in true } == 0)
+      for _ in 0..<50 { await Task.yield() }
+      try #require(events.elements == [] && older.statistics.removals == 0)
+      // What it held is stale for every version.
+      try #require(try caches.metadata("a") == nil && caches.metadata("b") == nil)
+      token.cancel()
+    }
+  }
+
+  @Test func `the disk tells the version of a record, staged or committed, without counting it as read`() async throws {
+    let tier = try openTier(Scratch())
+    let cache = try VersionedCaches(tier: tier).open(version: 7)
+    let partition = try tier.partition(named: VersionedCaches.partition) { _ in }
+    let long = String(repeating: "long ", count: 200)
+    for key in ["a", long] {
+      cache.setValue("value", forKey: key, expiry: .after(.seconds(60)), tags: ["tag"])
+      #expect(partition.schemaVersion(of: Array(key.utf8).rawSpan) == 7)
+      try await tier.flush()
+      let hits = partition.statistics.hits
+      #expect(partition.schemaVersion(of: Array(key.utf8).rawSpan) == 7)
+      #expect(partition.statistics.hits == hits)
+    }
+    #expect(partition.schemaVersion(of: Array("other".utf8).rawSpan) == nil)
+    try await tier.close()
+  }
+}

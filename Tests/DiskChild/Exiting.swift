@@ -1,0 +1,108 @@
+// What the process does for the tests of exits: each stages a write that no commit interval commits.
+import Cistern
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Opens the store `name` below the directory, which commits only when it must.
+func openToExit(
+  _ name: String, faults: DiskFaults = DiskFaults(), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
+) throws -> DiskTier {
+  try DiskTier(
+    directory: "\(CommandLine.arguments[2])/\(name)",
+    options: DiskOptions(limit: .mebibytes(1), commitInterval: .seconds(3600), faults: faults), report: report)
+}
+
+func stage(_ number: Int, in tier: DiskTier) throws {
+  _ = try tier.partition(named: "cache") { _ in }.stage(
+    record(key(number), number, [UInt8(truncatingIfNeeded: number)]))
+}
+
+/// Ends the process from a report handler, on the writer thread.
+func exitFromWriter() async throws {
+  let faults = FaultOnce(.corrupted)
+  let store = Guard<DiskTier?>(nil)
+  let tier = try openToExit("store", faults: DiskFaults { faults.take() }) { report in
+    guard report.code == .setAside, let tier = store.value.withLock({ $0 }) else { return }
+    try? stage(2, in: tier)
+    exit(0)
+  }
+  store.value.withLock { $0 = tier }
+  try stage(1, in: tier)
+  try await tier.flush()
+  // The handler ends the process, at the latest while this waits.
+  while true { sleep(1000) }
+}
+
+/// Exits while the writer thread is in a transaction, which it only goes on with once the exit has begun.
+func exitDuringCommit() throws -> Never {
+  let isCommitting = Guard(false)
+  let tier = try openToExit(
+    "store",
+    faults: DiskFaults {
+      isCommitting.value.withLock { $0 = true }
+      while !exitHasBegun.withLock({ $0 }) { usleep(100) }
+      return nil
+    })
+  // Registered after the store's handler, and so called before it.
+  atexit { exitHasBegun.withLock { $0 = true } }
+  try stage(1, in: tier)
+  Task.detached { try await tier.flush() }
+  while !isCommitting.value.withLock({ $0 }) { usleep(100) }
+  try stage(2, in: tier)
+  exit(0)
+}
+
+private let exitHasBegun = Mutex(false)
+
+/// Exits while the disk does not answer.
+func exitWithHungDisk() throws -> Never {
+  let tier = try openToExit(
+    "store",
+    faults: DiskFaults {
+      while true { sleep(1000) }
+    })
+  try stage(1, in: tier)
+  exit(0)
+}
+
+/// The child of a fork exits, with a store of its own; then the parent dies without an exit.
+func exitFromFork() throws -> Never {
+  let tier = try openToExit("store")
+  try stage(1, in: tier)
+  let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
+  let process = fork()
+  if process == 0 {
+    try stage(2, in: try openToExit("child"))
+    exit(0)
+  }
+  var status: Int32 = 0
+  unsafe waitpid(process, &status, 0)
+  say("child: \(status)")
+  _exit(0)
+}
+
+/// A lock that closures share.
+final class Guard<Value: Sendable>: Sendable {
+  let value: Mutex<Value>
+
+  init(_ value: Value) { self.value = Mutex(value) }
+}
+
+/// A fault that happens once.
+final class FaultOnce: Sendable {
+  private let fault: Mutex<DiskFaults.Fault?>
+
+  init(_ fault: DiskFaults.Fault) { self.fault = Mutex(fault) }
+
+  func take() -> DiskFaults.Fault? {
+    fault.withLock { fault in
+      defer { fault = nil }
+      return fault
+    }
+  }
+}

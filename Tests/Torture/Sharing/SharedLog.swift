@@ -1,0 +1,100 @@
+import Foundation
+
+/// An operation with the times between which it took effect.
+struct LoggedOperation {
+  /// How an operation ended.
+  enum End {
+    /// It returned. A read or a load brings the author of the value that it returned.
+    case returned(SharedAuthor?)
+    /// Its process was killed first: it took effect before that time, or never.
+    case killed
+  }
+
+  let author: SharedAuthor
+  let operation: SharedOperation
+  let begin: UInt64
+  let finish: UInt64
+  let end: End
+
+  var isCertain: Bool {
+    if case .returned = end { true } else { false }
+  }
+
+  /// Whether the operation gave the key a value, or may have.
+  func writes(_ key: SharedKey) -> Bool {
+    guard operation.writtenKeys.contains(key) else { return false }
+    if case .load = operation, case .returned(let result) = end { return result == author }
+    return true
+  }
+
+  /// Whether a value that the key had before the operation began is gone when it has returned.
+  func supersedes(_ key: SharedKey) -> Bool { isCertain && (writes(key) || operation.removes(key)) }
+}
+
+/// The log that a process of the trial appends to. It survives the process's death.
+final class SharedLog: Sendable {
+  private let descriptor: Int32
+
+  init(path: String) {
+    // The call reads the path and keeps no reference.
+    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+  }
+
+  func begin(_ operation: SharedOperation, number: Int) {
+    append("B \(number) \(monotonicNanoseconds()) \(operation.text)")
+  }
+
+  func end(number: Int, result: SharedAuthor? = nil) {
+    append("E \(number) \(monotonicNanoseconds()) \(result?.text ?? "-")")
+  }
+
+  /// Something that must not happen.
+  func fault(_ text: String) { append("F \(text.replacingOccurrences(of: "\n", with: " "))") }
+
+  private func append(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  /// Reads what a process logged. Operations that have no end ended with the process, at `death`.
+  static func read(
+    path: String, process: Int, generation: Int, death: UInt64
+  ) -> (operations: [LoggedOperation], faults: [String]) {
+    var begun: [Int: (operation: SharedOperation, begin: UInt64)] = [:]
+    var operations: [LoggedOperation] = []
+    var faults: [String] = []
+    func log(_ number: Int, finish: UInt64, end: LoggedOperation.End) {
+      guard let (operation, begin) = begun.removeValue(forKey: number) else { return }
+      operations.append(
+        LoggedOperation(
+          author: SharedAuthor(process: process, generation: generation, number: number), operation: operation,
+          begin: begin, finish: finish, end: end))
+    }
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    // A line without an end was cut off by the process's death.
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+      let words = line.split(separator: " ")
+      if words.first == "F" {
+        faults.append("process \(process).\(generation): \(line.dropFirst(2))")
+        continue
+      }
+      guard words.count >= 4, let number = Int(words[1]), let time = UInt64(words[2]) else { continue }
+      if words[0] == "B" {
+        guard let operation = SharedOperation(words.dropFirst(3)) else { continue }
+        begun[number] = (operation, time)
+      } else {
+        log(number, finish: time, end: .returned(SharedAuthor(words[3])))
+      }
+    }
+    for number in begun.keys.sorted() { log(number, finish: death, end: .killed) }
+    return (operations, faults)
+  }
+}
+
+/// A time that all processes of the machine share.
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  // The call writes to the variable and keeps no reference.
+  _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

@@ -1,0 +1,113 @@
+import Cistern
+import Foundation
+
+/// Lets several processes use one directory at once, kills them at random instants, and compares the log of each with the others'.
+func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bool {
+  var random = Mixer(state: seed)
+  var faults: [String] = []
+  var operations = 0
+  var found = 0
+  var kills = 0
+  for round in 0..<rounds {
+    let kind = kinds[round % kinds.count]
+    let folder = try TemporaryFolder()
+    var round = SharingRound(folder: folder, kind: kind, seed: random.next())
+    let history = try await round.run(&random)
+    operations += history.operations.count
+    found += history.foundCount
+    kills += round.kills
+    faults += history.faults.map { "\(kind.rawValue), seed \(round.seed): \($0)" }
+  }
+  say(
+    "sharing: \(rounds) rounds of \(SharingProcess.count) processes, \(kills) kills, \(operations) operations, "
+      + "\(found) values found, \(faults.count) faults")
+  for fault in faults.prefix(20) { say("  \(fault.prefix(400))") }
+  return faults.isEmpty
+}
+
+/// One directory, and the processes that share it.
+struct SharingRound {
+  let folder: TemporaryFolder
+  let kind: SharingKind
+  let seed: UInt64
+  private(set) var kills = 0
+
+  init(folder: TemporaryFolder, kind: SharingKind, seed: UInt64) {
+    self.folder = folder
+    self.kind = kind
+    self.seed = seed
+  }
+
+  private static let operationsPerProcess = 250
+  private static let longestRun = 60
+
+  /// Runs the processes, kills some of them and starts others in their place, until the last ones end.
+  mutating func run(_ random: inout Mixer) async throws -> SharedHistory {
+    var history = SharedHistory(keepsEverything: kind.keepsEverything, readsDisk: kind.readsDisk)
+    var children: [Child] = []
+    var generations = [Int](repeating: 0, count: SharingProcess.count)
+    for process in generations.indices { children.append(try start(process, generation: 0)) }
+    for _ in 0..<4 {
+      usleep(UInt32(30_000 + random.next(below: 200_000)))
+      let process = random.next(below: generations.count)
+      _ = children[process].kill()
+      kills += 1
+      history.add(log(of: process, generations[process]))
+      generations[process] += 1
+      children[process] = try start(process, generation: generations[process])
+    }
+    for (process, child) in children.enumerated() {
+      let end = child.end(within: Self.longestRun).end
+      var logged = log(of: process, generations[process])
+      if end != .exited(0) { logged.faults.append("process \(process).\(generations[process]) ended with \(end)") }
+      history.add(logged)
+    }
+    let (final, faults) = try await finalValues()
+    history.add(([], faults))
+    history.check(final: final, time: monotonicNanoseconds())
+    return history
+  }
+
+  private func start(_ process: Int, generation: Int) throws -> Child {
+    try Child([
+      "share", folder.store, kind.rawValue, "\(process)", "\(generation)", "\(seed % 1_000_000_007)",
+      "\(Self.operationsPerProcess)",
+    ])
+  }
+
+  private func log(of process: Int, _ generation: Int) -> (operations: [LoggedOperation], faults: [String]) {
+    SharedLog.read(
+      path: SharingProcess.logPath(folder.store, process, generation), process: process, generation: generation,
+      death: monotonicNanoseconds())
+  }
+
+  /// The values that the store holds when every process has ended, and the faults that its opening shows.
+  private func finalValues() async throws -> ([SharedKey: SharedAuthor?], [String]) {
+    var values: [SharedKey: SharedAuthor?] = [:]
+    var faults: [String] = []
+    let reports = Reports()
+    var configuration = Store.Configuration()
+    configuration.durability = .processCrash
+    configuration.reportHandler = { reports.add($0) }
+    let limit = kind == .small || kind == .shrinking ? ByteCount.kibibytes(512) : .mebibytes(16)
+    let store = try Store(
+      directory: folder.store, memoryLimit: .mebibytes(1), diskLimit: limit, configuration: configuration)
+    var cacheConfiguration = CacheConfiguration<[UInt8]>()
+    cacheConfiguration.schema = CacheSchema(version: 3) { bytes, _ in bytes }
+    if kind != .versions { cacheConfiguration.schema?.version = 1 }
+    let cache = try store.cache("shared", of: [UInt8].self, keyedBy: String.self, configuration: cacheConfiguration)
+    for owner in 0..<SharingProcess.count {
+      for slot in 0..<SharedKey.slotCount {
+        let key = SharedKey(owner: owner, slot: slot)
+        let bytes = cache[key.text]
+        let author = bytes.flatMap { SharedAuthor(of: $0, key: key) }
+        if bytes != nil, author == nil { faults.append("\(key.text): a value that no process wrote") }
+        values[key] = .some(author)
+      }
+    }
+    faults += cache.checkInvariants()
+    if !reports.isEmpty { faults.append(reports.text) }
+    try await store.close()
+    return (values, faults)
+  }
+}
