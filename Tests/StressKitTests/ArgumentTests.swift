@@ -35,6 +35,40 @@ import Testing
     #expect(run.errors.isEmpty)
   }
 
+  @Test(arguments: [
+    ["list", "store", "cache", "--limit", "-5"], ["put", "store", "cache", "key", "--disk-limit", "-5"],
+    ["put", "store", "cache", "key", "--expires-after", "-5s"], ["import", "store", "cache", "--disk-limit", "-5"],
+    ["replay", "trace.csv", "--memory-limit", "-5"], ["replay", "trace.csv", "--limit", "-5%"],
+    ["stress", "--duration", "-5"], ["stress", "--operations", "-5"], ["stress", "--seed", "-5"],
+    ["stress", "--clients", "-5"], ["stress", "--keys", "-5"], ["stress", "--value-size", "-5"],
+    ["stress", "--zipf", "-5"], ["stress", "--memory-limit", "-5MiB"], ["stress", "--disk-limit", "-5"],
+    ["stress", "--reopen-every", "-5"], ["stress", "--latency", "-5ms"], ["stress", "--failure-rate", "-5%"],
+  ])
+  func `a negative number is named in the error, with what is allowed`(arguments: [String]) async {
+    let run = await CommandRun(arguments)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("'\(arguments.last ?? "")'"), "\(run.errors)")
+    #expect(!run.errors.contains("Missing value"), "\(run.errors)")
+    #expect(
+      ["number", "negative", "between", "above"].contains { run.errors.contains($0) },
+      "\(run.errors)")
+  }
+
+  @Test(arguments: ["get", "put", "remove"])
+  func `a key that is not hexadecimal is an error with the usage of its command`(command: String) async {
+    let run = await CommandRun(command, "store", "cache", "0", "--hex")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("hexadecimal"))
+    #expect(run.errors.contains("Usage: cistern \(command) "), "\(run.errors)")
+  }
+
+  @Test(arguments: [["--version"], ["get", "--version"]])
+  func `the version is an answer`(arguments: [String]) async {
+    let run = await CommandRun(arguments)
+    #expect(run.status == 0)
+    #expect(run.text == "cistern \(ProgramVersion.number)\n")
+  }
+
   @Test func filesThatAreNotThereAreNamed() async {
     let trace = await CommandRun("stress", "--trace", "/nonexistent/trace.csv")
     #expect(trace.status == 2)

@@ -70,7 +70,30 @@ import Testing
     let entries = try #require(try JSONSerialization.jsonObject(with: Data(json.output)) as? [[String: Any]])
     #expect(entries.first?["key"] as? String == "y/1")
     #expect(entries.first?["bytes"] as? Int == 5)
+    #expect(entries.first?["expires"] == nil)
     #expect(await CommandRun("list", store, "things").text.contains("never"))
+  }
+
+  @Test func `the times of a list in JSON are those of an export`() async throws {
+    await put("a", "one", "--expires-after", "1h")
+    let list = await CommandRun("list", store, "things", "--json")
+    let entries = try #require(try JSONSerialization.jsonObject(with: Data(list.output)) as? [[String: Any]])
+    let export = await CommandRun("export", store, "things")
+    let record = try #require(try JSONSerialization.jsonObject(with: Data(export.output)) as? [String: Any])
+    for name in ["created", "expires"] {
+      let time = try #require(entries.first?[name] as? String)
+      #expect(time == record[name] as? String)
+      #expect(TimestampText.parse(time) != nil)
+    }
+  }
+
+  @Test func `a cache is found by its name in whatever form that is written`() async {
+    for name in ["cafe\u{301}", "caf\u{e9}"] {
+      let run = await CommandRun(["put", store, name, name, "--disk-limit", "1MiB"], input: Array(name.utf8))
+      #expect(run.status == 0, "\(run.errors)")
+    }
+    #expect(await CommandRun("get", store, "caf\u{e9}", "cafe\u{301}").text == "caf\u{e9}")
+    #expect(await CommandRun("list", store, "cafe\u{301}", "--keys-only").text.split(separator: "\n").count == 1)
   }
 
   @Test func keysThatAreNoTextAreGivenInHexadecimal() async {

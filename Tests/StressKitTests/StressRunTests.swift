@@ -46,6 +46,48 @@ import Testing
     #expect(report.count(.failed) == 0)
   }
 
+  @Test func `an origin that cannot be reached is an error with its address`() async {
+    // Nothing listens on the first port.
+    let run = await CommandRun(
+      "stress", "--origin", "http://127.0.0.1:1/files/", "--operations", "100", "--keys", "10", "--value-size", "100")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("http://127.0.0.1:1/files/ does not answer"), "\(run.errors)")
+    #expect(!run.text.contains("no violations"))
+  }
+
+  @Test func `an origin that gives no value is an error with its last answer`() async throws {
+    let configuration = try configuration("--operations", "100", "--keys", "10", "--value-size", "100")
+    let workshop = Workshop(configuration, stop: StopSignal(configuration.bound))
+    let behaviour = OriginBehaviour(
+      run: workshop.run, keys: workshop.keys, register: workshop.register, latency: .zero, failureRate: 0)
+    let run = try await OriginServer(behaviour: behaviour).run { url in
+      await CommandRun(
+        "stress", "--origin", url.absoluteString + "absent", "--operations", "200", "--keys", "10", "--value-size",
+        "100")
+    }
+    #expect(run.status == 2)
+    #expect(run.errors.contains("absent gave no value at all: the origin answered with status 404"), "\(run.errors)")
+    #expect(run.text.contains("no load was checked"))
+  }
+
+  @Test func `an origin that gives values is counted`() async throws {
+    let configuration = try configuration("--operations", "100", "--keys", "10", "--value-size", "100")
+    let workshop = Workshop(configuration, stop: StopSignal(configuration.bound))
+    let behaviour = OriginBehaviour(
+      run: workshop.run, keys: workshop.keys, register: workshop.register, latency: .zero, failureRate: 0)
+    let path = folder.path + "/report.json"
+    let run = try await OriginServer(behaviour: behaviour).run { url in
+      await CommandRun(
+        "stress", "--origin", url.absoluteString, "--operations", "200", "--keys", "10", "--value-size", "100",
+        "--json", path)
+    }
+    #expect(run.status == 0, "\(run.text)\(run.errors)")
+    let data = try Data(contentsOf: URL(fileURLWithPath: path))
+    let report = try JSONDecoder().decode(StressReport.self, from: data)
+    #expect(report.originValues > 0)
+    #expect(report.originFailure == nil)
+  }
+
   @Test func aTraceChoosesTheKeys() async throws {
     let trace = try folder.file("trace.csv", (0..<300).map { "k\($0 % 7),2000" }.joined(separator: "\n"))
     let report = try await run(

@@ -17,6 +17,24 @@ final class TemporaryFolder {
     }
   }
 
+  /// Makes a pipe that gives these bytes to its first reader, and returns its path.
+  ///
+  /// The sender has a thread of its own: it waits for the reader, and would keep a task of the reader's pool waiting.
+  func pipe(_ name: String, sending bytes: [UInt8]) throws -> String {
+    let path = path + "/" + name
+    guard unsafe mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    Thread.detachNewThread {
+      do {
+        let file = FileHandle(forWritingAtPath: path)
+        try file?.write(contentsOf: bytes)
+        try file?.close()
+      } catch {
+        print("could not write to \(path): \(error)")
+      }
+    }
+    return path
+  }
+
   /// Writes a file, and tells its path.
   func file(_ name: String, _ content: String) throws -> String {
     try file(name, Array(content.utf8))

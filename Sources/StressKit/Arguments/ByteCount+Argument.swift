@@ -8,6 +8,7 @@ extension ByteCount {
   /// Parses a size: a whole or decimal number and a unit, or plain bytes. `K`, `M`, `G` and `T` alone are the binary
   /// units.
   init(argument: String) throws {
+    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative; a size is above zero.") }
     let text = argument.filter { $0 != " " && $0 != "_" }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(digits.count).lowercased()

@@ -6,6 +6,7 @@ extension Duration {
 
   /// Parses a time that is not negative: a whole or decimal number and a unit, or plain seconds.
   static func argument(_ argument: String) throws -> Duration {
+    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative; expected \(argumentForm).") }
     let text = argument.filter { $0 != " " }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let scales = ["": 1.0, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "m": 60, "min": 60, "h": 3_600]

@@ -3,9 +3,19 @@ import ArgumentParser
 /// Parses a whole number in `range`, and says what is allowed where it is not.
 func integerArgument(_ text: String, in range: ClosedRange<Int>) throws -> Int {
   guard let number = Int(text.filter { $0 != "_" && $0 != "," }), range.contains(number) else {
-    throw ValidationError("'\(text)' must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+    let allowed =
+      range.upperBound == .max ? "of \(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
+    throw ValidationError("'\(text)' must be a whole number \(allowed).")
   }
   return number
+}
+
+/// Parses a seed: a whole number of 64 bits.
+func seedArgument(_ text: String) throws -> UInt64 {
+  guard let seed = UInt64(text) else {
+    throw ValidationError("'\(text)' must be a whole number from 0 to \(UInt64.max).")
+  }
+  return seed
 }
 
 /// Parses a share: a number from 0 to 1, or a percentage.

@@ -19,6 +19,7 @@ final class Workshop: Sendable {
   let stop: StopSignal
   /// Requests made to the origin.
   let originRequests = Atomic<Int>(0)
+  let originAnswers = OriginAnswers()
   /// Observers of keys and prefixes: how many there were, and what they were told.
   let scopedObservers = Atomic<Int>(0)
   let scopedChanges = Atomic<Int>(0)
@@ -48,9 +49,12 @@ final class Workshop: Sendable {
     let name = keys.names[key]
     return try await ledger.fetch(key, name: name, calledAt: call) { fetch in
       originRequests.add(1, ordering: .relaxed)
-      let value = try await origin.fetch(key)
-      guard let stamp = Stamp(of: value.rawSpan, run: run), stamp.key == key, stamp.length == value.count else {
-        throw OriginError.garbled(name)
+      let (value, stamp) = try await originAnswers.note {
+        let value = try await origin.fetch(key)
+        guard let stamp = Stamp(of: value.rawSpan, run: run), stamp.key == key, stamp.length == value.count else {
+          throw OriginError.garbled(name)
+        }
+        return (value, stamp)
       }
       register.fetched(key, stamp.version, calledAt: call, startedAt: fetch.start)
       return value

@@ -4,12 +4,13 @@ import ArgumentParser
 package struct CisternProgram: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "cistern",
-    abstract: "Stress a two-tier cache, look into its store on disk, and replay request traces.",
+    abstract: "Stress a two-tier cache, read and change its store on disk, and replay traces of requests.",
     discussion: ExitStatus.explanation,
+    version: ProgramVersion.text,
     groupedSubcommands: [
       CommandGroup(name: "Try it", subcommands: [StressCommand.self, ReplayCommand.self]),
       CommandGroup(
-        name: "Look into a store on disk",
+        name: "Read and change a store on disk",
         subcommands: [
           StatCommand.self, ListCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, VerifyCommand.self,
           CompactCommand.self, ExportCommand.self, ImportCommand.self,
@@ -29,7 +30,7 @@ package struct CisternProgram: AsyncParsableCommand {
         try command.run()
       }
       if let failure = console.outputFailure() {
-        throw CommandFailure("not all of the output could be written: \(failure)", status: .badInput)
+        throw CommandFailure("not all of standard output could be written: \(failure)", status: .badInput)
       }
       return ExitStatus.success.rawValue
     } catch let failure as CommandFailure {

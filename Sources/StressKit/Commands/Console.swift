@@ -48,9 +48,7 @@ package struct Console: Sendable {
     writeError: { _ = Console.writeAll($0, to: STDERR_FILENO) },
     readAll: {
       var stream = FileStream(standardInput: ())
-      var bytes: [UInt8] = []
-      while case let block = try stream.next(), !block.isEmpty { bytes += block }
-      return bytes
+      return try stream.readAll()
     },
     isTerminal: isatty(STDERR_FILENO) == 1,
     outputFailure: { firstFailure.withLock { $0 } }
@@ -78,8 +76,12 @@ package struct Console: Sendable {
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
-        // Of a reader that went away (a pipe into `head`) there is nobody left to tell.
-        return errno == EPIPE ? nil : systemErrorMessage()
+        switch errno {
+        // The reader of a pipe (`head`) has enough, and its end is not a failure.
+        case EPIPE: return nil
+        case EBADF: return "it is closed"
+        case let code: return systemErrorMessage(code)
+        }
       }
     }
     return nil

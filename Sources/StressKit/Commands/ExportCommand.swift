@@ -5,15 +5,14 @@ import Cistern
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write the records of a cache as JSON Lines: one object a line.",
+    abstract: "Write the records of a cache as JSON Lines: an object on each line.",
     discussion: """
-      Each line has the "key" (or "keyBase64", where it is no text), the value's bytes as "value" in base64, when it was \
-      "created" and when it "expires", its "cost", and, where it has them, "tags", "schemaVersion", and in nanoseconds \
-      "grace", "idle" and "refreshAhead". Values that have expired are among them. `cistern import` brings all of it \
-      back as it was.
+      Each line has the "key" (or "keyBase64", if it is not text), the value's bytes as "value" in base64, the times when \
+      it was "created" and when it "expires", its "cost", and, if it has them, "lastUsed", "tags", "schemaVersion", and in \
+      nanoseconds "grace", "idle" and "refreshAhead". A "negative" line has no value. Expired values are exported too. `cistern import` restores all of it.
 
-      Opens the store to read; others may use it meanwhile, and of what they write some is in the export, perhaps. A FILE \
-      that is there is replaced once the export is whole. \(ExitStatus.explanation)
+      Opens the store to read. Other programs may use it at the same time; the export may contain some of their writes. An \
+      existing FILE is replaced when the export is whole. \(ExitStatus.explanation)
 
       Examples:
         cistern export ./store articles articles.jsonl
@@ -23,7 +22,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Argument(help: "The store's directory.")
   var directory: String
 
-  @Argument(help: "The cache's name; `cistern stat` tells the names.")
+  @Argument(help: "The cache's name; `cistern stat` prints the names.")
   var cache: String
 
   @Argument(help: "The file to write. (default: standard output)")
@@ -31,8 +30,8 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      How values are written: base64; text, where they are UTF-8; json, where they are JSON without white space and with \
-      sorted names, else as text.
+      How values are written: base64; text, if they are UTF-8; json, if they are JSON without white space and with sorted \
+      names, else as text.
       """)
   var values = ValueFormArgument(.base64)
 
@@ -52,7 +51,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
     try output.finish()
     try await store.close()
-    Console.current.printError("\(Formatting.count(count)) records of '\(cache)' exported")
+    Console.current.printError("\(Formatting.records(count)) of '\(cache)' exported")
   }
 }
 

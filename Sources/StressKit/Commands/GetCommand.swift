@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cistern
-import Foundation
 
 /// `cistern get`: one value's bytes.
 struct GetCommand: AsyncParsableCommand {
@@ -8,8 +7,8 @@ struct GetCommand: AsyncParsableCommand {
     commandName: "get",
     abstract: "Write the bytes of a value to standard output.",
     discussion: """
-      The bytes are those on disk: JSON for Codable values, as they are for bytes and strings. A value that has expired \
-      counts as not there, unless --expired is given. Opens the store to read. \(ExitStatus.explanation)
+      The bytes are those on disk: JSON for Codable values, as they are for bytes and strings. An expired value counts as \
+      absent, unless --expired is given. Opens the store to read. \(ExitStatus.explanation)
 
       Example:
         cistern get ./store articles news/42 | jq .title
@@ -23,7 +22,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup var key: KeyArgument
 
-  @Flag(help: "Also give a value that has expired.")
+  @Flag(help: "Also write a value that has expired.")
   var expired = false
 
   func run() async throws {
@@ -36,11 +35,12 @@ struct GetCommand: AsyncParsableCommand {
     }
     if !expired, let expires = record.metadata.expires, expires <= SystemClock().wallTime() {
       throw CommandFailure(
-        "'\(KeyText.describe(key))' expired at \(Date(expires).formatted(.iso8601)); --expired gives it all the same",
+        "'\(KeyText.describe(key))' expired at \(TimestampText.toTheSecond(TimestampText.format(expires))); --expired writes it anyway",
         status: .negative)
     }
     guard !record.metadata.isNegative else {
-      throw CommandFailure("of '\(KeyText.describe(key))' it is known that there is nothing", status: .negative)
+      throw CommandFailure(
+        "'\(KeyText.describe(key))' is a negative result: its last fetch found nothing", status: .negative)
     }
     Console.current.write(record.bytes)
   }

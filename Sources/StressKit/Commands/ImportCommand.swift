@@ -7,10 +7,11 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Store records from JSON Lines, as `cistern export` writes them.",
     discussion: """
-      A line needs a "key" (or "keyBase64") and a value: "value" in base64, "text", or "json". All else may be left out; \
-      what is not known is refused. The whole file is read first: where a line is wrong, it is named, and nothing is \
-      stored. Then records are committed a few hundred at a time. A record takes the place of one with its key; others \
-      stay. Programs that hold a key in memory go on with what they hold. FILE may be compressed with gzip. \
+      A line needs a "key" (or "keyBase64") and a value: "value" in base64, "text", or "json". All other members are \
+      optional; an unknown one is an error. The whole file is read first. If a line is wrong, or a record is too large for \
+      the store, the command names the line and stores nothing. Then records are committed a few hundred at a time. A \
+      record replaces the one with its key; others stay. A program that has a key in memory keeps its value. FILE may be \
+      compressed with gzip, and may be a pipe. \
       \(ExitStatus.explanation)
 
       Examples:
@@ -22,45 +23,33 @@ struct ImportCommand: AsyncParsableCommand {
   @Argument(help: "The store's directory.")
   var directory: String
 
-  @Argument(help: "The cache's name; a new one begins a cache.")
+  @Argument(help: "The cache's name. A new name begins a cache.")
   var cache: String
 
   @Argument(help: "The file to read. (default: standard input)")
   var file: String?
 
   @Option(
-    help: "The limit of a store that is not there yet, and is made with it: \(ByteCount.argumentForm).",
+    parsing: .unconditional,
+    help: "Make the store with this limit, if it does not exist: \(ByteCount.argumentForm).",
     transform: ByteCount.positive)
   var diskLimit: ByteCount?
 
   func run() async throws {
+    try StoreOnDisk.requireCacheName(cache)
     let source = try ImportSource(file)
-    let largest: ImportSource.Largest?
+    let largest: RecordSize?
     do {
-      // Before a store is made for what cannot be read.
+      // Before a store is made for a file that cannot be read.
       largest = try source.largest()
     } catch {
       throw CommandFailure("\(error); nothing was imported", status: .badInput)
     }
-    let store = try StoreOnDisk(writing: directory, orMakingWith: diskLimit)
-    do {
+    try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: largest).use { store in
       let partition = try store.partition(cache, beginning: true)
-      if let largest, !partition.canHold(batchBytes: largest.size, count: 1) {
-        throw CommandFailure(
-          "\(source.name):\(largest.line): the record has \(ByteCount.bytes(largest.size)), more than the store can hold with its limit; nothing was imported",
-          status: .badInput)
-      }
       let count = try await RecordImport(partition: partition, source: source).run()
-      let evicted = store.tier.statistics.evictions
-      try await store.close()
-      Console.current.printError("\(Formatting.count(count)) records imported into '\(cache)'")
-      if evicted > 0 {
-        Console.current.printError(
-          "\(Formatting.count(evicted)) records, older ones first, had to go: the store has reached its limit")
-      }
-    } catch {
-      try await store.close()
-      throw error
+      Console.current.printError("\(Formatting.records(count)) imported into '\(cache)'")
+      store.printEvictions()
     }
   }
 }

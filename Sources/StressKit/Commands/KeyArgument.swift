@@ -3,11 +3,16 @@ import Cistern
 
 /// A key on the command line: its text, or its bytes in hexadecimal.
 struct KeyArgument: ParsableArguments {
-  @Argument(help: "The key.")
+  @Argument(help: "The key. Write -- before a key that begins with a hyphen.")
   var key: String
 
-  @Flag(help: "The key is given in hexadecimal: for keys that are no text, numbers for example.")
+  @Flag(help: "The key is given in hexadecimal, for keys that are not text: numbers, for example.")
   var hex = false
+
+  // Here, and not only when the command runs: then the message has the command's own usage.
+  func validate() throws {
+    _ = try bytes()
+  }
 
   func bytes() throws -> [UInt8] {
     try KeyText.bytes(key, isHexadecimal: hex)
@@ -37,6 +42,11 @@ enum KeyText {
   /// The bytes of a key that was given as text, which are those that a cache of strings has it under, or in hexadecimal.
   static func bytes(_ text: String, isHexadecimal: Bool = false) throws -> [UInt8] {
     isHexadecimal ? try bytes(hexadecimal: text) : text.withKeyBytes { $0.copiedBytes() }
+  }
+
+  /// The text in its composed form, as keys and names are stored.
+  static func composed(_ text: String) -> String {
+    String(decoding: text.withKeyBytes { $0.copiedBytes() }, as: UTF8.self)
   }
 
   static func bytes(hexadecimal text: String) throws -> [UInt8] {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cistern
-import Foundation
 
 /// `cistern list`: the keys of a cache, with what their records say.
 struct ListCommand: AsyncParsableCommand {
@@ -8,8 +7,8 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the keys of a cache, with their sizes and times.",
     discussion: """
-      Opens the store to read; others may use it meanwhile. Keys that are no text are shown with \\x escapes. \
-      \(ExitStatus.explanation)
+      Opens the store to read; other programs may use it at the same time. Keys that are not text are shown with \\x \
+      escapes. The times of --json are those of `cistern export`: ISO 8601, to the nanosecond. \(ExitStatus.explanation)
 
       Examples:
         cistern list ./store articles --prefix news/ --limit 20
@@ -17,13 +16,13 @@ struct ListCommand: AsyncParsableCommand {
       """)
 
   /// A line of the list.
-  struct Entry: Codable, Sendable {
+  struct Entry: Encodable, Sendable {
     let key: String
     let keyHex: String
     let bytes: Int
     let cost: Int
-    let created: Date
-    let expires: Date?
+    let created: String
+    let expires: String?
     let schemaVersion: Int
     let tags: [String]
   }
@@ -31,13 +30,14 @@ struct ListCommand: AsyncParsableCommand {
   @Argument(help: "The store's directory.")
   var directory: String
 
-  @Argument(help: "The cache's name; `cistern stat` tells the names.")
+  @Argument(help: "The cache's name; `cistern stat` prints the names.")
   var cache: String
 
-  @Option(help: "Only keys that begin with this.")
+  @Option(parsing: .unconditional, help: "Only keys that begin with this.")
   var prefix: String?
 
-  @Option(help: "List no more than this many.", transform: { try integerArgument($0, in: 0...Int.max) })
+  @Option(
+    parsing: .unconditional, help: "List at most this many.", transform: { try integerArgument($0, in: 0...Int.max) })
   var limit: Int?
 
   @Flag(help: "Print keys only, one a line.")
@@ -76,8 +76,9 @@ struct ListCommand: AsyncParsableCommand {
     var table = TextTable(["key", "bytes", "cost", "written", "expires", "tags"])
     for entry in entries {
       table.add([
-        entry.key, Formatting.count(entry.bytes), Formatting.count(entry.cost), entry.created.formatted(.iso8601),
-        entry.expires?.formatted(.iso8601) ?? "never", entry.tags.joined(separator: ","),
+        entry.key, Formatting.count(entry.bytes), Formatting.count(entry.cost),
+        TimestampText.toTheSecond(entry.created), entry.expires.map(TimestampText.toTheSecond) ?? "never",
+        entry.tags.joined(separator: ","),
       ])
     }
     return table
@@ -88,13 +89,7 @@ extension ListCommand.Entry {
   init(key: [UInt8], _ metadata: RecordMetadata, size: Int) {
     self.init(
       key: KeyText.describe(key), keyHex: KeyText.hexadecimal(key), bytes: size, cost: Int(metadata.cost),
-      created: Date(metadata.created), expires: metadata.expires.map(Date.init),
+      created: TimestampText.format(metadata.created), expires: metadata.expires.map(TimestampText.format),
       schemaVersion: Int(metadata.schemaVersion), tags: metadata.tags)
-  }
-}
-
-extension Date {
-  init(_ time: WallTime) {
-    self.init(timeIntervalSince1970: Double(time.nanosecondsSince1970) / 1e9)
   }
 }

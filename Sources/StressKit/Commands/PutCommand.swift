@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cistern
-import Foundation
 
 /// `cistern put`: writes one value's bytes.
 struct PutCommand: AsyncParsableCommand {
@@ -8,8 +7,9 @@ struct PutCommand: AsyncParsableCommand {
     commandName: "put",
     abstract: "Store the bytes of standard input, or of a file, under a key.",
     discussion: """
-      The bytes are stored as they are; a cache of Codable values expects JSON. Returns when they are on disk. Programs \
-      that hold the key in memory go on with what they hold. \(ExitStatus.explanation)
+      The bytes are stored as they are; a cache of Codable values expects JSON. Returns when they are on disk. A value that \
+      is too large for the store is refused, and the older value stays. A program that has the key in memory keeps its \
+      value. \(ExitStatus.explanation)
 
       Examples:
         echo '{"title":"Rain"}' | cistern put ./store articles news/42
@@ -20,54 +20,59 @@ struct PutCommand: AsyncParsableCommand {
   @Argument(help: "The store's directory.")
   var directory: String
 
-  @Argument(help: "The cache's name; a new one begins a cache.")
+  @Argument(help: "The cache's name. A new name begins a cache.")
   var cache: String
 
   @OptionGroup var key: KeyArgument
 
-  @Option(help: ArgumentHelp("Read this file instead of standard input.", valueName: "file"))
+  @Option(help: ArgumentHelp("Read this file, pipe or device instead of standard input.", valueName: "file"))
   var file: String?
 
   @Option(
+    parsing: .unconditional,
     help: "The value's lifetime: \(Duration.argumentForm). (default: for ever)", transform: Duration.positiveArgument)
   var expiresAfter: Duration?
 
   @Option(
-    help: "The limit of a store that is not there yet, and is made with it: \(ByteCount.argumentForm).",
+    parsing: .unconditional,
+    help: "Make the store with this limit, if it does not exist: \(ByteCount.argumentForm).",
     transform: ByteCount.positive)
   var diskLimit: ByteCount?
 
   func run() async throws {
     let key = try key.bytes()
+    try StoreOnDisk.requireCacheName(cache)
     let bytes = try input()
-    let store = try StoreOnDisk(writing: directory, orMakingWith: diskLimit)
-    let partition = try store.partition(cache, beginning: true)
+    var metadata = metadata(of: bytes)
+    let size = RecordSize(subject: "the value", bytes: DiskTier.recordSize(key: key, metadata, bytes: bytes))
+    try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: size).use { store in
+      let partition = try store.partition(cache, beginning: true)
+      metadata.era = partition.currentEra
+      guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
+        throw CommandFailure("the store in \(directory) does not take the value: its disk fails", status: .badInput)
+      }
+      try await partition.waitForCommit(ticket)
+      store.printEvictions()
+    }
+  }
+
+  private func metadata(of bytes: [UInt8]) -> RecordMetadata {
     let created = SystemClock().wallTime()
     let expires = expiresAfter.map { lifetime in
       WallTime(nanosecondsSince1970: created.nanosecondsSince1970 + Int64(lifetime.nanoseconds))
     }
-    let metadata = RecordMetadata(
-      created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), era: partition.currentEra)
-    guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
-      try await store.close()
-      throw CommandFailure(
-        "the store refuses \(ByteCount.bytes(bytes.count)): more than it can hold with its limit", status: .badInput)
-    }
-    do {
-      try await partition.waitForCommit(ticket)
-    } catch {
-      throw CommandFailure("\(error)", status: .badInput)
-    }
-    try await store.close()
+    // The size of a record depends on whether it has an era: the greatest number stands for the one that it gets.
+    return RecordMetadata(
+      created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), era: .max)
   }
 
   private func input() throws -> [UInt8] {
     do {
       guard let file else { return try Console.current.readAll() }
-      return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
-    } catch {
-      throw CommandFailure(
-        "cannot read \(file ?? "standard input"): \(error.localizedDescription)", status: .badInput)
+      var stream = try FileStream(path: file)
+      return try stream.readAll()
+    } catch let error as TraceError {
+      throw CommandFailure("cannot read \(error.path): \(error.message)", status: .badInput)
     }
   }
 }

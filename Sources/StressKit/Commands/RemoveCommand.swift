@@ -1,19 +1,30 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern remove`: removes a key, or all of a cache.
+/// `cistern remove`: removes a key of a cache, the keys with a prefix or a tag, or all of them.
 struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Remove a key of a cache, or all of them.",
+    abstract: "Remove a key of a cache, the keys with a prefix or a tag, or all of them.",
     discussion: """
-      Returns when the removal is on disk. Programs that hold the key in memory go on with what they hold. \
-      \(ExitStatus.explanation)
+      Returns when the removal is on disk. The answer is no if there is no such key. A program that has a key in memory \
+      keeps its value. The file stays as large as it is; `cistern compact` makes it smaller. \(ExitStatus.explanation)
 
       Examples:
         cistern remove ./store articles news/42
+        cistern remove ./store articles --prefix news/
+        cistern remove ./store articles --tag author:7
         cistern remove ./store articles --all
+        cistern remove ./store numbers -- -5
       """)
+
+  /// The records to remove.
+  enum Scope: Equatable {
+    case key([UInt8])
+    case prefix([UInt8])
+    case tag(String)
+    case all
+  }
 
   @Argument(help: "The store's directory.")
   var directory: String
@@ -21,42 +32,94 @@ struct RemoveCommand: AsyncParsableCommand {
   @Argument(help: "The cache's name.")
   var cache: String
 
-  @Argument(help: "The key.")
+  @Argument(help: "The key. Write -- before a key that begins with a hyphen.")
   var key: String?
 
-  @Flag(help: "The key is given in hexadecimal.")
-  var hex = false
+  @Option(parsing: .unconditional, help: "Remove every key that begins with this.")
+  var prefix: String?
+
+  @Option(parsing: .unconditional, help: "Remove every key whose value has this tag.")
+  var tag: String?
 
   @Flag(help: "Remove every key of the cache.")
   var all = false
 
+  @Flag(help: "The key or the prefix is given in hexadecimal.")
+  var hex = false
+
   func validate() throws {
-    if (key == nil) != all { throw ValidationError("Give a key, or --all.") }
+    _ = try scope()
+  }
+
+  func scope() throws -> Scope {
+    let given = [key != nil, prefix != nil, tag != nil, all].count { $0 }
+    guard given == 1 else {
+      throw ValidationError(
+        "Give one of these: a key (after --, if it begins with a hyphen), --prefix, --tag, or --all.")
+    }
+    if hex && (tag != nil || all) { throw ValidationError("--hex is for a key or a prefix.") }
+    if let key { return .key(try KeyText.bytes(key, isHexadecimal: hex)) }
+    if let prefix {
+      // An unset variable of a script must not remove everything.
+      if prefix.isEmpty {
+        throw ValidationError("The prefix is empty, and every key begins with it. Give --all instead.")
+      }
+      return .prefix(try KeyText.bytes(prefix, isHexadecimal: hex))
+    }
+    guard let tag else { return .all }
+    if tag.isEmpty { throw ValidationError("The tag is empty. A tag has at least one character.") }
+    return .tag(tag)
   }
 
   func run() async throws {
-    let key = try key.map { try KeyText.bytes($0, isHexadecimal: hex) }
-    let store = try StoreOnDisk(writing: directory)
-    let partition = try store.partition(cache)
-    let ticket =
-      if let key { try removal(of: key, from: partition) } else { Optional(partition.stageRemovalOfAll()) }
-    do {
-      if let ticket { try await partition.waitForCommit(ticket) }
-    } catch {
-      throw CommandFailure("\(error)", status: .badInput)
-    }
-    try await store.close()
-    if let key, ticket == nil {
-      throw CommandFailure("'\(cache)' has no key '\(KeyText.describe(key))'", status: .negative)
+    let scope = try scope()
+    try await StoreOnDisk(writing: directory).use { store in
+      let partition = try store.partition(cache)
+      guard let ticket = try stage(scope, in: partition) else {
+        throw CommandFailure("'\(cache)' has no key \(describe(scope))", status: .negative)
+      }
+      try await partition.waitForCommit(ticket)
     }
   }
 
-  /// The removal's ticket; nil where there is nothing to remove.
-  private func removal(of key: [UInt8], from partition: any SecondTierPartition) throws -> CommitTicket? {
-    guard partition.contains(key.rawSpan) else { return nil }
-    guard case .staged(let ticket) = partition.stage(.removal(key: key)) else {
-      throw CommandFailure("the store in \(directory) refuses the removal", status: .badInput)
+  /// Stages the removal; nil if no key is concerned.
+  private func stage(_ scope: Scope, in partition: any SecondTierPartition) throws -> CommitTicket? {
+    switch scope {
+    case .key(let key):
+      guard partition.contains(key.rawSpan) else { return nil }
+      guard case .staged(let ticket) = partition.stage(.removal(key: key)) else {
+        throw CommandFailure("the store in \(directory) does not take the removal", status: .badInput)
+      }
+      return ticket
+    case .prefix(let prefix):
+      guard partition.hasRecord(where: { key, _ in key.starts(with: prefix) }) else { return nil }
+      return partition.stageInvalidation(.prefix(prefix)).ticket
+    case .tag(let tag):
+      guard partition.hasRecord(where: { _, metadata in metadata.tags.contains(tag) }) else { return nil }
+      return partition.stageInvalidation(.tag(tag)).ticket
+    case .all:
+      return partition.stageRemovalOfAll()
     }
-    return ticket
+  }
+
+  private func describe(_ scope: Scope) -> String {
+    switch scope {
+    case .key(let key): "'\(KeyText.describe(key))'"
+    case .prefix(let prefix): "that begins with '\(KeyText.describe(prefix))'"
+    case .tag(let tag): "with the tag '\(tag)'"
+    case .all: ""
+    }
+  }
+}
+
+extension SecondTierPartition {
+  /// Whether a committed record satisfies `isWanted`. Reads the records up to the first that does.
+  fileprivate func hasRecord(where isWanted: (_ key: [UInt8], RecordMetadata) -> Bool) -> Bool {
+    var isFound = false
+    forEachRecord { key, metadata, _ in
+      isFound = isWanted(key.copiedBytes(), metadata)
+      return !isFound
+    }
+    return isFound
   }
 }

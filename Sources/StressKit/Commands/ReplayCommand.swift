@@ -5,11 +5,11 @@ import Cistern
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Show a trace of requests to the memory tier, and tell how often it misses.",
+    abstract: "Replay a trace of requests in the memory tier, and print how often it misses.",
     discussion: """
-      TRACE is a CSV file, plain or gzip, of one request a line: key, or key,size or time,key,size, the same on every \
-      line; a first line of names is passed over. Each request is "get; on a miss, load and insert". A key costs its \
-      size, or 1 where the trace has no sizes. \(ExitStatus.explanation)
+      TRACE is a CSV file, plain or gzip, with a request on each line: key, or key,size or time,key,size, the same on every \
+      line. A first line of names is skipped. Each request is "get; on a miss, load and insert". A key costs its size, or \
+      1 if the trace has no sizes. \(ExitStatus.explanation)
 
       Examples:
         cistern replay requests.csv.gz --memory-limit 64MiB
@@ -20,9 +20,9 @@ struct ReplayCommand: AsyncParsableCommand {
   var trace: String
 
   @Option(
-    name: [.long, .customLong("limit")],
+    name: [.long, .customLong("limit")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A limit: a size (a number of objects, where the trace has no sizes), or a percentage of what all objects come to. Give several for a row each; commas too.",
+      "A limit: a size (or a number of objects, if the trace has no sizes), or a percentage of the size of all objects. Give several, also with commas, for a row each.",
       valueName: "limit"))
   var memoryLimit: [String]
 
@@ -52,7 +52,7 @@ struct ReplayCommand: AsyncParsableCommand {
     do {
       report = try await replay.run()
     } catch let error as TraceError {
-      throw CommandFailure("\(error)", status: .badInput)
+      throw CommandFailure(error)
     }
     if json != "-" { Console.current.print(report) }
     if let output { try JSONOutput.write(report, to: output) }

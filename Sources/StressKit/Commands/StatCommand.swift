@@ -6,8 +6,8 @@ import Foundation
 struct StatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
-    abstract: "Tell what a store holds: its caches, their entries and sizes, its limit.",
-    discussion: "Opens the store to read; others may use it meanwhile. \(ExitStatus.explanation)")
+    abstract: "Print the caches of a store, their entries and sizes, and the store's limit.",
+    discussion: "Opens the store to read; other programs may use it at the same time. \(ExitStatus.explanation)")
 
   /// What is told.
   struct Report: Codable, Sendable {

@@ -8,18 +8,19 @@ struct StressCommand: AsyncParsableCommand {
     commandName: "stress",
     abstract: "Use a cache hard, over real HTTP, and check that it never breaks its promises.",
     discussion: """
-      Serves the files of FOLDER from an HTTP server on loopback, and lets clients fetch them through a cache of \
-      memory and disk while others write, remove, invalidate, observe, cancel, and close and reopen the store. Checks \
-      as it goes: one fetch per key at a time; no value older than one already returned or committed before the read \
-      began; none past its grace; observers told of every change once and in order; limits never exceeded; nothing left \
-      waiting at the end. Beside it, in caches of their own: updates, merges, batches and drafts, of which none is lost \
-      or seen in part, and an origin that goes away, and is left alone meanwhile.
+      Serves the files of FOLDER from an HTTP server on loopback. Clients fetch them through a cache of memory and disk, \
+      while others write, remove, invalidate, observe, cancel, and close and reopen the store. The run checks that a key \
+      has one fetch at a time; that no read returns a value older than one that was returned or committed before the \
+      read began, or a value past its grace; that each observer receives every change once and in order; that limits are \
+      never exceeded; and that nothing waits at the end. Caches for exercises run beside it: updates, merges, batches \
+      and drafts, none of which is lost or seen in part, and an origin that fails for a while and is not asked then.
 
       Profiles: read-heavy, mostly hits; churn, mostly writes; invalidate, removals of tags, prefixes and all against \
       fetches; flaky-origin, failures, timeouts and grace; restart, closed and opened again three times a second; all, \
       something of everything.
 
-      Ends after --duration, or --operations, or Ctrl-C, with a report. \(ExitStatus.explanation)
+      Ends after --duration, or --operations, or Ctrl-C, with a report. Fails if the server of --origin does not answer, \
+      or gives no value at all. \(ExitStatus.explanation)
 
       Examples:
         cistern stress
@@ -35,18 +36,24 @@ struct StressCommand: AsyncParsableCommand {
   @Option(help: "What clients do, and how often: \(Profile.names).")
   var profile = Profile.all
 
-  @Option(help: "How long to run: \(Duration.argumentForm).", transform: Duration.positiveArgument)
+  @Option(
+    parsing: .unconditional, help: "How long to run: \(Duration.argumentForm). (default: 20s)",
+    transform: Duration.positiveArgument)
   var duration: Duration?
 
   @Option(
+    parsing: .unconditional,
     help: "Run for this many operations instead of a time.",
     transform: { try integerArgument($0, in: 1...1_000_000_000_000) })
   var operations: Int?
 
-  @Option(help: "The seed of every random choice. (default: a new one)")
+  @Option(
+    parsing: .unconditional, help: "The seed of every random choice. (default: a new one)", transform: seedArgument)
   var seed: UInt64?
 
-  @Option(help: "Clients at work at once.", transform: { try integerArgument($0, in: 1...10_000) })
+  @Option(
+    parsing: .unconditional, help: "Clients at work at once. (default: 16)",
+    transform: { try integerArgument($0, in: 1...10_000) })
   var clients = 16
 
   @OptionGroup(title: "Keys and values")
@@ -70,7 +77,7 @@ struct StressCommand: AsyncParsableCommand {
     do {
       configuration = try resolve()
     } catch let error as TraceError {
-      throw CommandFailure("\(error)", status: .badInput)
+      throw CommandFailure(error)
     }
     let output = try JSONOutput.file(json)
     let console = Console.current
@@ -82,11 +89,12 @@ struct StressCommand: AsyncParsableCommand {
     do {
       report = try await StressRun(configuration, stop: stop).run()
     } catch let error as CisternError {
-      throw CommandFailure("\(error)", status: .badInput)
+      throw CommandFailure(error)
     }
     if json != "-" { console.print(report) }
     if let output { try JSONOutput.write(report, to: output) }
     if report.violationCount > 0 { throw CommandFailure("", status: .negative) }
+    if let failure = report.originFailure { throw CommandFailure(failure, status: .badInput) }
   }
 
   /// The flags as a configuration: defaults filled in, the folder or the trace read.

@@ -5,15 +5,20 @@ import Foundation
 /// Which keys a run uses, and how large their values are.
 struct KeyOptions: ParsableArguments {
   @Option(
-    help: "How many keys there are: with fewer files, each is served under several names.",
+    parsing: .unconditional,
+    help: "How many keys there are: with fewer files, each is served under several names. (default: 20000)",
     transform: { try integerArgument($0, in: 1...10_000_000) })
   var keys: Int?
 
   @Option(
+    parsing: .unconditional,
     help: "Make up values of this size instead of serving files: \(ByteCount.argumentForm).", transform: valueSize)
   var valueSize: ByteCount?
 
-  @Option(help: "The exponent of Zipf's law by which keys are chosen; 0 for all alike.", transform: exponent)
+  @Option(
+    parsing: .unconditional,
+    help: "The exponent of Zipf's law by which keys are chosen; 0 for all alike. (default: 0.99)",
+    transform: exponent)
   var zipf = 0.99
 
   @Option(
@@ -55,10 +60,12 @@ struct KeyOptions: ParsableArguments {
 
 /// The store that a run uses.
 struct StressStoreOptions: ParsableArguments {
-  @Option(help: "The memory tier's limit: \(ByteCount.argumentForm).", transform: ByteCount.positive)
+  @Option(
+    parsing: .unconditional, help: "The memory tier's limit: \(ByteCount.argumentForm). (default: 16MiB)",
+    transform: ByteCount.positive)
   var memoryLimit = ByteCount.mebibytes(16)
 
-  @Option(help: "The disk tier's limit.", transform: ByteCount.positive)
+  @Option(parsing: .unconditional, help: "The disk tier's limit. (default: 32MiB)", transform: ByteCount.positive)
   var diskLimit = ByteCount.mebibytes(32)
 
   @Option(help: "Where the store is, which stays there. (default: a temporary folder, removed at the end)")
@@ -68,6 +75,7 @@ struct StressStoreOptions: ParsableArguments {
   var policy = PolicyArgument(.leastHitDensity)
 
   @Option(
+    parsing: .unconditional,
     help: "How long the store stays open before it is closed and opened again; 0 for ever. (default: the profile's)",
     transform: Duration.argument)
   var reopenEvery: Duration?
@@ -76,6 +84,7 @@ struct StressStoreOptions: ParsableArguments {
 /// Where a run's values come from.
 struct OriginOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Fetch from this server instead of one of the run's own; key names are appended to the address.",
       valueName: "url"),
@@ -86,10 +95,12 @@ struct OriginOptions: ParsableArguments {
   var inProcess = false
 
   @Option(
+    parsing: .unconditional,
     help: "How long the origin takes to answer, on average. (default: the profile's)", transform: Duration.argument)
   var latency: Duration?
 
   @Option(
+    parsing: .unconditional,
     help: "The share of requests that the origin fails: 0.02, or 2%. (default: the profile's)",
     transform: shareArgument)
   var failureRate: Double?

@@ -5,10 +5,11 @@ import Cistern
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Read every record of a store, and tell what is damaged.",
+    abstract: "Read every record of a store, and print what is damaged.",
     discussion: """
-      First looks through the structure of the data file, unless somebody has the store open. Compares each record with its checksum, the order of eviction with the records, and the counts with a recount. \
-      Changes nothing: a damaged record is removed by whoever next reads it. Others may use the store meanwhile. \
+      First checks the structure of the data file, unless a program has the store open. Then compares each record with its \
+      checksum, the order of eviction with the records, and the counts with a recount. Changes nothing: the next reader of \
+      a damaged record removes it. Other programs may use the store at the same time. \
       \(ExitStatus.explanation)
       """)
 

@@ -1,3 +1,5 @@
+import Cistern
+
 /// Where an import reads its lines from: twice, so that what can be read only once is kept.
 struct ImportSource {
   /// What it is called in messages.
@@ -24,9 +26,7 @@ struct ImportSource {
 
   private static func readAll(_ path: String) throws -> [UInt8] {
     var stream = try FileStream(path: path)
-    var bytes: [UInt8] = []
-    while case let block = try stream.next(), !block.isEmpty { bytes += block }
-    return bytes
+    return try stream.readAll()
   }
 
   /// The records from the first.
@@ -35,18 +35,19 @@ struct ImportSource {
     return ImportedRecords(LineReader(stream, source: name, longest: 1 << 31), source: name)
   }
 
-  /// The largest of the records, and the line that it is on; nil where there are none.
-  struct Largest {
-    let size: Int
-    let line: Int
-  }
-
-  /// Reads all of it. Throws where it cannot be read, or a line is no record.
-  func largest() throws -> Largest? {
+  /// Reads everything, and returns the largest record; nil for an empty source. Throws if it cannot be read, or if a line is
+  /// not a record.
+  func largest() throws -> RecordSize? {
     var records = try records()
-    var largest: Largest?
+    var largest: RecordSize?
     while let record = try records.next() {
-      if record.size >= largest?.size ?? 0 { largest = Largest(size: record.size, line: records.line) }
+      var metadata = record.metadata
+      // The size depends on whether there is an era: the greatest number stands for the one that the record gets.
+      metadata.era = .max
+      let size = DiskTier.recordSize(key: record.key, metadata, bytes: record.bytes)
+      if size >= largest?.bytes ?? 0 {
+        largest = RecordSize(subject: "\(name):\(records.line): the record", bytes: size)
+      }
     }
     return largest
   }

@@ -30,16 +30,15 @@ struct RecordImport {
       return imported + batch.count
     } catch {
       throw CommandFailure(
-        "\(error); before that, \(Formatting.count(imported)) records were imported", status: .badInput)
+        "\(CommandFailure(error)); \(Formatting.records(imported)) imported before", status: .badInput)
     }
   }
 
-  /// Stores records as one commit, or as several where that would be too large.
+  /// Stores records as one commit, or as several if that would be too large.
   private func store(_ records: [ExportedRecord]) async throws {
     guard !records.isEmpty else { return }
-    if records.count > 1,
-      !partition.canHold(batchBytes: records.reduce(0) { $0 + $1.size }, count: records.count)
-    {
+    guard partition.canHold(batchBytes: records.reduce(0) { $0 + $1.size }, count: records.count) else {
+      if records.count == 1 { return try await store(records[0]) }
       try await store(Array(records[..<(records.count / 2)]))
       return try await store(Array(records[(records.count / 2)...]))
     }
@@ -47,14 +46,25 @@ struct RecordImport {
     let batch = partition.beginBatch()
     var isRefused = false
     for record in records {
-      var metadata = record.metadata
-      // Whatever was removed from this store before is no concern of what comes now.
-      metadata.era = partition.currentEra
-      if case .refused = partition.stage(.record(key: record.key, metadata, bytes: record.bytes), in: batch) {
-        isRefused = true
-      }
+      if case .refused = partition.stage(write(of: record), in: batch) { isRefused = true }
     }
     try await partition.waitForCommit(partition.endBatch(batch))
-    if isRefused { throw CommandFailure("the store refuses a record", status: .badInput) }
+    if isRefused { throw RecordImport.refusal }
   }
+
+  /// Stores a record that is larger than a batch may be: a record alone may be larger.
+  private func store(_ record: ExportedRecord) async throws {
+    await partition.waitForRoom()
+    guard case .staged(let ticket) = partition.stage(write(of: record)) else { throw RecordImport.refusal }
+    try await partition.waitForCommit(ticket)
+  }
+
+  private func write(of record: ExportedRecord) -> StagedWrite {
+    var metadata = record.metadata
+    // An earlier invalidation in this store does not concern the imported records.
+    metadata.era = partition.currentEra
+    return .record(key: record.key, metadata, bytes: record.bytes)
+  }
+
+  private static let refusal = CommandFailure("the store refuses a record", status: .badInput)
 }

@@ -4,6 +4,11 @@ import Cistern
 enum TimestampText {
   private static let nanosecondsADay: Int64 = 86_400_000_000_000
 
+  /// A text that ``format(_:)`` made, without the fraction: `2026-11-21T09:17:09Z`.
+  static func toTheSecond(_ text: String) -> String {
+    text.prefix { $0 != "." } + "Z"
+  }
+
   static func format(_ time: WallTime) -> String {
     let (days, rest) = floorDivision(time.nanosecondsSince1970, by: nanosecondsADay)
     let date = Date(days: days)

@@ -14,6 +14,7 @@ struct HTTPOrigin: Origin {
     case onArrival(OriginBehaviour)
   }
 
+  private let base: URL
   private let session: URLSession
   private let urls: [URL]
   private let stamping: Stamping
@@ -25,6 +26,7 @@ struct HTTPOrigin: Origin {
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpMaximumConnectionsPerHost = connections
     configuration.timeoutIntervalForRequest = 30
+    self.base = base
     session = URLSession(configuration: configuration)
     urls = try keys.names.map { try HTTPOrigin.url(of: $0, below: base) }
     self.stamping = stamping
@@ -39,6 +41,35 @@ struct HTTPOrigin: Origin {
       return Array(data)
     case .onArrival(let behaviour):
       return behaviour.value(of: key, payload: Array(data))
+    }
+  }
+
+  /// Asks for one key, and throws if the server does not answer. Any answer will do, also a refusal.
+  func requireAnswer() async throws {
+    guard let url = urls.first else { return }
+    do {
+      _ = try await session.answer(to: URLRequest(url: url, timeoutInterval: HTTPOrigin.patience))
+    } catch {
+      throw CommandFailure("the origin \(base) does not answer: \(HTTPOrigin.reason(of: error))", status: .badInput)
+    }
+  }
+
+  /// How long the first answer may take, in seconds.
+  private static let patience = 10.0
+
+  /// The reason why a request has failed, as a sentence.
+  static func reason(of error: any Error) -> String {
+    guard let error = error as? URLError else { return "\(error)" }
+    return switch error.code {
+    case .cannotConnectToHost: "the connection was refused, or the host cannot be reached"
+    case .cannotFindHost, .dnsLookupFailed: "the host is not known"
+    case .notConnectedToInternet: "there is no network"
+    case .networkConnectionLost: "the connection was lost"
+    case .timedOut: "it took too long"
+    case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+      .serverCertificateNotYetValid, .serverCertificateHasUnknownRoot:
+      "a secure connection was not possible"
+    default: error.localizedDescription
     }
   }
 

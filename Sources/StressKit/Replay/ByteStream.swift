@@ -27,8 +27,13 @@ struct FileStream: ByteStream, ~Copyable {
 
   /// Standard input. It is closed with the stream: nothing can be read from it afterwards.
   init(standardInput: Void) {
-    descriptor = STDIN_FILENO
-    path = "standard input"
+    self.init(descriptor: STDIN_FILENO, name: "standard input")
+  }
+
+  /// Reads from an open descriptor, which the stream closes.
+  init(descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    path = name
   }
 
   deinit {
@@ -47,7 +52,22 @@ struct FileStream: ByteStream, ~Copyable {
       // The block is as large as the count given with it, and outlives the call.
       let count = unsafe block.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 { return block[..<count] }
-      if errno != EINTR { throw TraceError(path: path, line: nil, message: systemErrorMessage()) }
+      if errno != EINTR { throw TraceError(path: path, line: nil, message: FileStream.readFailure(errno)) }
+    }
+  }
+
+  /// Everything that is left. Files, pipes and devices are read alike.
+  mutating func readAll() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while case let block = try next(), !block.isEmpty { bytes += block }
+    return bytes
+  }
+
+  private static func readFailure(_ code: Int32) -> String {
+    switch code {
+    case EISDIR: "it is a folder, not a file"
+    case EBADF: "it is closed"
+    default: systemErrorMessage(code)
     }
   }
 }

@@ -37,7 +37,9 @@ struct LineReader: ~Copyable {
       do {
         pending = try stream.next()
       } catch let error as TraceError {
-        throw TraceError(path: source, line: line + 1, message: error.message)
+        // A source that cannot be read at all has no line to name.
+        let isUnread = line == 0 && partialLine.isEmpty
+        throw TraceError(path: source, line: isUnread ? nil : line + 1, message: error.message)
       }
       guard !pending.isEmpty else {
         defer { partialLine = [] }

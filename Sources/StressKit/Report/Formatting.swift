@@ -13,6 +13,11 @@ enum Formatting {
     return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
   }
 
+  /// A number of records: "1 record", "2,000 records".
+  static func records(_ number: Int) -> String {
+    "\(count(number)) \(number == 1 ? "record" : "records")"
+  }
+
   /// A length of time in the unit that leaves at most three digits before the point: "1.24 ms".
   static func time(nanoseconds: UInt64) -> String {
     let value = Double(nanoseconds)

@@ -39,7 +39,7 @@ extension StressReport: CustomStringConvertible {
       ),
       (
         "origin",
-        "\(Formatting.count(originRequests)) requests; \(Formatting.count(max(0, loads - originRequests))) fetches saved"
+        "\(Formatting.count(originRequests)) requests, \(Formatting.count(originValues)) values; \(Formatting.count(max(0, loads - originRequests))) fetches saved"
       ),
     ]
     for (tier, summary) in limits.sorted(by: { $0.key > $1.key }) {
@@ -70,7 +70,9 @@ extension StressReport: CustomStringConvertible {
   }
 
   private var verdict: String {
-    guard violationCount > 0 else { return "no violations" }
+    guard violationCount > 0 else {
+      return originFailure == nil ? "no violations" : "no violations, but no load was checked: every fetch failed"
+    }
     let shown = violations.prefix(20).map { violation in
       "  \(Formatting.fixed(violation.seconds, decimals: 3)) s  \(violation.rule.rawValue): \(violation.detail)"
     }

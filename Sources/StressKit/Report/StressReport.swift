@@ -30,6 +30,10 @@ struct StressReport: Codable, Sendable {
   let seconds: Double
   let operations: Int
   let originRequests: Int
+  /// Requests that were answered with a value.
+  let originValues: Int
+  /// The reason why a server of the user's gave no value; nil if it gave one.
+  let originFailure: String?
   let distinctKeys: Int
   let outcomes: [String: OutcomeSummary]
   /// Operations of exercises, beside the cache that is stressed.

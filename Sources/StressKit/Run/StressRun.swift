@@ -46,6 +46,8 @@ struct StressRun: Sendable {
     let origin = try HTTPOrigin(
       base: url, keys: configuration.keys, stamping: stamping, connections: configuration.clients + 16)
     defer { origin.finish() }
+    // The run's own server is there. Another one may not be, and then every load fails and nothing is checked.
+    if case .onArrival = stamping { try await origin.requireAnswer() }
     return try await run(workshop, origin)
   }
 
@@ -88,6 +90,13 @@ struct StressRun: Sendable {
     patience.cancel()
   }
 
+  /// The reason why a server of the user's gave no value; nil if it gave one. The run's own origin may fail on purpose.
+  private func originFailure(_ workshop: Workshop) -> String? {
+    guard case .remote(let url) = configuration.origin, let reason = workshop.originAnswers.failureWithoutValue
+    else { return nil }
+    return "the origin \(url) gave no value at all: \(reason)"
+  }
+
   private func report(
     _ workshop: Workshop, _ keeper: Keeper, _ tallies: [ClientTally], seconds: Double
   ) -> StressReport {
@@ -97,6 +106,7 @@ struct StressRun: Sendable {
       seed: configuration.seed, configuration: configuration.summary, seconds: seconds,
       operations: counts.operations + exercises.operations,
       originRequests: workshop.originRequests.load(ordering: .relaxed),
+      originValues: workshop.originAnswers.values, originFailure: originFailure(workshop),
       distinctKeys: workshop.register.distinctKeys,
       outcomes: StressReport.OutcomeSummary.summaries(of: counts),
       exercises: StressReport.OutcomeSummary.summaries(of: exercises), limits: keeper.limits.summaries,

@@ -151,6 +151,14 @@ import Testing
     #expect(await CommandRun("import", folder.path + "/new", "things", folder.path + "/absent.jsonl").status == 2)
   }
 
+  @Test func `a single record is counted in the singular`() async throws {
+    await put("a", "one")
+    let export = await CommandRun("export", store, "things")
+    #expect(export.errors == "1 record of 'things' exported\n")
+    #expect(
+      await CommandRun(["import", store, "things"], input: export.output).errors == "1 record imported into 'things'\n")
+  }
+
   @Test func `an export of nothing is empty, and imports`() async throws {
     await put("a", "one")
     #expect(await CommandRun("remove", store, "things", "a").status == 0)
@@ -190,17 +198,9 @@ import Testing
   }
 
   @Test func `an import reads a pipe once`() async throws {
-    let path = folder.path + "/pipe"
-    try #require(unsafe mkfifo(path, 0o600) == 0)
     let line = #"{"key":"a","text":"one"}"# + "\n"
-    let sender = Task.detached {
-      // Waits for the reader.
-      let file = try #require(FileHandle(forWritingAtPath: path))
-      try file.write(contentsOf: Array(line.utf8))
-      try file.close()
-    }
+    let path = try folder.pipe("pipe", sending: Array(line.utf8))
     let run = await CommandRun("import", other, "things", path, "--disk-limit", "1MiB")
-    try await sender.value
     #expect(run.status == 0, "\(run.errors)")
     #expect(await CommandRun("get", other, "things", "a").text == "one")
   }

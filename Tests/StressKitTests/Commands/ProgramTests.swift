@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import StressKit
+
+/// The program as a process, whose standard descriptors a shell can close.
+@Suite struct ProgramTests {
+  private let folder: TemporaryFolder
+  private var store: String { folder.path + "/store" }
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    let run = await CommandRun(["put", store, "things", "a", "--disk-limit", "1MiB"], input: Array("one".utf8))
+    try #require(run.status == 0, "\(run.errors)")
+  }
+
+  /// Runs a line of the shell in which `$0` is the program and `$1` the store.
+  private func shell(_ line: String) throws -> (status: Int32, errors: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", line, try Self.program().path, store]
+    let errors = Pipe()
+    process.standardError = errors
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text)
+  }
+
+  /// The program lies where the tests' own bundle does.
+  private static func program() throws -> URL {
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    for _ in 0..<4 {
+      let file = folder.appendingPathComponent("cistern")
+      if FileManager.default.isExecutableFile(atPath: file.path) { return file }
+      folder.deleteLastPathComponent()
+    }
+    throw CocoaError(.fileNoSuchFile)
+  }
+
+  @Test(arguments: [#""$0" put "$1" things a <&-"#, #""$0" import "$1" things <&-"#])
+  func `a closed standard input is named, and nothing is stored`(line: String) async throws {
+    let run = try shell(line)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("standard input: it is closed"), "\(run.errors)")
+    #expect(await CommandRun("get", store, "things", "a").text == "one")
+  }
+
+  @Test(arguments: [#""$0" get "$1" things a >&-"#, #""$0" list "$1" things --keys-only >&-"#, #""$0" stat "$1" >&-"#])
+  func `a closed standard output is named`(line: String) throws {
+    let run = try shell(line)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("standard output"), "\(run.errors)")
+  }
+
+  @Test func `with all descriptors closed, no output goes into the store`() async throws {
+    #expect(try shell(#""$0" put "$1" things b --file /dev/null <&- >&- 2>&-"#).status == 0)
+    #expect(try shell(#""$0" remove "$1" things c <&- >&- 2>&-"#).status == 1)
+    #expect(try shell(#""$0" compact "$1" <&- >&- 2>&-"#).status == 2)
+    #expect(await CommandRun("verify", store).status == 0)
+    #expect(await CommandRun("list", store, "things", "--keys-only").text == "a\nb\n")
+  }
+
+  @Test func `a descriptor that is closed is a read failure`() throws {
+    let descriptor = unsafe open("/dev/null", O_WRONLY)
+    var stream = FileStream(descriptor: descriptor, name: "input")
+    var failure: TraceError?
+    do { _ = try stream.readAll() } catch let error as TraceError { failure = error }
+    #expect(failure == TraceError(path: "input", line: nil, message: "it is closed"))
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import StressKit
+
+/// `cistern put`: values at and over the limit, and every kind of input.
+@Suite struct PutTests {
+  private let folder: TemporaryFolder
+  private var store: String { folder.path + "/store" }
+
+  /// A store of one mebibyte takes this value, and a batch of one does not.
+  private static let largeValue = [UInt8](repeating: 7, count: 120_000)
+  private static let tooLargeValue = [UInt8](repeating: 7, count: 200_000)
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func put(_ key: String, _ value: [UInt8], _ more: String...) async -> CommandRun {
+    await CommandRun(["put", store, "things", key, "--disk-limit", "1MiB"] + more, input: value)
+  }
+
+  @Test func `a value that is too large is refused with the limit, and the older value stays`() async {
+    #expect(await put("a", Array("older".utf8)).status == 0)
+    let run = await put("a", Self.tooLargeValue)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("1 MiB") && run.errors.contains("124,928 bytes"), "\(run.errors)")
+    #expect(await CommandRun("get", store, "things", "a").text == "older")
+    #expect(await CommandRun("verify", store).status == 0)
+  }
+
+  @Test func `a value that is too large makes no store`() async {
+    #expect(await put("a", Self.tooLargeValue).status == 2)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `a name that no cache can have makes no store`() async {
+    let run = await CommandRun(["put", store, "", "a", "--disk-limit", "1MiB"], input: [1])
+    #expect(run.status == 2)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `the largest value that a store takes is also exported and imported`() async {
+    #expect(await put("a", Self.largeValue).status == 0)
+    let export = await CommandRun("export", store, "things")
+    let other = folder.path + "/other"
+    let run = await CommandRun(["import", other, "things", "--disk-limit", "1MiB"], input: export.output)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(await CommandRun("get", other, "things", "a").output == Self.largeValue)
+  }
+
+  @Test func `records that are evicted for a value are counted, whatever their cache`() async {
+    let arguments = ["--disk-limit", "1MiB"]
+    var evicted = 0
+    for number in 0..<8 {
+      let run = await CommandRun(
+        ["put", store, number < 4 ? "things" : "others", "key\(number)"] + arguments, input: Self.largeValue)
+      #expect(run.status == 0, "\(run.errors)")
+      evicted += run.errors.firstMatch(of: /(\d+) older/).flatMap { Int($0.1) } ?? 0
+    }
+    var left = 0
+    for cache in ["things", "others"] {
+      left += await CommandRun("list", store, cache, "--keys-only").text.split(separator: "\n").count
+    }
+    #expect(left < 8)
+    #expect(evicted == 8 - left)
+  }
+
+  @Test func `a pipe is read like a file`() async throws {
+    let path = try folder.pipe("pipe", sending: Self.largeValue)
+    let run = await put("a", [], "--file", path)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(await CommandRun("get", store, "things", "a").output == Self.largeValue)
+  }
+
+  @Test func `the null device is an empty value`() async {
+    let run = await put("a", [1], "--file", "/dev/null")
+    #expect(run.status == 0, "\(run.errors)")
+    let get = await CommandRun("get", store, "things", "a")
+    #expect(get.status == 0)
+    #expect(get.output.isEmpty)
+  }
+
+  @Test(arguments: ["put", "import", "replay", "stress"])
+  func `a folder in the place of a file is named as one`(command: String) async {
+    let arguments =
+      switch command {
+      case "put": ["put", store, "things", "a", "--disk-limit", "1MiB", "--file", folder.path]
+      case "import": ["import", store, "things", folder.path, "--disk-limit", "1MiB"]
+      case "replay": ["replay", folder.path, "--memory-limit", "1MiB"]
+      default: ["stress", "--trace", folder.path]
+      }
+    let run = await CommandRun(arguments)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("\(folder.path): it is a folder"), "\(run.errors)")
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test(arguments: [["put", "a"], ["import"]])
+  func `a standard input that cannot be read is named, and no store is made`(command: [String]) async {
+    let arguments = [command[0], store, "things"] + command.dropFirst() + ["--disk-limit", "1MiB"]
+    let run = await CommandRun(
+      arguments,
+      reading: {
+        throw TraceError(path: "standard input", line: nil, message: "it is closed")
+      })
+    #expect(run.status == 2)
+    #expect(run.errors.contains("standard input: it is closed"), "\(run.errors)")
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+}
