@@ -32,7 +32,8 @@ struct Clearing {
   }
 }
 
-private func threadNanoseconds() -> UInt64 {
+/// The processor time of the calling thread.
+func threadNanoseconds() -> UInt64 {
   var time = timespec()
   // The pointer is used for the duration of the call only.
   _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

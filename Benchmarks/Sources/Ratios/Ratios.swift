@@ -14,11 +14,13 @@ enum Ratios {
     ("space", "memory per entry, allocations per hit", { try MemorySpace(entries: 1_000_000).rows() }),
     ("sets", "sets that evict", { try await MemorySets(entries: 1_000_000, sets: 500_000).rows() }),
     ("clearing", "clearing a million entries", { try await Clearing(entries: 1_000_000).rows() }),
+    ("invalidating", "invalidations beside a fetch that does not end", { try await Invalidating().rows() }),
     ("refreshing", "hits while an entry is refreshed", { try await Refreshing().rows() }),
     ("loading", "joining a flight, loading alone", { try await Loading().rows() }),
     ("reads", "hits on disk", { try await DiskReads().rows() }),
     ("writes", "writes to disk", { try await DiskWrites().rows() }),
     ("opening", "opening a store of a million entries", { try await Opening(entries: 1_000_000).rows() }),
+    ("shrinking", "opening with a smaller limit", { try await Shrinking(entries: 100_000).rows() }),
   ]
 
   static func main() async throws {

@@ -1,0 +1,88 @@
+import Cistern
+import Workloads
+
+/// Invalidations and look-ups while many invalidations are pending behind a fetch that does not end, against the same before.
+/// The processor time of the calling thread, because sweeps and purges run beside it.
+struct Invalidating {
+  let entries = 10_000
+  let pending = 20_000
+  private let rounds = 9
+
+  func rows() async throws -> [Row] {
+    var rows: [Row] = []
+    for isPrefix in [false, true] {
+      rows += try await measure("memory", isPrefix, Cache<String, [UInt8]>(costLimit: 1 << 26))
+      let scratch = ScratchDirectory()
+      // A memory that holds no value: each look-up is one on disk.
+      let store = try Store(directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: .mebibytes(512))
+      let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
+      rows += try await measure("disk", isPrefix, cache) { try await store.flush() }
+      try await store.close()
+    }
+    return rows
+  }
+
+  private func measure(
+    _ tier: String, _ isPrefix: Bool, _ cache: Cache<String, [UInt8]>,
+    settle: () async throws -> Void = {}
+  ) async throws -> [Row] {
+    let keys = (0..<entries).map { "user/\($0)/profile" }
+    for key in keys { cache.setValue([UInt8](repeating: 7, count: 64), forKey: key, tags: ["profile"]) }
+    try await settle()
+    var number = 0
+    func invalidate() {
+      number += 1
+      if isPrefix {
+        cache.removeAll(withPrefix: "session/\(number)/")
+      } else {
+        cache.removeAll(tagged: "session\(number)")
+      }
+    }
+    func invalidationCost() async throws -> Double {
+      var costs: [Double] = []
+      for _ in 0..<400 {
+        let start = threadNanoseconds()
+        invalidate()
+        costs.append(Double(threadNanoseconds() - start))
+        try await Task.sleep(for: .microseconds(200))
+      }
+      return costs.sorted()[costs.count / 2]
+    }
+    func lookUpCost() async throws -> Double {
+      var costs: [Double] = []
+      for _ in 0..<rounds {
+        let start = threadNanoseconds()
+        for key in keys { precondition(cache[key] != nil) }
+        costs.append(Double(threadNanoseconds() - start) / Double(keys.count))
+      }
+      return costs.sorted()[rounds / 2]
+    }
+    let before = (try await invalidationCost(), try await lookUpCost())
+    let door = Door()
+    let hung = Task {
+      try await cache.value(forKey: "hung") { _ in
+        await door.wait(); return []
+      }
+    }
+    while cache.statistics.inProgressCount == 0 { await Task.yield() }
+    for _ in 0..<pending { invalidate() }
+    let next = try await invalidationCost()
+    try await settle()
+    let after = (next, try await lookUpCost())
+    door.open()
+    _ = try await hung.value
+    let way = isPrefix ? "prefix" : "tag"
+    let state = "\(pending / 1000) k pending, one hung fetch"
+    return [
+      row("invalidation by \(way), \(tier), \(state)", after.0, "with none pending", before.0, target: 3),
+      row("look-up, \(tier), \(state) by \(way)", after.1, "before", before.1, target: 1.2),
+    ]
+  }
+
+  private func row(_ title: String, _ cost: Double, _ yardstick: String, _ other: Double, target: Double) -> Row {
+    Row(
+      title: title, subject: "\(Int(cost.rounded())) ns", yardstick: yardstick,
+      yardstickCost: "\(Int(other.rounded())) ns",
+      ratio: cost / other, target: target)
+  }
+}
