@@ -8,7 +8,7 @@ _Thread_local uint32_t cistern_number_of_this_thread = 0;
 
 uint32_t cistern_number_this_thread(void) {
   static _Atomic uint32_t count = 0;
-  // Never zero, which is a thread without a number: after two thousand million threads some have the same.
+  // The value is never zero, which means that the thread has no number. Numbers repeat after 2^31 threads.
   cistern_number_of_this_thread = (atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) << 1) | 1;
   return cistern_number_of_this_thread >> 1;
 }
@@ -23,7 +23,7 @@ void cistern_wait_shortly(uint32_t attempt) {
   } else if (attempt < 128) {
     sched_yield();
   } else {
-    // Whoever is waited for may have a lower priority, and this processor.
+    // The other thread may have a lower priority and need this processor, so yielding is not enough.
     struct timespec pause = {0, 50000};
     nanosleep(&pause, NULL);
   }

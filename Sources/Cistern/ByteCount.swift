@@ -1,26 +1,29 @@
-/// A number of bytes, named by its unit: `.mebibytes(64)`.
+/// A number of bytes in a named unit, such as `.mebibytes(64)`.
 public struct ByteCount: Sendable, Hashable, Comparable {
-  /// The count, in bytes.
+  /// The number of bytes.
   public let bytes: Int
 
-  /// Creates a count of single bytes.
+  /// Creates a count of bytes.
   public init(bytes: Int) {
     self.bytes = bytes
   }
 
-  /// A count of single bytes.
+  /// Returns a count of bytes.
   public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: count) }
 
-  /// A count of kibibytes, 1,024 bytes each; the largest count that fits where the product does not.
+  /// Returns a count of kibibytes, which have 1,024 bytes. The result is the nearest valid count if the product
+  /// overflows.
   public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count, unit: 1 << 10) }
 
-  /// A count of mebibytes, 1,024 kibibytes each; the largest count that fits where the product does not.
+  /// Returns a count of mebibytes, which have 1,024 kibibytes. The result is the nearest valid count if the product
+  /// overflows.
   public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count, unit: 1 << 20) }
 
-  /// A count of gibibytes, 1,024 mebibytes each; the largest count that fits where the product does not.
+  /// Returns a count of gibibytes, which have 1,024 mebibytes. The result is the nearest valid count if the product
+  /// overflows.
   public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count, unit: 1 << 30) }
 
-  /// Orders by the number of bytes.
+  /// Returns whether the first count has fewer bytes than the second.
   public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
   private init(_ count: Int, unit: Int) {

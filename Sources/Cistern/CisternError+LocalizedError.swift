@@ -5,12 +5,12 @@
 #endif
 
 extension CisternError: LocalizedError {
-  /// The message, the operation that failed, the cause, and advice: `localizedDescription` returns it.
+  /// The message, the operation that failed, the cause and advice. `localizedDescription` returns it.
   public var errorDescription: String? { description }
 
-  /// The cause, if there is one.
+  /// The cause, if any.
   public var failureReason: String? { cause.map { "\($0)" } }
 
-  /// What to do, if the message does not say it.
+  /// The remedy, or nil if the message contains it.
   public var recoverySuggestion: String? { code.advice }
 }

@@ -1,53 +1,61 @@
-/// What went wrong, in which operation, why, and what to do about it.
+/// An error with the failed operation, the cause and a remedy.
 ///
-/// A miss is not an error, and neither is damage on disk, which is set aside and reported
-/// (``StoreReport``): what is thrown is what the caller, or whoever runs the program, has to mend.
+/// A miss is not an error. Damage on disk is not an error either: it is set aside and reported in a ``StoreReport``.
+/// An error is thrown only for a problem that the caller, or the person who runs the program, must solve.
 public struct CisternError: Error, Sendable {
   /// The kind of failure, for code to switch on.
   public enum Code: Sendable, Hashable {
-    /// A limit, name or option that cannot be: the message names it and says what is allowed.
+    /// A limit, name or option is invalid. The message names it and the allowed values.
     case invalidArgument
-    /// The directory is a file, cannot be created, or is not ours to read or write.
+    /// The directory is a file, cannot be created, or is not readable or writable for the process.
     case directoryUnusable
-    /// The disk, or the store's limit on it, has no room for what must be there.
+    /// The disk has no room for the required data, or the store's limit is too low for it.
     case noSpace
-    /// Another process holds the store in a way that cannot be shared.
+    /// Another process uses the store in a way that cannot be shared.
     case storeInUse
-    /// The store or cache is open in this process with other settings or types, or a cache's records were written by
-    /// another codec. The message names the difference.
+    /// The store or cache is open in this process with other settings or types, or another codec wrote a cache's
+    /// records. The message states the difference.
     case conflictingOpen
-    /// The store was closed, or belongs to the process that this one was forked from.
+    /// The store was closed, or it belongs to the parent process of a fork.
     case storeClosed
     /// The store is read-only.
     case readOnly
-    /// The write was refused: it is larger than the tier can ever hold.
+    /// The write was refused, because it is larger than the tier can ever hold.
     case tooLarge
-    /// The value could not be encoded. Memory holds it if the cache has a weigher; else nothing was stored.
+    /// The value could not be encoded. If the cache has a weigher, memory holds the value. Otherwise, nothing was
+    /// stored.
     case notEncodable
-    /// A draft wrote keys that have changed below it since; nothing was saved. The cause is a ``DraftConflictError``.
+    /// A key that a draft wrote has changed below the draft, so nothing was saved. The cause is a
+    /// ``DraftConflictError``.
     case conflict
-    /// A value could not be merged with the one that is cached, which stays; the arriving one is not stored.
+    /// A new value could not be merged with the cached one. The cached value stays, and the new one is not stored.
     case notMerged
-    /// Neither tier has the value, and nothing may be fetched (``LoadPolicy/cachedOnly``).
+    /// Neither tier has the value, and the load policy does not allow a fetch (``LoadPolicy/cachedOnly``).
     case notCached
-    /// The caller waited as long as it wanted to (``LoadPolicy/timingOut(after:)``).
+    /// The caller's time limit passed (``LoadPolicy/timingOut(after:)``).
     case timedOut
-    /// A fetch loads a key whose own fetch waits for it, directly or through others: neither could end.
+    /// A fetch loads a key whose fetch waits for it, directly or through others. Neither of them could end.
     case cyclicLoad
-    /// The disk failed; what was staged before it and not yet committed is not on disk.
+    /// The disk failed. Writes that were staged but not committed are not on disk.
     case diskFailed
   }
 
   /// The kind of failure.
   public let code: Code
-  /// What was wrong, and what to do: a sentence for a person.
+  /// A sentence for people, which states the problem and its remedy.
   public let message: String
   /// The operation, and the path, cache or key that it concerned.
   public let location: String
-  /// The error beneath, if there was one.
+  /// The underlying error, if any.
   public let cause: (any Error)?
 
-  /// Creates an error; a user's own second tier throws these too.
+  /// Creates an error. Custom second tiers throw these errors, too.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of failure.
+  ///   - message: A sentence that states the problem and its remedy.
+  ///   - location: The operation, and the path, cache or key that it concerned.
+  ///   - cause: The underlying error.
   public init(_ code: Code, _ message: String, location: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
@@ -57,7 +65,7 @@ public struct CisternError: Error, Sendable {
 }
 
 extension CisternError: CustomStringConvertible {
-  /// The message, the operation that failed, the cause, and advice if there is any, on one line.
+  /// The message, the operation that failed, the cause and any advice, on one line.
   public var description: String {
     var text = "\(message) (\(location))"
     if let cause { text += ": \(cause)" }
@@ -67,7 +75,7 @@ extension CisternError: CustomStringConvertible {
 }
 
 extension CisternError.Code {
-  /// A remedy that does not depend on the case; nil for kinds of failure whose messages name one.
+  /// A remedy that does not depend on the case, or nil if messages of this kind contain one.
   var advice: String? {
     switch self {
     case .invalidArgument, .directoryUnusable, .conflictingOpen, .storeInUse, .cyclicLoad: nil

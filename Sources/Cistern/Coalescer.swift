@@ -1,20 +1,19 @@
-/// Lets any number of callers that want the same thing at the same time share one execution of getting it.
+/// Combines concurrent requests for the same key into one execution.
 ///
-/// Nothing is kept: once a flight has landed, the next caller starts another. For values that stay, use ``Cache``, which
-/// coalesces in the same way.
+/// A coalescer keeps no values: after a flight completes, the next caller starts another one. ``Cache`` coalesces
+/// requests in the same way and keeps the values.
 ///
 /// ```swift
 /// let profiles = Coalescer<Int, Profile>()
 /// let profile = try await profiles.value(forKey: id) { id in try await client.profile(id) }
 /// ```
 ///
-/// - A flight is a task of its own: cancelling one caller leaves the others alone, and the caller returns at once with
-///   `CancellationError`. When the last one leaves, the flight is cancelled.
-/// - An error goes to every waiter of the flight, and is not kept: a retry from a `catch` block starts a new flight.
-/// - The flight runs at the highest priority among its waiters, and sees the task-local values of its first.
+/// - Each flight runs in a separate task. A cancelled caller returns at once with `CancellationError`, and the other
+///   callers continue to wait. When the last caller leaves, the flight is cancelled.
+/// - An error goes to every waiter of the flight and is not kept. A retry from a `catch` block starts a new flight.
+/// - The flight runs at the highest priority among its waiters, with the task-local values of the first one.
 ///
-/// Named after what Go's `singleflight` does; identity of flights and reference-counted cancellation come from the
-/// practice of Caffeine and of .NET's HybridCache.
+/// The coalescer corresponds to Go's `singleflight`, with reference-counted cancellation.
 public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let table: EntryTable<Key, Value>
   @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
@@ -22,20 +21,27 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   /// Creates a coalescer.
   ///
   /// - Parameters:
-  ///   - completesAbandonedFlights: whether a flight whose callers have all been cancelled runs to its end; newcomers
-  ///     can still join it. Else it is cancelled.
-  ///   - taskExecutor: where flights run; nil for the global pool.
+  ///   - completesAbandonedFlights: Whether a flight continues after all its callers were cancelled. New callers can
+  ///     then still join it. If false, the flight is cancelled.
+  ///   - taskExecutor: The executor of the flights, or nil for the global pool.
   public init(completesAbandonedFlights: Bool = false, taskExecutor: (any TaskExecutor)? = nil) {
     table = EntryTable(
       shardCount: MemorySizing.defaultShardCount, policy: .lru, budget: MemoryBudget(costLimit: 0, countLimit: 0))
     pilot = EntryTable.Pilot(taskExecutor: taskExecutor, completesAbandonedFlights: completesAbandonedFlights)
   }
 
-  /// The value that `fetch` brings; runs it once for all callers that ask for `key` before it returns.
+  /// Returns the value that `fetch` returns, with one execution for all concurrent callers with the same key.
   ///
-  /// Runs on the caller's actor; `fetch` runs in a task of its own. Throws what `fetch` throws, and `CancellationError`
-  /// promptly when the calling task is cancelled. Throws `CisternError` with the code ``CisternError/Code/cyclicLoad`` inside a
-  /// fetch that the flight itself waits for. O(1) a caller.
+  /// This method runs on the caller's actor, and `fetch` runs in a separate task.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - fetch: A closure that produces the value of the key.
+  /// - Returns: The value from this caller's `fetch` or from that of an earlier caller.
+  /// - Throws: The error that `fetch` throws, or `CancellationError` promptly after the calling task is cancelled.
+  ///   Inside a fetch that the flight waits for, throws `CisternError` with the code
+  ///   ``CisternError/Code/cyclicLoad``.
+  /// - Complexity: O(1) for each caller.
   @inlinable
   public nonisolated(nonsending) func value(
     forKey key: Key, fetch: @escaping @Sendable (Key) async throws -> Value
@@ -59,7 +65,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     }
   }
 
-  /// Joins or leads. Apart from the waiting, and not inlined, so that the frames of those who wait are small.
+  /// Joins the key's flight, or starts one. This is separate and not inlined, which keeps the task frames of the
+  /// waiters small.
   @inlinable
   @inline(never)
   func board(
@@ -88,8 +95,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
     flight.work.startTask {
-      // The same twice: a task that is told of no executor at all has less to ask each time it is switched to, and a closure
-      // that is passed on takes another around it, and an asynchronous frame.
+      // The two branches differ only in the executor. A task without an executor preference is faster at each switch.
+      // A shared closure would add another closure and an asynchronous frame.
       if let taskExecutor = pilot.taskExecutor {
         flight.work.run(
           Task(executorPreference: taskExecutor, priority: priority) { [table] in
@@ -110,19 +117,21 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, in table: EntryTable<Key, Value>,
     fetch: @Sendable (Key) async throws -> Value
   ) async {
-    // Nothing starts where all waiters left before it began.
+    // The fetch does not start if all waiters left before the task began.
     guard !flight.work.isCancelled else { return }
     let outcome: Result<Value, any Error>
     do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
     table.land(flight, outcome, forKey: key, hash: hash)
   }
 
-  /// Lets the next caller start a flight of its own, even while one for `key` is on its way. Those who wait for it get
-  /// its result.
+  /// Makes the next caller start a new flight, even if one for `key` is in progress. The waiters of that flight still
+  /// receive its result.
+  ///
+  /// - Parameter key: The key.
   public func forget(_ key: Key) {
     table.write(nil, forKey: key, hash: table.hash(key)) { _, _, _ in false }
   }
 
-  /// The number of keys whose flight is on its way and can be joined. Takes all locks at once: for checks.
+  /// The number of keys with a flight that can be joined. This takes all locks at once, so use it for checks only.
   public var flightCount: Int { table.snapshot().inProgressCount }
 }

@@ -1,19 +1,19 @@
-/// Who uses an environment otherwise than by a pooled reader: writers, copies, surplus readers. Guarded by
-/// `Environment.activity`.
+/// The operations inside an environment that use no pooled reader: writes, copies and surplus reads. Guarded by the
+/// lock of `Environment.activity`.
 struct Activity: Sendable {
-  /// Once the last owner closed the environment; nothing begins any more.
+  /// Whether the last owner closed the environment. No operation may begin when this is true.
   var isClosing = false
-  /// The threads inside, one entry for each thing that they do.
+  /// The threads inside the environment, with one element for each operation.
   var threads: [UInt] = []
-  /// The threads that write, or wait to.
+  /// The threads that write or wait for the write lock.
   var writers: [UInt] = []
 
-  /// One of the thread's uses ended.
+  /// Removes one operation of the thread.
   mutating func leave(_ thread: UInt) {
     if let index = threads.lastIndex(of: thread) { threads.remove(at: index) }
   }
 
-  /// The thread's write transaction ended.
+  /// Removes the thread from the writers.
   mutating func stopWriting(_ thread: UInt) {
     writers.removeAll { $0 == thread }
   }

@@ -6,7 +6,10 @@
   import Darwin
 #endif
 
-/// A number that no other live thread has. Even, and never zero: it is the address of the thread's own block.
+/// Returns a number that no other live thread has.
+///
+/// The number is the address of the thread's control block. It is even and never zero, and `ReaderPool` uses its
+/// lowest bit as a flag.
 @inlinable
 func currentThread() -> UInt {
   #if canImport(Glibc)
@@ -16,7 +19,8 @@ func currentThread() -> UInt {
   #endif
 }
 
-/// Lets other threads run while waiting for what has no queue to wait in: a few turns, then short sleeps.
+/// Gives the processor to other threads while the caller polls a condition. Yields 63 times, then sleeps 200
+/// microseconds each time.
 func backOff(turn: inout Int) {
   turn += 1
   if turn < 64 {

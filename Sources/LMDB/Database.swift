@@ -1,13 +1,14 @@
 import CLMDB
 
-/// A table of an environment, opened once for the environment's life. Use it with that environment only.
+/// A named or unnamed database of an environment. The handle stays open as long as the environment, and is valid only
+/// with it.
 @usableFromInline
 package protocol DatabaseHandle: Sendable {
-  /// LMDB's number of the table.
+  /// The number that LMDB gave to the database.
   var index: UInt32 { get }
 }
 
-/// A table whose keys are bytes, 1 to 511 of them, in the order of their bytes.
+/// A database with keys of 1 to 511 bytes, in bytewise order.
 @usableFromInline
 package struct Database: DatabaseHandle, Hashable {
   @usableFromInline
@@ -19,7 +20,7 @@ package struct Database: DatabaseHandle, Hashable {
   }
 }
 
-/// A table whose keys are numbers, in their order.
+/// A database with unsigned integer keys, in numeric order.
 @usableFromInline
 package struct IntegerDatabase: DatabaseHandle, Hashable {
   @usableFromInline
@@ -31,22 +32,22 @@ package struct IntegerDatabase: DatabaseHandle, Hashable {
   }
 }
 
-/// Sizes of one table.
+/// The size of one database.
 package struct DatabaseStatistics: Sendable, Equatable {
-  /// Bytes of a page.
+  /// The size of a page in bytes.
   package let pageSize: Int
-  /// Pages from the root to an entry.
+  /// The number of pages on the path from the root to an entry.
   package let depth: Int
-  /// Entries.
+  /// The number of entries.
   package let entryCount: Int
-  /// Pages that lead to others.
+  /// The number of branch pages.
   package let branchPageCount: Int
-  /// Pages of entries.
+  /// The number of leaf pages.
   package let leafPageCount: Int
-  /// Pages of values that no leaf holds.
+  /// The number of overflow pages, which hold values that are too large for a leaf.
   package let overflowPageCount: Int
 
-  /// All pages of the table.
+  /// The number of all pages of the database.
   package var pageCount: Int { branchPageCount + leafPageCount + overflowPageCount }
 
   init(of index: MDB_dbi, in transaction: OpaquePointer) throws(LMDBError) {

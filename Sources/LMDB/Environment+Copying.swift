@@ -9,11 +9,17 @@ import CLMDB
 #endif
 
 extension Environment {
-  /// Writes a snapshot to `data.mdb` in the directory, which is created where it is missing; `compacting` leaves out free
-  /// pages, which is the only way to make a file smaller. Returns when it is on disk.
+  /// Writes a snapshot to `data.mdb` in the directory, and returns when the copy is on disk.
   ///
-  /// Neither waits for writers nor holds them up, but keeps its snapshot's pages from being used again meanwhile. Throws
-  /// where the file exists; what was begun is removed when anything fails.
+  /// A missing directory is created. If an error occurs, the incomplete file is removed.
+  ///
+  /// A compacting copy does not wait for writers and does not block them. Without compaction, LMDB holds the write
+  /// lock while it copies the meta pages. In both cases, the pages of the snapshot cannot be reused during the copy.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory, which must not contain `data.mdb`.
+  ///   - compacting: Whether to omit free pages. Only a compacting copy makes a file smaller.
+  /// - Throws: ``LMDBError`` if the file exists or cannot be written.
   package func copy(to directory: String, compacting: Bool) throws(LMDBError) {
     let operation = "copy to \(directory)"
     try prepareDirectory(directory, isReadOnly: false)

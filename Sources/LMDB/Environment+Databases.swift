@@ -1,17 +1,23 @@
 import CLMDB
 
 extension Environment {
-  /// Opens the table `name`, or the unnamed one that holds the others' names (nil); creates it unless the environment is
-  /// read-only. The same table for the same name.
+  /// Opens the database with the name, or the unnamed database for nil. Creates a missing database unless the
+  /// environment is read-only.
   ///
-  /// For the start, before other threads use the environment: transactions that are open already don't see the table.
-  /// Throws `busy` inside a write transaction, `databaseNotFound` where it is missing and cannot be created,
-  /// `incompatible` where it was created with other keys.
+  /// The unnamed database contains the names of the others. The same name always returns the same handle.
+  ///
+  /// Call this before other threads use the environment, because transactions that are already open do not see the
+  /// database.
+  ///
+  /// - Throws: ``LMDBError`` with one of these codes:
+  ///   - `busy` if the calling thread is inside a write transaction.
+  ///   - `databaseNotFound` if the database is missing and cannot be created.
+  ///   - `incompatible` if the database was created with the other kind of keys.
   package func openDatabase(named name: String?) throws(LMDBError) -> Database {
     Database(index: try openIndex(named: name, flags: 0))
   }
 
-  /// As ``openDatabase(named:)``, for a table whose keys are numbers.
+  /// Opens a database with integer keys, like ``openDatabase(named:)``.
   package func openIntegerDatabase(named name: String) throws(LMDBError) -> IntegerDatabase {
     IntegerDatabase(index: try openIndex(named: name, flags: UInt32(MDB_INTEGERKEY)))
   }
@@ -30,7 +36,7 @@ extension Environment {
             unsafe mdb_txn_abort(transaction!)
             throw error
           }
-          // Committing leaves the table open for later transactions; aborting would close it.
+          // A commit keeps the handle open for later transactions. An abort would close it.
           try check(unsafe mdb_txn_commit(transaction!), operation)
           return index
         }

@@ -1,7 +1,7 @@
 import CLMDB
 
 extension Environment {
-  /// Whether the data file that is open is the one that lies in the directory now: another process may have replaced it.
+  /// Returns whether the open data file is still the one in the directory. Another process may have replaced it.
   package func isInPlace() throws(LMDBError) -> Bool {
     let operation = "look at the data file"
     return try withDataFile(operation) { (descriptor) throws(LMDBError) in
@@ -16,13 +16,14 @@ extension Environment {
     }
   }
 
-  /// Whether the lock file that is open is the one that lies in the directory now. Processes that have different ones do
-  /// not see each other's locks.
+  /// Returns whether the open lock file is still the one in the directory.
+  ///
+  /// Processes with different lock files do not see one another's locks.
   package func isLockInPlace() -> Bool {
     EnvironmentFiles(in: directory).lock == files.lock
   }
 
-  /// Runs `body` with the descriptor of the data file, which is LMDB's own.
+  /// Calls `body` with the descriptor of the data file. LMDB owns the descriptor, so `body` must not close it.
   func withDataFile<Result>(
     _ operation: String, _ body: (Int32) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {

@@ -1,25 +1,25 @@
 import CLMDB
 
-/// What an environment is, and how full.
+/// The limits and the current size of an environment.
 package struct EnvironmentInformation: Sendable, Equatable {
-  /// The size of the map in bytes: the file's limit.
+  /// The size of the map in bytes, which limits the size of the file.
   package let mapSize: Int
-  /// Bytes of a page.
+  /// The size of a page in bytes.
   package let pageSize: Int
-  /// Pages that the file has come to, free ones included; it shrinks with none.
+  /// The number of pages in the file, including free ones. It never decreases.
   package let pageCount: Int
-  /// The number of the last commit.
+  /// The transaction number of the last commit.
   package let lastTransaction: UInt
-  /// Reader slots, of all processes.
+  /// The number of reader slots for all processes together.
   package let maximumReaders: Int
-  /// Reader slots ever used at once.
+  /// The highest number of reader slots that were in use at once.
   package let readerCount: Int
-  /// The file's length in bytes.
+  /// The length of the file in bytes.
   package let fileSize: Int
 }
 
 extension Environment {
-  /// What the environment is, and how full, as of the last commit. Constant time; takes no transaction.
+  /// Returns the limits and the size of the environment after the last commit. O(1); begins no transaction.
   package func information() throws(LMDBError) -> EnvironmentInformation {
     try whileOpen("read information") { () throws(LMDBError) in
       var information = unsafe MDB_envinfo()
@@ -36,14 +36,15 @@ extension Environment {
     }
   }
 
-  /// Pages that are free for use by later commits, or by none yet because a reader may see them. Linear in the number of
-  /// commits that freed them: not for every commit.
+  /// Returns the number of free pages. Some cannot be reused yet, because a reader may see them.
+  ///
+  /// O(n) for n commits that freed these pages, so do not call this after every commit.
   package func freePageCount() throws(LMDBError) -> Int {
     try withRead { (transaction) throws(LMDBError) in
       var cursor = try transaction.cursor(in: freeList)
       var count = 0
       while try cursor.moveToNext() {
-        // An entry is a list of pages, behind its length.
+        // An entry is a list of page numbers, preceded by its length.
         if let pages = cursor.value, pages.byteCount >= MemoryLayout<UInt>.size {
           count += Int(unsafe pages.unsafeLoadUnaligned(as: UInt.self))
         }
@@ -52,13 +53,14 @@ extension Environment {
     }
   }
 
-  /// LMDB's own table of free pages; its statistics tell its pages, not the free ones.
+  /// The database in which LMDB lists free pages. Its statistics count the pages of the list, not the free pages.
   package var freeList: IntegerDatabase { IntegerDatabase(index: 0) }
 
-  /// LMDB's own table of the names of the others, and of what is kept without a name.
+  /// The unnamed database, which contains the names of the others and the entries stored without a name.
   package var mainDatabase: Database { Database(index: 1) }
 
-  /// Waits until what was committed is on disk; with `force`, also where the durability is `noSync` or `noMetaSync`.
+  /// Waits until all commits are on disk. With `force`, also writes to disk if the durability is `noSync` or
+  /// `noMetaSync`.
   package func synchronize(force: Bool = true) throws(LMDBError) {
     try whileOpen("synchronize") { () throws(LMDBError) in
       if options.isReadOnly { throw LMDBError(.readOnly, operation: "synchronize", message: "nothing is written") }

@@ -1,15 +1,15 @@
 import CLMDB
 
-/// A reader slot that is taken.
+/// A reader slot that is in use.
 package struct ReaderSlot: Sendable, Equatable {
-  /// The process that took it.
+  /// The ID of the process that uses the slot.
   package let process: Int32
-  /// The commit whose pages it keeps from being used again; nil while it only keeps the slot.
+  /// The commit whose pages the slot protects from reuse, or nil if its transaction is idle.
   package let transaction: UInt?
 }
 
 extension Environment {
-  /// Frees the reader slots of processes that died, whose snapshots would keep the file growing; answers how many.
+  /// Frees the reader slots of dead processes, and returns their number. Their snapshots would make the file grow.
   @discardableResult
   package func clearStaleReaders() throws(LMDBError) -> Int {
     try whileOpen("clear stale readers") { () throws(LMDBError) in
@@ -19,12 +19,13 @@ extension Environment {
     }
   }
 
-  /// The reader slots that are taken, by all processes; linear in their number. A slot with an old transaction keeps the
-  /// file growing.
+  /// Returns the reader slots that are in use in all processes. A slot with an old transaction makes the file grow.
+  ///
+  /// O(n) for n slots.
   package func readers() throws(LMDBError) -> [ReaderSlot] {
     var text = ""
     try whileOpen("list the readers") { () throws(LMDBError) in
-      // LMDB tells them only as lines of text: process, thread, transaction or a dash, below a heading.
+      // LMDB reports slots only as text: a heading, then a line with process, thread, and transaction or a dash.
       let status = unsafe withUnsafeMutablePointer(to: &text) { text in
         unsafe mdb_reader_list(
           handle,
@@ -34,7 +35,7 @@ extension Environment {
             return 0
           }, text)
       }
-      // The number of lines, or a failure.
+      // The status is the number of lines, or negative for an error.
       if status < 0 { throw LMDBError(status: status, operation: "list the readers") }
     }
     return text.split(separator: "\n").compactMap { line in

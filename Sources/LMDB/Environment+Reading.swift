@@ -2,10 +2,10 @@ import CLMDB
 import Synchronization
 
 extension Environment {
-  /// Runs `body` in a read transaction: one consistent snapshot, which neither waits for writers nor holds them up.
+  /// Calls `body` with a read transaction, which is one consistent snapshot.
   ///
-  /// The main way to read. Costs little more than LMDB's own renewing and resetting. May be nested, and called inside a
-  /// write transaction, whose changes it does not see.
+  /// A read transaction does not wait for writers and does not block them. Calls may be nested. Inside a write
+  /// transaction, the snapshot does not contain that transaction's changes.
   @inlinable
   package func withRead<Result: ~Copyable>(
     _ body: (borrowing ReadTransaction) throws(LMDBError) -> Result
@@ -14,21 +14,23 @@ extension Environment {
     return try body(transaction)
   }
 
-  /// Begins a read transaction that ends with its scope: for callers whose own errors pass through, as `rethrows`.
+  /// Begins a read transaction that ends with its scope.
+  ///
+  /// This is for callers whose closures throw other errors, which ``withRead(_:)`` does not pass through.
   @inlinable
   @_lifetime(borrow self)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     let thread = currentThread()
     let place = unsafe pool.places + ReaderPool.home(of: thread)
     let state = unsafe place.pointee.state.load(ordering: .relaxed)
-    // An idle transaction's address is even, and greater than the states of an empty and a closed place.
+    // The address of an idle transaction is even and greater than the states of an empty and a closed place.
     if state & 1 == 0, state > ReaderPool.Place.closed,
       forkWatch.count.load(ordering: .relaxed) == forkCount,
       unsafe place.pointee.state.compareExchange(
         expected: state, desired: ReaderPool.Place.lent(to: thread), ordering: .acquiring
       ).exchanged
     {
-      // The exchange made the transaction this thread's own.
+      // The exchange gave this thread sole use of the transaction.
       let handle = unsafe OpaquePointer(bitPattern: state)!
       let status = unsafe mdb_txn_renew(handle)
       if status == MDB_SUCCESS {
@@ -40,14 +42,14 @@ extension Environment {
     return try beginReadSlowly(thread)
   }
 
-  /// As `beginRead`, where the thread's own place is empty, lent or closed.
+  /// Begins a read transaction when the thread's home place is empty, lent or closed.
   @usableFromInline
   @inline(never)
   @_lifetime(borrow self)
   func beginReadSlowly(_ thread: UInt) throws(LMDBError) -> ReadTransaction {
     if isInherited { throw .forked("begin a read") }
     let home = ReaderPool.home(of: thread)
-    // Once LMDB has no reader slot left, only idle transactions will do.
+    // When LMDB has no free reader slot, only idle transactions can be used.
     var isFull = false
     for step in 0..<ReaderPool.capacity {
       let place = unsafe pool.places + (home + step) % ReaderPool.capacity
@@ -71,7 +73,7 @@ extension Environment {
     return try beginSurplusRead(thread)
   }
 
-  /// Begins a reader; where there is no slot left, once more after the slots of dead processes are free.
+  /// Begins a reader. If no reader slot is free, frees the slots of dead processes and tries again.
   private func beginReader(_ transaction: inout OpaquePointer?) -> Int32 {
     let status = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
     var cleared: Int32 = 0
@@ -81,7 +83,7 @@ extension Environment {
     return unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
   }
 
-  /// A read beyond the pool's places: begun and ended each time.
+  /// Begins a read transaction outside the pool. The transaction ends with the read.
   @_lifetime(borrow self)
   private func beginSurplusRead(_ thread: UInt) throws(LMDBError) -> ReadTransaction {
     try enter(thread, "begin a read")
@@ -101,7 +103,7 @@ extension Environment {
     leave(currentThread())
   }
 
-  /// Ends a transaction that cannot be renewed, and empties its place, which the caller holds.
+  /// Ends a transaction that LMDB could not renew, and marks its place as empty. The caller holds the place.
   @usableFromInline
   @inline(never)
   func discard(_ transaction: OpaquePointer?, at place: UnsafeMutablePointer<ReaderPool.Place>) {

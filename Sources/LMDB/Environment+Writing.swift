@@ -1,10 +1,12 @@
 import CLMDB
 
 extension Environment {
-  /// Runs `body` in the write transaction, and commits it; where `body` throws, aborts it.
+  /// Calls `body` with a write transaction and commits it. Aborts the transaction if `body` throws.
   ///
-  /// Blocks the thread while another thread or process writes. Throws `busy` inside a write transaction of the same
-  /// thread, where LMDB would wait for ever, and what the commit throws: then nothing was changed.
+  /// The calling thread blocks while another thread or process writes.
+  ///
+  /// - Throws: An error from `body` or from the commit; nothing changes then. Throws ``LMDBError`` with the code
+  ///   `busy` inside a write transaction of the same thread, because LMDB would deadlock.
   @discardableResult
   package func withWrite<Result>(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Result

@@ -9,28 +9,29 @@ import Locking
   import Darwin
 #endif
 
-/// An LMDB environment: a directory with a data and a lock file, mapped into this process once.
+/// An LMDB environment: a directory with a data file and a lock file, mapped once into this process.
 ///
-/// Opening the same directory again, by whatever path, gives the same environment; each opening is ended by one
-/// ``close()``, and the last of these closes it. LMDB forbids two in one process: closing either would drop the locks
-/// of both.
+/// All openings of a directory share one environment, even through different paths. Each opening needs one
+/// ``close()``, and the last one closes the environment. LMDB forbids a second environment on the same files in a
+/// process, because closing one would drop the locks of both.
 ///
-/// Sendable: LMDB's environment may be used by any thread but while it is opened and closed. It is opened before anyone
-/// else has it, and closed when no transaction or other use is left and none can begin.
+/// The type is `Sendable` because LMDB environments are thread-safe except when they open and close. No other thread
+/// has the environment during the opening. It closes when no operation is left and none can begin.
 @safe
 @usableFromInline
 package final class Environment: Sendable {
-  /// The directory, as it was named by whoever opened it first.
+  /// The directory, as the first opening named it.
   package let directory: String
-  /// How it was opened.
+  /// The options of the first opening.
   package let options: EnvironmentOptions
 
-  // Immutable, and LMDB's own locks guard what it points to; valid until `close` has seen the last user leave.
+  // The pointer is immutable and LMDB synchronizes access to its target. It is valid until `drainAndClose`, which
+  // waits for all operations to end.
   @usableFromInline
   nonisolated(unsafe) let handle: OpaquePointer
   @usableFromInline
   let pool = ReaderPool()
-  /// Where look-ups find the pages of the map.
+  /// The location of the mapped pages, for lookups without LMDB.
   @usableFromInline
   let map = PageMap()
   @usableFromInline
@@ -38,13 +39,14 @@ package final class Environment: Sendable {
   @usableFromInline
   let forkCount: Int
   let process: pid_t
-  /// The files in the directory when they were opened.
+  /// The identities of the files in the directory when they were opened.
   let files: EnvironmentFiles
   let activity = Guarded(Activity())
-  /// Held while a read-only environment opens a table; LMDB leaves that to its user. Otherwise the write lock does it.
+  /// Held while a read-only environment opens a database, which LMDB does not synchronize. In other environments, the
+  /// write lock does so.
   let databaseOpening = Guarded(())
 
-  /// Takes over an open environment. Only the registry calls it.
+  /// Takes ownership of an open environment. Only the registry calls this.
   init(handle: OpaquePointer, directory: String, options: EnvironmentOptions) {
     unsafe self.handle = unsafe handle
     self.directory = directory
@@ -54,30 +56,35 @@ package final class Environment: Sendable {
     files = EnvironmentFiles(in: directory)
   }
 
-  /// Opens the environment in `directory`, creating it (mode 0700, parents as the system's mask says) and its files
-  /// (0600) unless `options` say read-only; or shares the one that is open in this process.
+  /// Opens the environment in the directory, or returns the one that is open in this process.
   ///
-  /// Costs nothing that grows with the file. Throws `truncated` where the file is shorter than its pages say, and
-  /// `conflictingOpen` where it is open with other options.
+  /// Unless the options are read-only, a missing directory is created with mode 0700 and missing files with mode
+  /// 0600. Missing parents get the mode that the system's mask allows. The time does not depend on the size of a
+  /// complete file.
+  ///
+  /// - Throws: ``LMDBError`` with one of these codes, among others:
+  ///   - `truncated` if the file is shorter than its meta page states and lacks pages that are in use.
+  ///   - `conflictingOpen` if the environment is open with other options.
   package static func open(directory: String, options: EnvironmentOptions) throws(LMDBError) -> Environment {
     try EnvironmentRegistry.shared.open(directory: directory, options: options)
   }
 
-  /// Ends one opening. The last one waits for transactions of other threads, which must be short, and closes the files;
-  /// everything that begins after it throws `closed`.
+  /// Ends one opening. The last call waits for the transactions of other threads and closes the files.
   ///
-  /// Throws `busy`, and changes nothing, from inside a transaction of the calling thread. Closing what is closed does
-  /// nothing.
+  /// Operations that begin afterwards throw `closed`. Closing a closed environment does nothing.
+  ///
+  /// - Throws: ``LMDBError`` with the code `busy` if the last call comes from inside a transaction of the calling
+  ///   thread. Nothing changes then.
   package func close() throws(LMDBError) {
     try EnvironmentRegistry.shared.close(self)
   }
 
-  /// Whether the environment came over a fork from another process.
+  /// Whether the environment was inherited from another process by a fork.
   package var isInherited: Bool {
     getpid() != process || forkWatch.count.load(ordering: .relaxed) != forkCount
   }
 
-  /// Runs `body` with the environment kept from closing.
+  /// Calls `body` and prevents the environment from closing until it returns.
   func whileOpen<Result>(
     _ operation: String, _ body: () throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
@@ -100,13 +107,13 @@ package final class Environment: Sendable {
     activity.withLock { $0.leave(thread) }
   }
 
-  /// Whether the calling thread is inside a transaction or another use.
+  /// Whether the calling thread is inside a transaction or another operation.
   var isUsedByCurrentThread: Bool {
     let thread = currentThread()
     return pool.lends(to: thread) || activity.withLock { $0.threads.contains(thread) }
   }
 
-  /// Waits until nobody uses the environment and nobody can, then closes it.
+  /// Rejects new operations, waits until all current ones have ended, and closes the environment.
   func drainAndClose() {
     activity.withLock { $0.isClosing = true }
     pool.close()

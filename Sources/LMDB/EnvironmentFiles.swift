@@ -6,8 +6,11 @@
   import Darwin
 #endif
 
-/// Which files lie in an environment's directory: what tells two environments apart, whatever path leads there. A
-/// directory whose files were both moved away may be opened again beside the environment that still has them open.
+/// The identities of the files in an environment's directory, which identify the environment independently of the
+/// path.
+///
+/// If both files were moved away, the directory can be opened again while the first environment still uses the old
+/// files.
 struct EnvironmentFiles: Sendable, Equatable {
   struct Identity: Sendable, Equatable {
     let device: UInt64
@@ -21,9 +24,9 @@ struct EnvironmentFiles: Sendable, Equatable {
     }
   }
 
-  /// The data file; nil where there is none yet.
+  /// The data file, or nil if it does not exist yet.
   let data: Identity?
-  /// The lock file; nil where there is none yet, or ever, on a read-only file system.
+  /// The lock file, or nil if it does not exist. A read-only file system may never have one.
   let lock: Identity?
 
   init(in directory: String) {
@@ -31,7 +34,7 @@ struct EnvironmentFiles: Sendable, Equatable {
     lock = Identity(of: "\(directory)/lock.mdb")
   }
 
-  /// Whether any file is the same, so that locks would be dropped, or not be seen.
+  /// Returns whether both have a file in common. Opening them separately would drop locks or hide them.
   func overlap(_ other: EnvironmentFiles) -> Bool {
     (data != nil && data == other.data) || (lock != nil && lock == other.lock)
   }

@@ -8,7 +8,7 @@ import CLMDB
   import Darwin
 #endif
 
-/// Opens LMDB's files in the directory. Only the registry calls it, with its lock held.
+/// Opens LMDB's files in the directory. Only the registry calls this, with its lock held.
 func openEnvironment(directory: String, options: EnvironmentOptions) throws(LMDBError) -> Environment {
   let operation = "open \(directory)"
   var created: OpaquePointer?
@@ -23,32 +23,32 @@ func openEnvironment(directory: String, options: EnvironmentOptions) throws(LMDB
     unsafe try requireWholeFile(handle, directory, operation)
     unsafe try prepareMainDatabase(handle, operation)
   } catch {
-    // Also after a failed opening: LMDB leaves what it had begun to the closing.
+    // LMDB requires the close after a failed opening, too.
     unsafe mdb_env_close(handle)
     throw error
   }
   return unsafe Environment(handle: handle, directory: directory, options: options)
 }
 
-/// Has the file system set aside room for the lock file. LMDB writes to it through a map: a page of it for which there is no
-/// room would end the process, at the opening or when more readers come than ever before.
+/// Reserves disk space for the lock file. LMDB writes to the file through a memory map, so a page without space would
+/// kill the process.
 ///
-/// Only while this process does not have the environment open: closing the descriptor drops the process's locks on the
-/// file, which LMDB relies on.
+/// Call this only while this process does not have the environment open. Closing the descriptor drops all locks of
+/// the process on the file, and LMDB relies on them.
 private func reserveLockFile(in directory: String, readers: Int, _ operation: String) throws(LMDBError) {
   #if canImport(Glibc)
     let descriptor = unsafe open("\(directory)/lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    // Whatever keeps it from being opened, LMDB meets as well, and knows whether it matters.
+    // LMDB meets the same error when it opens the file, and decides whether it matters.
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    // A line of the processor's cache for each reader, and three before them; LMDB lengthens what is too short.
+    // One 64-byte cache line for each reader and a header. LMDB extends the file if this is too short.
     let status = posix_fallocate(descriptor, 0, off_t(64 * (readers + 2)))
     if status == ENOSPC || status == EDQUOT { throw LMDBError(status: status, operation: operation) }
   #endif
 }
 
-/// Opens the table without a name, which exists without being opened, but has no order of keys until then: looking a key
-/// up in it would call a function that is not there.
+/// Opens the unnamed database. It always exists, but has no comparison function until it is opened, and a lookup
+/// would call a null pointer.
 private func prepareMainDatabase(_ handle: OpaquePointer, _ operation: String) throws(LMDBError) {
   var transaction: OpaquePointer?
   var index: MDB_dbi = 0
@@ -58,8 +58,11 @@ private func prepareMainDatabase(_ handle: OpaquePointer, _ operation: String) t
   try check(status, operation)
 }
 
-/// Throws where the file is shorter than its newest meta page says: LMDB opens such a file, and reading what is missing
-/// kills the process. A file may be sound all the same, where what it lacks is free; that takes a look at all of it.
+/// Throws if pages that are in use are missing at the end of the file. LMDB opens such a file, and reading a missing
+/// page kills the process.
+///
+/// A file that is shorter than its newest meta page states may be sound, if only free pages are missing. Only a check
+/// of the whole file tells.
 private func requireWholeFile(_ handle: OpaquePointer, _ directory: String, _ operation: String) throws(LMDBError) {
   var descriptor: mdb_filehandle_t = -1
   var information = unsafe MDB_envinfo()
@@ -67,11 +70,12 @@ private func requireWholeFile(_ handle: OpaquePointer, _ directory: String, _ op
   try check(unsafe mdb_env_get_fd(handle, &descriptor), operation)
   try check(unsafe mdb_env_info(handle, &information), operation)
   try check(unsafe mdb_env_stat(handle, &statistics), operation)
-  // The size is read after the last page was: other processes may write meanwhile, and only ever lengthen the file.
+  // The order matters: read the last page number before the file size. Other processes may write in between, but they
+  // only extend the file.
   let size = Int(try fileStatus(descriptor, operation: operation).st_size)
   let pages = unsafe information.me_last_pgno &+ 1
   let (expected, isTooLong) = pages.multipliedReportingOverflow(by: Int(statistics.ms_psize))
-  // Two meta pages are always in use; fewer is a damaged number that went past the largest.
+  // The two meta pages are always in use. A smaller number is a damaged one that overflowed.
   if pages >= 2, !isTooLong, size >= expected { return }
   do {
     _ = try DataFileCheck.run("\(directory)/data.mdb")
@@ -81,8 +85,10 @@ private func requireWholeFile(_ handle: OpaquePointer, _ directory: String, _ op
 }
 
 extension EnvironmentOptions {
-  /// LMDB's flags. Always without thread-local readers: Swift's tasks may read twice on one thread. Never a writable
-  /// map: a stray pointer would reach the file, and a full disk kill the process.
+  /// The flags for LMDB.
+  ///
+  /// Reader slots are never thread-local, because Swift tasks may read twice on one thread. The map is never
+  /// writable: a stray pointer would change the file, and a full disk would kill the process.
   var flags: UInt32 {
     var flags = MDB_NOTLS
     if isReadOnly { flags |= MDB_RDONLY }
@@ -95,7 +101,7 @@ extension EnvironmentOptions {
     return UInt32(flags)
   }
 
-  /// Throws where an option cannot be.
+  /// Throws if an option is out of range.
   func validate() throws(LMDBError) {
     func require(_ holds: Bool, _ rule: String) throws(LMDBError) {
       if !holds { throw LMDBError(.invalidArgument, operation: "open", message: rule) }

@@ -1,28 +1,31 @@
-/// How an environment is opened. Whoever opens it a second time in this process must say the same.
+/// The options of an environment. All openings in a process must have the same options.
 @usableFromInline
 package struct EnvironmentOptions: Sendable, Equatable {
-  /// What a commit waits for.
+  /// The data that a commit waits for.
   package enum Durability: Sendable, Equatable {
-    /// Everything is on disk: nothing committed is lost.
+    /// A commit waits for all pages. No commit is lost.
     case sync
-    /// Everything but the last meta page: a power cut may undo the last transaction, and damages nothing.
+    /// A commit waits for all pages except the meta page. A power failure may undo the last commit, but damages
+    /// nothing.
     case noMetaSync
-    /// Nothing: the death of the process loses nothing, and a power cut may damage everything.
+    /// A commit waits for nothing. A process crash loses nothing, but a power failure may damage the whole file.
     case noSync
   }
 
-  /// The size of the map in bytes, which the file never exceeds. Address space only, until it is used. Rounded up to
-  /// whole pages; a file that is larger already has its own size.
+  /// The size of the map in bytes, which limits the size of the file. It is rounded up to whole pages.
+  ///
+  /// The map is address space only until it is used. A file that is already larger keeps its size.
   package var mapSize: Int
-  /// How many named databases can be opened. Every transaction pays for each that is.
+  /// The highest number of named databases. Each open database makes every transaction slower.
   package var maximumDatabases: Int
-  /// How many read transactions, of all processes, can be open at once; decided by whoever opens first.
+  /// The highest number of concurrent read transactions in all processes. The first process that opens the
+  /// environment sets it.
   package var maximumReaders: Int
-  /// Whether nothing is ever written; the directory and its file must exist.
+  /// Whether the environment never writes. The directory and its data file must exist.
   package var isReadOnly: Bool
-  /// What a commit waits for.
+  /// The data that a commit waits for.
   package var durability: Durability
-  /// Whether the system reads ahead of what is asked for: good for a file that fits memory, bad for one that does not.
+  /// Whether the system reads ahead of requests. This is good if the file fits in memory, and bad otherwise.
   package var readsAhead: Bool
 
   package init(

@@ -8,27 +8,26 @@ import Locking
   import Darwin
 #endif
 
-/// The environments that are open in this process, one for each lock file.
+/// The environments that are open in this process, with one entry for each lock file.
 ///
-/// Nothing else opens or closes LMDB's files: closing any descriptor of the lock file, even one of its own, would drop
-/// the locks that every other one holds.
+/// Only the registry opens and closes LMDB's files. Closing any descriptor of a lock file drops all locks of the
+/// process on it.
 final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
   private struct Entry: Sendable {
     let environment: Environment
     let files: EnvironmentFiles
-    /// Openings that were not closed; zero while the last of them closes.
+    /// The number of openings that were not closed. It is zero while the last one closes.
     var owners = 1
   }
 
   private enum Attempt: Sendable {
     case opened(Environment)
-    /// The environment of this directory is closing: wait for it, outside the lock.
+    /// The environment of this directory is closing. The caller must wait outside the lock.
     case closing
   }
 
-  // Guarded by its own lock.
   private let entries = Guarded<[Entry]>([])
 
   func open(directory: String, options: EnvironmentOptions) throws(LMDBError) -> Environment {
@@ -37,7 +36,7 @@ final class EnvironmentRegistry: Sendable {
     var turn = 0
     while true {
       let attempt = try entries.withLock { (entries) throws(LMDBError) -> Attempt in
-        // Inherited ones are left as they are: closing them would damage the parent's.
+        // Inherited environments are dropped without being closed, because closing them would damage the parent's.
         entries.removeAll { $0.environment.isInherited }
         let files = EnvironmentFiles(in: directory)
         if let index = entries.firstIndex(where: { $0.files.overlap(files) }) {
@@ -75,7 +74,7 @@ final class EnvironmentRegistry: Sendable {
     entries.withLock { $0.removeAll { $0.environment === environment } }
   }
 
-  /// Throws where a second opening asks for anything else than the first, or would mean another file.
+  /// Throws if a second opening has other options than the first, or would open a different file.
   private func requireSame(
     _ entry: Entry, _ options: EnvironmentOptions, _ files: EnvironmentFiles, _ directory: String
   ) throws(LMDBError) {

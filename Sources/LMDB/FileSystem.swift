@@ -6,22 +6,24 @@
   import Darwin
 #endif
 
-/// The status of what `path` leads to.
+/// Returns the status of the file that the path leads to.
 func fileStatus(_ path: String, operation: @autoclosure () -> String) throws(LMDBError) -> stat {
   var status = stat()
   guard unsafe stat(path, &status) == 0 else { throw LMDBError(status: errno, operation: operation()) }
   return status
 }
 
-/// The status of an open file.
+/// Returns the status of an open file.
 func fileStatus(_ descriptor: Int32, operation: @autoclosure () -> String) throws(LMDBError) -> stat {
   var status = stat()
   guard unsafe fstat(descriptor, &status) == 0 else { throw LMDBError(status: errno, operation: operation()) }
   return status
 }
 
-/// Creates the directory where it is missing, with mode 0700, and its parents as `mkdir -p` does; throws where the path
-/// leads to anything else.
+/// Ensures that the directory exists, unless it is opened read-only. A new directory has mode 0700; parents are
+/// created as `mkdir -p` creates them.
+///
+/// Throws if the path does not lead to a directory.
 func prepareDirectory(_ path: String, isReadOnly: Bool) throws(LMDBError) {
   let operation = "open \(path)"
   guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -32,14 +34,14 @@ func prepareDirectory(_ path: String, isReadOnly: Bool) throws(LMDBError) {
   guard status.st_mode & S_IFMT == S_IFDIR else { throw LMDBError(status: ENOTDIR, operation: operation) }
 }
 
-/// Creates a file, mode 0600, and opens it for writing; throws where it exists.
+/// Creates a file with mode 0600 and opens it for writing. Throws if the file exists.
 func createFile(_ path: String, operation: @autoclosure () -> String) throws(LMDBError) -> Int32 {
   let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
   guard descriptor >= 0 else { throw LMDBError(status: errno, operation: operation()) }
   return descriptor
 }
 
-/// Closes a descriptor; zero, or -1 with `errno` set.
+/// Closes a descriptor. Returns zero, or -1 and sets `errno`.
 func closeFile(_ descriptor: Int32) -> Int32 {
   close(descriptor)
 }
@@ -55,7 +57,7 @@ private func createDirectory(_ path: String, mode: mode_t, operation: String) th
     try createDirectory(String(path[..<slash]), mode: 0o777, operation: operation)
     if unsafe mkdir(path, mode) != 0, errno != EEXIST { throw LMDBError(status: errno, operation: operation) }
   case let status:
-    // A directory that exists and cannot be created, as on a read-only file system, will do.
+    // An existing directory is sufficient, even if `mkdir` fails for another reason, such as a read-only file system.
     var existing = stat()
     if unsafe stat(path, &existing) != 0 { throw LMDBError(status: status, operation: operation) }
   }

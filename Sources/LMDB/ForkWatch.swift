@@ -8,10 +8,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// Counts the forks that lie between this process and the one in which the count began.
+/// Counts the forks between this process and the one that created the count.
 ///
-/// An environment that was inherited over a fork works, undetected, and damages the parent's. Asking the system for the
-/// process's number would cost a read a tenth of its time, so that reads compare this count; what is rarer asks.
+/// An environment that was inherited across a fork appears to work, but damages the parent's data. Reads compare only
+/// this count, because a call of `getpid` is much slower. Other operations compare the process ID as well.
 @usableFromInline
 final class ForkWatch: Sendable {
   @usableFromInline
@@ -21,8 +21,8 @@ final class ForkWatch: Sendable {
   let count = Atomic<Int>(0)
 
   private init() {
-    // The handler runs in the child before fork returns there. `shared` exists by then: whoever forks with an
-    // environment open has come through here.
+    // The handler runs in the child before `fork` returns there. `shared` is initialized by then, because every
+    // environment refers to it.
     pthread_atfork(nil, nil) { ForkWatch.shared.count.wrappingAdd(1, ordering: .relaxed) }
   }
 }

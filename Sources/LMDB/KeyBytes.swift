@@ -1,7 +1,8 @@
 import CLMDB
 
-/// A key that holds its bytes in itself, and shows them to a closure: a view that outlived it would show whatever is on the
-/// stack by then.
+/// A key that stores its bytes inline and lends them to a closure.
+///
+/// A closure is necessary because the bytes are on the stack: a view that outlived the key would read other data.
 @usableFromInline
 package protocol KeyBytes: ~Copyable {
   /// Calls `body` with the bytes.
@@ -11,7 +12,8 @@ package protocol KeyBytes: ~Copyable {
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
-  /// The value of the key, straight from the map; nil where there is none. Logarithmic. Aligned to two bytes only.
+  /// Returns the value of the key without a copy, or nil if the key is absent. O(log n). The value is aligned to two
+  /// bytes only.
   @inlinable
   @_lifetime(borrow self)
   package borrowing func value(

@@ -8,12 +8,12 @@ import CLMDB
   import Darwin
 #endif
 
-/// The order of LMDB's own comparison, by bytes and then by length, eight bytes at a time: a look-up compares some fifteen
-/// keys, and a call of `memcmp` for each is a tenth of it. Files are the same with either.
+/// Compares two keys in LMDB's default order: by bytes, then by length. LMDB calls this function for each comparison.
 ///
-/// LMDB calls it with two keys, which it keeps meanwhile.
+/// The function compares eight bytes at a time where it can, because calls of `memcmp` are slower. The order is
+/// LMDB's own, so the format of the file does not change. LMDB keeps both keys valid during the call.
 func compareKeys(_ left: UnsafePointer<MDB_val>?, _ right: UnsafePointer<MDB_val>?) -> Int32 {
-  // LMDB gives neither nil, nor a key without bytes.
+  // LMDB never passes nil, nor a key without bytes.
   let left = unsafe left.unsafelyUnwrapped
   let right = unsafe right.unsafelyUnwrapped
   let leftCount = unsafe UInt(bitPattern: left.pointee.mv_size)
@@ -24,11 +24,11 @@ func compareKeys(_ left: UnsafePointer<MDB_val>?, _ right: UnsafePointer<MDB_val
   guard count &- 8 <= 8 else {
     return unsafe compareByMemory(leftBytes, Int(bitPattern: leftCount), rightBytes, Int(bitPattern: rightCount))
   }
-  // In bounds: the first eight of eight bytes or more.
+  // In bounds: both keys have at least eight bytes.
   var leftWord = unsafe leftBytes.loadUnaligned(as: UInt64.self)
   var rightWord = unsafe rightBytes.loadUnaligned(as: UInt64.self)
   if leftWord == rightWord {
-    // In bounds: the last eight, of which some were equal already.
+    // In bounds: the last eight common bytes. They may overlap the first eight, which are equal.
     let offset = Int(bitPattern: count &- 8)
     leftWord = unsafe leftBytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     rightWord = unsafe rightBytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -37,7 +37,7 @@ func compareKeys(_ left: UnsafePointer<MDB_val>?, _ right: UnsafePointer<MDB_val
   return leftWord.bigEndian < rightWord.bigEndian ? -1 : 1
 }
 
-/// The order of `compareKeys`, for keys of any length.
+/// Compares two keys of any length in the order of `compareKeys`.
 @inline(never)
 func compareByMemory(
   _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int

@@ -9,7 +9,7 @@ import CLMDB
 #endif
 
 extension LMDBError.Code {
-  /// The kind of failure that a status of LMDB's, or of the system's, stands for.
+  /// Creates the code for a status of LMDB or of the system.
   init(status: Int32) {
     self =
       switch status {
@@ -42,7 +42,7 @@ extension LMDBError.Code {
 }
 
 extension LMDBError {
-  /// What to do about it; nil where the message says all.
+  /// Advice for the person who runs the program, or nil if the message is sufficient.
   package var hint: String? {
     switch code {
     case .mapFull: "remove entries in smaller transactions, or open with a larger map"

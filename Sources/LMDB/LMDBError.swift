@@ -1,82 +1,82 @@
 import CLMDB
 
-/// What LMDB, or this layer over it, refused or failed to do.
+/// An error of LMDB or of this layer.
 ///
-/// A key that is not there is not an error: reads answer nil.
+/// An absent key is not an error: lookups return nil.
 @usableFromInline
 package struct LMDBError: Error, Sendable, Equatable {
-  /// The kind of failure, for code to switch on.
+  /// The kind of failure.
   @usableFromInline
   package enum Code: Sendable, Hashable {
-    /// The map, which is the limit of the file, has no room. The transaction is lost; smaller ones may still pass.
+    /// The map has no room left. The transaction is lost, but smaller ones may still succeed.
     case mapFull
-    /// Another process made the map larger than this one's.
+    /// Another process made the map larger than the one in this process.
     case mapResized
-    /// More named databases than the environment was opened for.
+    /// The environment was opened for fewer named databases.
     case databasesFull
     /// No reader slot is free.
     case readersFull
-    /// A page is not what it should be.
+    /// A page has invalid content.
     case corrupted
-    /// A page that is referred to does not exist.
+    /// A page does not exist, although another page refers to it.
     case pageNotFound
-    /// A fatal error came before; nothing works until the environment is closed and opened again.
+    /// A fatal error occurred earlier. No operation works until the environment is closed and opened again.
     case panic
-    /// The file was written by another version of LMDB's format.
+    /// Another version of LMDB's format wrote the file.
     case versionMismatch
-    /// The file is not LMDB's.
+    /// The file is not an LMDB file.
     case invalid
-    /// The transaction has done more than one transaction can.
+    /// The transaction is too large.
     case transactionFull
-    /// The database is of another kind, or the name is not a database's.
+    /// The database has other flags, or the name belongs to an entry that is not a database.
     case incompatible
-    /// A reader slot is in a state that it cannot be in.
+    /// A reader slot has an invalid state.
     case badReaderSlot
-    /// The transaction failed before, and can only end.
+    /// The transaction failed earlier and can only end.
     case badTransaction
-    /// A key is empty or too long, or a value too long.
+    /// A key is empty or too long, or a value is too long.
     case badValueSize
-    /// The handle is not of a database that the transaction can see.
+    /// The handle belongs to no database that the transaction can see.
     case badDatabase
-    /// The key stands there already, or does not follow the last one while appending.
+    /// The key exists already, or is not greater than the last key in an append.
     case keyExists
-    /// There is no database of that name.
+    /// The environment has no database with the name.
     case databaseNotFound
-    /// The disk has no room.
+    /// The disk is full.
     case noSpace
     /// The disk failed.
     case ioError
     /// The process may not read or write the file.
     case permission
-    /// The directory, or the file in it, does not exist.
+    /// The directory or the file in it does not exist.
     case notFoundDirectory
-    /// The path leads to something that is not a directory.
+    /// The path does not lead to a directory.
     case notADirectory
     /// The process has no memory, address space or file descriptors left.
     case outOfResources
     /// The environment is read-only.
     case readOnly
-    /// The environment was closed, or is closing.
+    /// The environment is closed or closing.
     case closed
-    /// The environment belongs to the process that this one was forked from.
+    /// The environment belongs to the parent process of a fork.
     case forked
-    /// The file is shorter than its own pages say; reading it would end the process.
+    /// The file is shorter than its pages state. Reading the missing part would kill the process.
     case truncated
-    /// The environment is open in this process with other options, or its file was replaced under it.
+    /// The environment is open in this process with other options, or a file was replaced while it was open.
     case conflictingOpen
-    /// The calling thread is inside a transaction that would have to end first.
+    /// The calling thread is inside a transaction that must end first.
     case busy
-    /// An option that cannot be.
+    /// An option is out of range.
     case invalidArgument
-    /// Any other code of LMDB's or of the system's.
+    /// Another status of LMDB or of the system.
     case other(Int32)
   }
 
   /// The kind of failure.
   package let code: Code
-  /// What was tried, and on what.
+  /// The operation that failed, and its subject.
   package let operation: String
-  /// What was wrong: LMDB's or the system's own sentence, or this layer's.
+  /// The cause, in the words of LMDB, of the system or of this layer.
   package let message: String
 
   package init(_ code: Code, operation: String, message: String) {
@@ -85,7 +85,7 @@ package struct LMDBError: Error, Sendable, Equatable {
     self.message = message
   }
 
-  /// The error for a status that LMDB returned.
+  /// Creates the error for a status that LMDB or the system returned.
   @usableFromInline
   @inline(never)
   package init(status: Int32, operation: String) {
@@ -96,14 +96,14 @@ package struct LMDBError: Error, Sendable, Equatable {
 }
 
 extension LMDBError: CustomStringConvertible {
-  /// What was tried, what was wrong, and what to do, on one line.
+  /// The operation, the cause and the advice on one line.
   @usableFromInline
   package var description: String {
     "\(operation): \(message)" + (hint.map { " (\($0))" } ?? "")
   }
 }
 
-/// Throws what a status of LMDB's stands for; success passes.
+/// Throws the error for a status. Does nothing if the status is success.
 @inlinable
 func check(_ status: Int32, _ operation: @autoclosure () -> String) throws(LMDBError) {
   if status != MDB_SUCCESS { throw LMDBError(status: status, operation: operation()) }

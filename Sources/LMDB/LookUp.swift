@@ -1,7 +1,7 @@
 import CLMDB
 
-/// What a read transaction and a write transaction do alike. Callers hold the transaction for as long as the result is
-/// used.
+/// Looks up a key in a transaction. The caller must keep the transaction open, and unchanged, while it uses the
+/// result.
 @inlinable
 func lookUp(_ key: RawSpan, in index: MDB_dbi, of transaction: OpaquePointer) throws(LMDBError) -> MDB_val? {
   var data = unsafe MDB_val()
@@ -10,7 +10,7 @@ func lookUp(_ key: RawSpan, in index: MDB_dbi, of transaction: OpaquePointer) th
     var name = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     return unsafe mdb_get(transaction, index, &name, &data)
   }
-  // Of a damaged page LMDB may find the key and give no value.
+  // In a damaged page, LMDB can find a key and report no value.
   if status == MDB_SUCCESS, unsafe data.mv_data != nil { return unsafe data }
   if status == MDB_NOTFOUND || (status == MDB_BAD_VALSIZE && key.isEmpty) { return nil }
   throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "read")
@@ -24,7 +24,7 @@ func lookUp(_ key: UInt, in index: MDB_dbi, of transaction: OpaquePointer) throw
     var name = unsafe MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
     return unsafe mdb_get(transaction, index, &name, &data)
   }
-  // Of a damaged page LMDB may find the key and give no value.
+  // In a damaged page, LMDB can find a key and report no value.
   if status == MDB_SUCCESS, unsafe data.mv_data != nil { return unsafe data }
   if status == MDB_NOTFOUND { return nil }
   throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "read")

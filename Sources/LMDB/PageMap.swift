@@ -9,24 +9,26 @@ import Synchronization
   import Darwin
 #endif
 
-/// Where the pages of an environment's map are, for look-ups that go through them without LMDB.
+/// The location of an environment's mapped pages, for lookups that do not call LMDB.
 ///
-/// A snapshot's pages do not change while it is open, and the map does not move, since nobody sets its size anew.
+/// The pages of a snapshot do not change while it is open. The map does not move, because no code changes its size.
 @usableFromInline
 package final class PageMap: Sendable {
-  /// What the pages say of a key.
+  /// The result of a lookup in the pages.
   @unsafe
   @usableFromInline
   enum Answer {
-    /// Its value, as long as the snapshot is open.
+    /// The value of the key, valid while the snapshot is open.
     case value(UnsafeRawBufferPointer)
     case absent
-    /// LMDB is to be asked.
+    /// The pages give no answer, so the caller must use LMDB.
     case unknown
   }
 
-  /// The address of the first page, and in the bits that are zero in it the logarithm of a page's size. Less where there
-  /// is none.
+  /// The address of the first page, combined with the base-2 logarithm of the page size in the low bits, which are
+  /// zero in the address.
+  ///
+  /// Without an address, the value is `unlearned` or `unusable`.
   private let place = Atomic<UInt>(PageMap.unlearned)
 
   private static let unlearned: UInt = 0
@@ -34,20 +36,21 @@ package final class PageMap: Sendable {
 
   init() {}
 
-  /// Whether look-ups go through the pages.
+  /// Whether lookups use the mapped pages.
   package var isKnown: Bool { place.load(ordering: .relaxed) > PageMap.unusable }
 
-  /// Looks the key up in the table without a name, in the snapshot of that number, which the caller keeps open.
+  /// Looks up the key in the unnamed database. The caller keeps the snapshot with this number open.
   @usableFromInline
   func look(for key: UnsafeRawBufferPointer, snapshot: UInt) -> Answer {
     let place = place.load(ordering: .acquiring)
     guard place > PageMap.unusable else { return unsafe .unknown }
-    // The address was found to be that of the first page.
+    // `learn(from:of:)` verified that this is the address of the first page.
     let pages = unsafe MappedPages(start: UnsafeRawPointer(bitPattern: place & ~0xFFF)!, shift: UInt64(place & 0xFFF))
     return unsafe pages.look(for: key, snapshot: UInt64(snapshot))
   }
 
-  /// Learns where the map is, from a value that LMDB found in it; once.
+  /// Learns the location of the map from a value that LMDB found in it. Does nothing after the first successful or
+  /// failed attempt.
   @usableFromInline
   func learn(from value: RawSpan, of environment: OpaquePointer) {
     guard place.load(ordering: .relaxed) == PageMap.unlearned, !value.isEmpty else { return }
@@ -58,19 +61,19 @@ package final class PageMap: Sendable {
     var statistics = MDB_stat()
     guard MemoryLayout<UInt>.size == 8, UInt(1).littleEndian == 1,
       unsafe mdb_env_stat(environment, &statistics) == MDB_SUCCESS,
-      // Else a page need not begin where one of the system's does.
+      // With another page size, a page may not begin at a boundary of a system page.
       Int(statistics.ms_psize) == Int(sysconf(Int32(_SC_PAGESIZE)))
     else { return nil }
     let size = UInt(statistics.ms_psize)
     let page = unsafe value.withUnsafeBytes { UInt(bitPattern: $0.baseAddress!) } & ~(size - 1)
-    // In bounds: a value lies in its leaf's page, or begins in the first of its own; both begin with their number.
+    // In bounds: the value is in a leaf, or at the start of its overflow pages. Both begin with their page number.
     let number = unsafe UnsafePointer<UInt>(bitPattern: page)!.pointee
     let (distance, isTooFar) = number.multipliedReportingOverflow(by: size)
     guard !isTooFar, distance < page, let start = unsafe UnsafeMutableRawPointer(bitPattern: page - distance),
-      // Fails where there is no memory, as where the number is damaged.
+      // Fails if the memory is not mapped, for example because the page number is damaged.
       unsafe msync(start, Int(size), MS_ASYNC) == 0
     else { return nil }
-    // A whole page is there. What its first bytes say is the file's format, too.
+    // The whole page is mapped. Its content must also be a valid meta page.
     let head = unsafe RawSpan(_unsafeStart: start, byteCount: Int(size))
     guard let meta = try? MetaPage(head, number: 0), meta.pageSize == Int(size) else { return nil }
     return UInt(bitPattern: start) | UInt(size.trailingZeroBitCount)
@@ -78,7 +81,7 @@ package final class PageMap: Sendable {
 }
 
 extension ReadTransaction {
-  /// As `value(forKey:in:)`, in the table without a name, and in fewer steps than LMDB's.
+  /// Returns the value of the key in the unnamed database, like `value(forKey:in:)` but faster.
   @inlinable
   @_lifetime(borrow self)
   package borrowing func mainValue(forKey key: borrowing some KeyBytes & ~Copyable) throws(LMDBError) -> RawSpan? {
@@ -97,7 +100,7 @@ extension ReadTransaction {
     }
   }
 
-  /// As `mainValue`, where the pages cannot tell.
+  /// Looks up the key with LMDB, after a lookup in the pages gave no answer.
   @inlinable
   @inline(never)
   @_lifetime(borrow self)

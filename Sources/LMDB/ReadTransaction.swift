@@ -1,20 +1,20 @@
 import CLMDB
 import Synchronization
 
-/// A snapshot of the environment, read by one thread at a time.
+/// A snapshot of the environment. Only one thread may use it at a time.
 ///
-/// It cannot outlive its environment, be copied or be sent elsewhere, and the views that it gives cannot outlive it: the
-/// compiler sees to all of these. While it is open, no page that it can see is used again, so that the file grows: keep it
+/// The compiler ensures that a transaction does not outlive its environment, is not copied or sent to another thread,
+/// and outlives its views. An open transaction makes the file grow, because its pages cannot be reused. Keep it
 /// short.
 @safe
 @usableFromInline
 package struct ReadTransaction: Transaction, ~Copyable, ~Escapable {
-  // Valid for the transaction's life: the pool, or LMDB, has lent it to this transaction alone.
+  // Valid for the lifetime of the transaction, which has sole use of it.
   @usableFromInline
   package let handle: OpaquePointer
   @usableFromInline
   let environment: Unmanaged<Environment>
-  /// Where the transaction goes back to; nil for a surplus one, which ends.
+  /// The place in the pool that the handle returns to, or nil for a surplus transaction, which ends.
   @usableFromInline
   let place: UnsafeMutablePointer<ReaderPool.Place>?
 
@@ -30,7 +30,7 @@ package struct ReadTransaction: Transaction, ~Copyable, ~Escapable {
   deinit {
     if let place = unsafe place {
       unsafe mdb_txn_reset(handle)
-      // Releasing: whoever takes the transaction next sees it reset.
+      // Releasing: the next thread that takes the transaction must see the reset.
       unsafe place.pointee.state.store(UInt(bitPattern: handle), ordering: .releasing)
     } else {
       unsafe environment._withUnsafeGuaranteedRef { unsafe $0.endSurplusRead(handle) }

@@ -1,19 +1,20 @@
 import CLMDB
 import Synchronization
 
-/// Reader slots that were begun and are kept, reset, for the next read.
+/// A pool of idle read transactions that keep their reader slots for the next read.
 ///
-/// Renewing one costs a fraction of beginning one. Each thread has a place of its own to look first, so that threads
-/// do not meet: taking a transaction is one compare-and-exchange on a line that the thread owns, returning it one store.
+/// Renewing a transaction is much faster than beginning one. Each thread first looks at its home place, so threads
+/// rarely contend. Taking a transaction is one compare-and-exchange, and returning it is one store.
 ///
-/// Sendable: the pointer never changes, and what it points to is atomic.
+/// `@unchecked Sendable` is safe because the pointer never changes and the state that it points to is atomic.
 @safe
 @usableFromInline
 struct ReaderPool: ~Copyable, @unchecked Sendable {
-  /// A place for one transaction, on a cache line (and its neighbour) of its own.
+  /// A place for one transaction. It is padded to two cache lines, so that threads do not share lines.
   @usableFromInline
   struct Place: ~Copyable {
-    /// One of the states below. A lent place is only written by its holder.
+    /// One of the states below, or the address of an idle transaction. Only the holder of a lent place may write its
+    /// state.
     @usableFromInline
     let state = Atomic<UInt>(Place.empty)
     let padding:
@@ -21,9 +22,10 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
         UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt
       ) = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-    /// No transaction was begun here, and anyone may.
+    /// The place has no transaction. Any thread may begin one here.
     @usableFromInline static let empty: UInt = 0
-    /// Lent: the holder's thread with the lowest bit set. Any other even number is an idle transaction's address.
+    /// The place is lent to the thread, whose number has its lowest bit set here. Any other even value is the address
+    /// of an idle transaction.
     @usableFromInline static func lent(to thread: UInt) -> UInt { thread | 1 }
     /// The environment is closed.
     @usableFromInline static let closed: UInt = 2
@@ -33,7 +35,7 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
 
   static let capacity = 64
 
-  /// Owned by the pool; never moves.
+  /// The pool owns this memory, which never moves.
   @usableFromInline
   let places: UnsafeMutablePointer<Place>
 
@@ -47,21 +49,22 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
     unsafe places.deallocate()
   }
 
-  /// Where a thread looks first: the upper six bits of a multiplicative hash, for 64 places.
+  /// Returns the index of the thread's home place: the upper six bits of a multiplicative hash, for 64 places.
   @inlinable
   static func home(of thread: UInt) -> Int {
     Int(truncatingIfNeeded: (UInt64(thread) &* 0x9E37_79B9_7F4A_7C15) >> 58)
   }
 
-  /// Whether any transaction is lent to the thread; only the thread itself gets an answer that lasts.
+  /// Returns whether a transaction is lent to the thread. The result is stable only if the thread itself calls this.
   func lends(to thread: UInt) -> Bool {
     (0..<Self.capacity).contains { index in
       unsafe places[index].state.load(ordering: .relaxed) == Place.lent(to: thread)
     }
   }
 
-  /// Ends every idle transaction, and waits for the lent ones to come back: none is lent from then on. Whoever asks
-  /// meanwhile is refused as soon as the first idle ones have ended.
+  /// Ends every idle transaction and waits for the lent ones. No transaction can be lent afterwards.
+  ///
+  /// Reads fail as soon as they find a closed place, which may be before this returns.
   func close() {
     var turn = 0
     while !(0..<Self.capacity).reduce(true, { isClosed, index in closePlace(index) && isClosed }) {
@@ -69,7 +72,7 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether the place is closed now; false while its transaction is lent.
+  /// Tries to close the place. Returns false while its transaction is lent.
   private func closePlace(_ index: Int) -> Bool {
     let state = unsafe places[index].state.load(ordering: .acquiring)
     if state == Place.closed { return true }
@@ -78,7 +81,7 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
         expected: state, desired: Place.closed, ordering: .acquiringAndReleasing
       ).exchanged
     else { return false }
-    // The exchange made the idle transaction this thread's own.
+    // The exchange gave this thread sole use of the idle transaction.
     if state != Place.empty { unsafe mdb_txn_abort(OpaquePointer(bitPattern: state)) }
     return true
   }

@@ -1,15 +1,18 @@
 import CLMDB
 
-/// What can be read in a transaction: a snapshot, or in a write transaction what was changed so far. Views end with the
-/// transaction, and in a write transaction with its next change.
+/// The read operations of a transaction. A read transaction sees a snapshot; a write transaction sees its own changes
+/// as well.
+///
+/// Views end with the transaction, or with the next change in a write transaction.
 @usableFromInline
 package protocol Transaction: ~Copyable, ~Escapable {
-  /// LMDB's own, valid for the transaction's life. For this module's use.
+  /// LMDB's transaction, valid for the lifetime of this one. Only this module uses it.
   @unsafe var handle: OpaquePointer { get }
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
-  /// The value of the key, straight from the map; nil where there is none. Logarithmic. Aligned to two bytes only.
+  /// Returns the value of the key without a copy, or nil if the key is absent. O(log n). The value is aligned to two
+  /// bytes only.
   @inlinable
   @_lifetime(borrow self)
   package borrowing func value(forKey key: RawSpan, in database: Database) throws(LMDBError) -> RawSpan? {
@@ -18,7 +21,8 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
-  /// The value of the key, straight from the map; nil where there is none. Logarithmic. Aligned to two bytes only.
+  /// Returns the value of the key without a copy, or nil if the key is absent. O(log n). The value is aligned to two
+  /// bytes only.
   @inlinable
   @_lifetime(borrow self)
   package borrowing func value(forKey key: UInt, in database: IntegerDatabase) throws(LMDBError) -> RawSpan? {
@@ -27,7 +31,7 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
-  /// A cursor before the first entry. It ends with its scope, before the transaction and before its next change.
+  /// Returns a cursor before the first entry. The cursor must end before the transaction and before its next change.
   @inlinable
   @_lifetime(borrow self)
   package borrowing func cursor<Handle: DatabaseHandle>(
@@ -37,13 +41,15 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
-  /// Sizes of the database as the transaction sees it. Constant time.
+  /// Returns the size of the database as the transaction sees it. O(1).
   package borrowing func statistics(of database: some DatabaseHandle) throws(LMDBError) -> DatabaseStatistics {
     unsafe try DatabaseStatistics(of: database.index, in: handle)
   }
 
-  /// A number that grows with every commit: a snapshot's is that of the commit that it shows, a write transaction's the
-  /// one that it gets when it commits with any change.
+  /// The transaction number, which increases with every commit.
+  ///
+  /// For a read transaction, this is the number of the commit that it sees. For a write transaction, it is the number
+  /// that a commit with changes gets.
   @inlinable
   package var number: UInt {
     unsafe UInt(mdb_txn_id(handle))

@@ -1,13 +1,13 @@
 import CLMDB
 
-/// What a put does about the keys that are there.
+/// The effect of a put if the key exists.
 @usableFromInline
 package enum PutMode: Sendable {
-  /// Replaces the value of the same key.
+  /// Replaces the value of the key.
   case overwrite
-  /// Leaves the value of the same key as it is, and answers false.
+  /// Keeps the value of the key and returns false.
   case insert
-  /// The key follows every other, or `keyExists` is thrown. Fills pages to the brim.
+  /// Requires that the key is greater than all others, or throws `keyExists`. Fills pages completely.
   case append
 
   @inlinable
@@ -21,9 +21,10 @@ package enum PutMode: Sendable {
 }
 
 extension WriteTransaction {
-  /// Stores the value under the key; false where `mode` is `insert` and the key has one. Logarithmic.
+  /// Stores the value under the key. Returns false if the mode is `insert` and the key exists. O(log n).
   ///
-  /// Throws `badValueSize` for a key without bytes or with more than 511, `mapFull` where the map has no room.
+  /// - Throws: ``LMDBError`` with the code `badValueSize` for a key that is empty or longer than 511 bytes, or
+  ///   `mapFull` if the map is full.
   @inlinable
   @discardableResult
   package mutating func put(
@@ -35,7 +36,7 @@ extension WriteTransaction {
     return try stored(status, mode)
   }
 
-  /// Stores the value under the key; false where `mode` is `insert` and the key has one. Logarithmic.
+  /// Stores the value under the key. Returns false if the mode is `insert` and the key exists. O(log n).
   @inlinable
   @discardableResult
   package mutating func put(
@@ -47,8 +48,9 @@ extension WriteTransaction {
     return try stored(status, mode)
   }
 
-  /// Makes room for a value of `byteCount` bytes under the key, to be filled in place before the next change. What is not
-  /// filled holds whatever was there. `insert` is not possible here: look first.
+  /// Reserves space for a value under the key, which the caller fills before the next change.
+  ///
+  /// The space initially contains arbitrary bytes. The mode `insert` is not available here, so look up the key first.
   @inlinable
   @_lifetime(&self)
   package mutating func reserve(
@@ -61,8 +63,9 @@ extension WriteTransaction {
     return unsafe _overrideLifetime(span, mutating: &self)
   }
 
-  /// Makes room for a value of `byteCount` bytes under the key, to be filled in place before the next change. What is not
-  /// filled holds whatever was there.
+  /// Reserves space for a value under the key, which the caller fills before the next change.
+  ///
+  /// The space initially contains arbitrary bytes.
   @inlinable
   @_lifetime(&self)
   package mutating func reserve(
@@ -75,7 +78,7 @@ extension WriteTransaction {
     return unsafe _overrideLifetime(span, mutating: &self)
   }
 
-  /// Removes the key and its value; false where it had none. Logarithmic.
+  /// Removes the key and its value. Returns false if the key is absent. O(log n).
   @inlinable
   @discardableResult
   package mutating func removeValue(forKey key: RawSpan, in database: Database) throws(LMDBError) -> Bool {
@@ -83,20 +86,20 @@ extension WriteTransaction {
     return try removed(unsafe key.withUnsafeBytes { unsafe removeBytes($0, database.index) })
   }
 
-  /// Removes the key and its value; false where it had none. Logarithmic.
+  /// Removes the key and its value. Returns false if the key is absent. O(log n).
   @inlinable
   @discardableResult
   package mutating func removeValue(forKey key: UInt, in database: IntegerDatabase) throws(LMDBError) -> Bool {
     try removed(unsafe withUnsafeBytes(of: key) { unsafe removeBytes($0, database.index) })
   }
 
-  /// Removes every entry. Linear in the database's pages, and needs room in the map: not for making room.
+  /// Removes every entry. O(n) for n pages. It needs free space in the map, so do not use it to make room.
   package mutating func removeAll(in database: some DatabaseHandle) throws(LMDBError) {
     try check(unsafe mdb_drop(handle, database.index, 0), "empty a database")
   }
 }
 
-// LMDB only reads the bytes that it is given here, although its type says otherwise.
+// LMDB only reads the bytes behind these pointers, although their type is mutable.
 extension WriteTransaction {
   @inlinable
   borrowing func putBytes(

@@ -1,14 +1,14 @@
 import CLMDB
 
-/// All or nothing of several changes, by the one writer that an environment has at a time.
+/// A transaction that applies several changes together or not at all. An environment has at most one at a time.
 ///
-/// It lives inside ``Environment/withWrite(_:)``, which commits or aborts it: it cannot be kept, be used afterwards, or
-/// reach another thread, which LMDB would answer by locking out every writer for good. Views that it gives end with its
-/// next change. After an error of LMDB's it can only end.
+/// It exists only inside ``Environment/withWrite(_:)``, which commits or aborts it. It cannot be stored or sent to
+/// another thread, because LMDB would then block every writer for ever. A view ends with the next change. After an
+/// error of LMDB, the transaction can only end.
 @safe
 @usableFromInline
 package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
-  // Valid until the transaction is committed or goes out of scope.
+  // Valid until the transaction is committed or leaves its scope.
   @usableFromInline
   package let handle: OpaquePointer
 
@@ -21,7 +21,7 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
     unsafe mdb_txn_abort(handle)
   }
 
-  /// Makes every change durable, as far as the environment's durability goes; whatever it answers, the transaction ended.
+  /// Commits all changes with the durability of the environment. The transaction ends even if this throws.
   consuming func commit() throws(LMDBError) {
     let handle = unsafe handle
     discard self
@@ -33,7 +33,7 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
 extension WriteTransaction: Sendable {}
 
 extension WriteTransaction {
-  /// A cursor that can delete. Nothing else changes the transaction while it lives.
+  /// Returns a cursor that can delete. No other change is possible while the cursor exists.
   @inlinable
   @_lifetime(&self)
   package mutating func cursor<Handle: DatabaseHandle>(

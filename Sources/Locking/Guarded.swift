@@ -1,16 +1,18 @@
 public import Synchronization
 
-/// State that only the holder of its lock can reach.
+/// State that only the holder of its lock can access.
 ///
-/// A `Mutex` whose critical sections ThreadSanitizer understands: built with `THREAD_SANITIZER` defined, each section
-/// tells the sanitizer which earlier ones it follows. In other builds it is the `Mutex` and nothing more.
+/// The type is a `Mutex` whose critical sections ThreadSanitizer understands. In a build that defines
+/// `THREAD_SANITIZER`, each section reports to the sanitizer which earlier sections it follows. In other builds, it
+/// adds nothing to the `Mutex`.
 @usableFromInline
 package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline
   let mutex: Mutex<State>
 
   #if THREAD_SANITIZER
-    /// Any address that is the lock's own for as long as it lives; the lock's value may move before its first use.
+    /// An object whose address identifies the lock for the sanitizer. The lock's own address may change before its
+    /// first use.
     @usableFromInline
     let mark = SanitizerMark()
   #endif
@@ -20,7 +22,9 @@ package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
     mutex = Mutex(state)
   }
 
-  /// Runs `body` with the lock held. It must not run anything that a user supplied.
+  /// Runs `body` with the lock held.
+  ///
+  /// - Parameter body: Accesses the state. Must not run code that a user supplied.
   @inlinable
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result

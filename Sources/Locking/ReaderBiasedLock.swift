@@ -1,28 +1,32 @@
 public import Synchronization
 
-/// A lock that many readers pass without writing to it, for as long as nobody wants it alone.
+/// A reader-biased lock: many readers enter it at once without writing to shared memory, as long as no writer needs
+/// it.
 ///
-/// While it is biased to readers, one of them shows in ``VisibleReaders`` what it reads, and sees that the bias holds; it
-/// writes to no memory that other threads read. Whoever wants the lock alone takes its mutex, ends the bias, and waits for
-/// the readers that are on their way, each of which is about to be done. After some reads in a row the lock is biased
-/// again: where reads and writes alternate it is a mutex and nothing more.
+/// If the lock is biased to readers, a reader publishes in ``VisibleReaders`` which lock it reads behind. Then it
+/// checks that the bias still holds. It writes to no memory that other readers access.
 ///
-/// After D. Dice and A. Kogan, BRAVO: Biased Locking for Reader-Writer Locks (USENIX ATC 2019).
+/// A writer takes the mutex, ends the bias, and waits for the visible readers. Each of them is about to leave. After
+/// a number of reads in a row, the lock becomes biased again. If reads and writes alternate, the lock is an ordinary
+/// mutex.
 ///
-/// - Important: behind the lock nobody may wait for anything. Who wants it alone waits actively for the readers, at last in
-///   naps of 50 microseconds, and does not raise the priority of one that was put off its processor.
+/// The algorithm follows D. Dice and A. Kogan, BRAVO: Biased Locking for Reader-Writer Locks (USENIX ATC 2019).
+///
+/// - Important: No thread may wait for another event inside a critical section. A writer waits actively for the
+///   readers, at last in sleeps of 50 microseconds. It does not raise the priority of a reader that was preempted.
 @usableFromInline
 package struct ReaderBiasedLock: ~Copyable, Sendable {
-  /// Guards, beside what the lock is for, the number of reads in a row.
+  /// The mutex of the lock, which guards the number of reads in a row too.
   @usableFromInline let mutex = Mutex<UInt8>(0)
-  /// Whether readers need not take the mutex. Written by its holder.
+  /// Whether readers need not take the mutex. Written only by the mutex's holder.
   @usableFromInline let isBiased = Atomic<Bool>(false)
 
   #if THREAD_SANITIZER
     @usableFromInline let mark = SanitizerMark()
   #endif
 
-  /// So many reads in a row, and it is biased to readers. Builds for tests go both ways all the time.
+  /// The number of reads in a row after which the lock becomes biased to readers. Debug builds use a small number, so
+  /// that tests exercise both paths.
   #if DEBUG
     @inlinable package static var readsToBias: UInt8 { 2 }
   #else
@@ -32,9 +36,12 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
   @inlinable
   package init() {}
 
-  /// Runs `body` alone.
+  /// Runs `body` with exclusive access.
   ///
-  /// - Parameter number: the lock's, among those that share the readers; not zero.
+  /// - Parameters:
+  ///   - number: The number of this lock among the locks that share `readers`. Not zero.
+  ///   - readers: The visible readers.
+  ///   - body: The critical section.
   @inlinable
   package borrowing func withLock<Result>(
     number: UInt32, readers: borrowing VisibleReaders, _ body: () -> Result
@@ -43,29 +50,31 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
       beginAlone(number: number, readers: readers)
       defer { endAlone() }
       readsInARow = 0
-      // What the body reaches may be of any region: the lock guards what is only Sendable.
+      // The result may be in any isolation region, because the lock guards only Sendable state.
       nonisolated(unsafe) let result = body()
       return unsafe result
     }
   }
 
-  /// Whether it was biased to readers a moment ago: then it is worth trying to share it.
+  /// Whether the lock was biased to readers a moment ago, so that an attempt to share it is worthwhile.
   @inlinable
   @inline(__always)
   package var isSharable: Bool { isBiased.load(ordering: .relaxed) }
 
-  /// Enters the section among other readers where the lock is biased to them; nil where it is not, and the section has to
-  /// be entered by ``withLockToRead(number:readers:mayShare:_:)``.
+  /// Enters the critical section together with other readers, if the lock is biased to them.
   ///
-  /// Not by a closure: the compiler would make it a function of its own, for as much time again.
+  /// The function takes no closure, because the compiler would compile the closure as a separate function.
   ///
-  /// - Parameter number: the lock's, among those that share the readers; not zero.
-  /// - Returns: the place to leave with ``endSharing(_:readers:)``.
+  /// - Parameters:
+  ///   - number: The number of this lock among the locks that share `readers`. Not zero.
+  ///   - readers: The visible readers.
+  /// - Returns: The place to pass to ``endSharing(_:readers:)``. Nil if the caller must use
+  ///   ``withLockToRead(number:readers:mayShare:_:)`` instead.
   @inlinable
   @inline(__always)
   package borrowing func beginSharing(number: UInt32, readers: borrowing VisibleReaders) -> Int? {
     guard let place = readers.enter(number) else { return nil }
-    // Seen again from the place: whoever ended the bias since then waits for it.
+    // Checked after the reader is visible: a writer that ends the bias after this check waits for this reader.
     guard isBiased.load(ordering: .sequentiallyConsistent) else {
       readers.leave(place)
       return nil
@@ -76,7 +85,7 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
     return place
   }
 
-  /// Leaves a section that was entered among other readers.
+  /// Leaves a critical section that was entered with ``beginSharing(number:readers:)``.
   @inlinable
   @inline(__always)
   package borrowing func endSharing(_ place: Int, readers: borrowing VisibleReaders) {
@@ -86,10 +95,14 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
     readers.leave(place)
   }
 
-  /// Runs `body` alone, as ``withLock(number:readers:_:)`` does; but counts it as a read, after some of which in a row the
-  /// lock is biased to readers.
+  /// Runs `body` with exclusive access, and counts it as a read. After a number of reads in a row, the lock becomes
+  /// biased.
   ///
-  /// - Parameter mayShare: whether it may be biased to readers at all.
+  /// - Parameters:
+  ///   - number: The number of this lock among the locks that share `readers`. Not zero.
+  ///   - readers: The visible readers.
+  ///   - mayShare: Whether the lock may become biased to readers.
+  ///   - body: The critical section.
   @inlinable
   @inline(__always)
   package borrowing func withLockToRead<Result>(
@@ -97,19 +110,19 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
   ) -> Result {
     mutex.withLock { readsInARow in
       beginAlone(number: number, readers: readers)
-      // As above.
+      // The result may be in any isolation region, because the lock guards only Sendable state.
       nonisolated(unsafe) let result = body()
       readsInARow &+= 1
       let becomesBiased = mayShare && readsInARow >= Self.readsToBias
       if becomesBiased { readsInARow = 0 }
       endAlone()
-      // From here on readers are in the section.
+      // From here on, other readers may be in the critical section.
       if becomesBiased { isBiased.store(true, ordering: .releasing) }
       return unsafe result
     }
   }
 
-  /// Waits until no reader is left. With the mutex held.
+  /// Ends the bias, and waits until no reader is left. Called with the mutex held.
   @inlinable
   @inline(__always)
   borrowing func beginAlone(number: UInt32, readers: borrowing VisibleReaders) {
@@ -127,6 +140,7 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
     #endif
   }
 
+  /// Ends the bias, and waits for the visible readers of this lock. Called with the mutex held.
   @usableFromInline
   @inline(never)
   borrowing func endBias(number: UInt32, readers: borrowing VisibleReaders) {

@@ -1,14 +1,14 @@
 import CThreadSanitizer
 
-/// Tells ThreadSanitizer which critical sections a lock orders. It is there in its builds alone, which define
-/// `THREAD_SANITIZER`.
+/// Tells ThreadSanitizer the order of a lock's critical sections. Only builds that define `THREAD_SANITIZER` contain
+/// it.
 #if THREAD_SANITIZER
   @usableFromInline
   final class SanitizerMark: Sendable {
     @usableFromInline
     init() {}
 
-    /// What follows comes after everything that was released.
+    /// Orders the following code after all earlier calls of ``release()``.
     @usableFromInline
     func acquire() {
       unsafe cistern_tsan_acquire(Unmanaged.passUnretained(self).toOpaque())

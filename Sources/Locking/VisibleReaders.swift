@@ -1,33 +1,37 @@
 public import CThreads
 public import Synchronization
 
-/// Where threads that read show what they read: the other half of ``ReaderBiasedLock``, one for many of these.
+/// The table of visible readers of a ``ReaderBiasedLock``. Many locks share one table.
 ///
-/// Each place fills two lines of memory of its own, and each thread has a favourite, so that threads that read at once write to no
-/// line that another one needs. A place is one thread's from ``enter(_:)`` to ``leave(_:)``.
+/// Each place fills two cache lines, and each thread has a preferred place. Threads that read at the same time
+/// therefore write to separate lines. A thread has a place exclusively from ``enter(_:)`` to ``leave(_:)``.
 @safe
 @usableFromInline
 package struct VisibleReaders: ~Copyable, @unchecked Sendable {
-  // Sendable holds: the pointer never changes, what it points to lives until deinit, and consists of atomics.
+  // Sendable holds: the pointer never changes, and its memory lives until `deinit` and contains only atomics.
   @usableFromInline let places: UnsafeMutableRawPointer
   @usableFromInline let mask: UInt32
 
-  /// What one thread shows.
+  /// The state of one reader.
   @usableFromInline
   struct Place: ~Copyable {
-    /// The number of the lock in whose section the thread is; zero for none.
+    /// The number of the lock in whose critical section the reader is; zero for none.
     @usableFromInline let lock = Atomic<UInt32>(0)
-    /// What whoever is in the place has counted. Written by that thread.
+    /// The count of all threads that had the place. Only the thread that has the place writes it.
     @usableFromInline let count = Atomic<Int>(0)
-    /// What threads have counted whose favourite it is.
+    /// The count of all threads whose preferred place it is. Those threads add to it concurrently.
     @usableFromInline let countOutside = Atomic<Int>(0)
 
     @usableFromInline init() {}
   }
 
+  /// The bytes from one place to the next: two cache lines.
   @usableFromInline static var stride: Int { 128 }
 
-  /// - Parameter count: how many may read at once without waiting for each other; a power of two.
+  /// Creates a table.
+  ///
+  /// - Parameter count: The number of threads that can read at the same time without waiting for each other. A power
+  ///   of two.
   package init(count: Int) {
     precondition(count > 0 && count & (count - 1) == 0, "the number of places is a power of two")
     mask = UInt32(count - 1)
@@ -42,17 +46,19 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
 
   @inlinable
   borrowing func place(at index: Int) -> UnsafeMutablePointer<Place> {
-    // Initialised as such for each index up to the mask, which is all that there are.
+    // The memory is initialized as a place for each index up to `mask`. All callers pass such an index.
     unsafe (places + index &* Self.stride).assumingMemoryBound(to: Place.self)
   }
 
-  /// The calling thread's place, which others may have as theirs, too.
+  /// The preferred place of the calling thread. Several threads may prefer the same place.
   @inlinable
   @inline(__always)
   var favourite: Int { Int(cistern_thread_number() & mask) }
 
-  /// Takes a place, the calling thread's own where that is free, and shows that it reads behind a lock; nil where all are
-  /// taken.
+  /// Takes a place, and makes the calling thread visible as a reader behind a lock.
+  ///
+  /// - Parameter lock: The number of the lock. Not zero.
+  /// - Returns: The place, which is the thread's preferred one if that is free; nil if all places are taken.
   @inlinable
   @inline(__always)
   borrowing func enter(_ lock: UInt32) -> Int? {
@@ -60,30 +66,35 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
     return take(index, lock) ? index : enterElsewhere(lock)
   }
 
+  /// Takes a place if it is free. Returns whether it was.
   @inlinable
   @inline(__always)
   borrowing func take(_ index: Int, _ lock: UInt32) -> Bool {
-    // In one order with what whoever ends the bias does: either that thread sees this one, or this one sees the end.
+    // Sequentially consistent, as is the end of the bias. Either the writer sees this reader, or this reader sees the
+    // end.
     unsafe place(at: index).pointee.lock.compareExchange(
       expected: 0, desired: lock, ordering: .sequentiallyConsistent
     ).exchanged
   }
 
+  /// Takes the first free place; nil if all places are taken.
   @usableFromInline
   @inline(never)
   borrowing func enterElsewhere(_ lock: UInt32) -> Int? {
     (0...Int(mask)).first { take($0, lock) }
   }
 
+  /// Leaves a place, with all effects of the critical section visible to a waiting writer.
   @inlinable
   @inline(__always)
   borrowing func leave(_ index: Int) {
-    // An optimiser may move the count of a reference past a store, because a store releases nothing. This one does.
+    // The optimizer may move reference counting past an atomic store, because it assumes that the store releases no
+    // object. After this store, a writer may release the objects that the reader used.
     cistern_keep_in_order()
     unsafe place(at: index).pointee.lock.store(0, ordering: .releasing)
   }
 
-  /// Adds one to the count of a place that this thread is in.
+  /// Increments the count of a place that the calling thread has.
   @inlinable
   @inline(__always)
   package borrowing func count(_ index: Int) {
@@ -91,13 +102,13 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
     unsafe place(at: index).pointee.count.store(count &+ 1, ordering: .relaxed)
   }
 
-  /// Adds one to another count, in a place or not.
+  /// Increments the count for events outside a place. The calling thread need not have a place.
   @inlinable
   package borrowing func countOutside() {
     unsafe place(at: favourite).pointee.countOutside.add(1, ordering: .relaxed)
   }
 
-  /// What was counted in all places, and what was counted outside.
+  /// The sums of the counts inside places and of the counts outside.
   package var totals: (inside: Int, outside: Int) {
     (0...Int(mask)).reduce((0, 0)) { sum, index in
       let place = unsafe place(at: index)
@@ -108,7 +119,7 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Waits until nobody reads behind a lock that lets no more readers in.
+  /// Waits until no reader is behind a lock. The lock's bias has ended, so no new readers enter.
   @usableFromInline
   borrowing func wait(for lock: UInt32) {
     for index in 0...Int(mask) {

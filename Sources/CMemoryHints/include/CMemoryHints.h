@@ -5,25 +5,25 @@
 #include <stdint.h>
 #include <string.h>
 
-// Has the line of memory at this address fetched while the program goes on. Reads nothing: any address will do.
+// Starts to load the cache line at this address, without waiting for it. It reads nothing, so any address is allowed.
 static inline void cistern_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
 
-// Eight bytes, wherever they are, as a number that differs from others as they do.
+// Returns eight bytes at any alignment as a number. The byte order is the platform's, so only equality is meaningful.
 static inline uint64_t cistern_word(const void *_Nonnull bytes) {
   uint64_t word;
   memcpy(&word, bytes, sizeof word);
   return word;
 }
 
-// Four bytes, as above.
+// Returns four bytes at any alignment as a number, like cistern_word.
 static inline uint64_t cistern_half_word(const void *_Nonnull bytes) {
   uint32_t word;
   memcpy(&word, bytes, sizeof word);
   return word;
 }
 
-// Whether so many bytes are the same in both places. From 4 to 48, as most keys have, they are compared without a call, in
-// words that may overlap.
+// Returns whether the first `count` bytes at both addresses are equal. Most keys have 4 to 48 bytes: these are compared
+// without a call, in words that may overlap.
 static inline bool cistern_are_equal(const void *_Nullable left, const void *_Nullable right, size_t count) {
   if (count < 4 || count > 48) return count == 0 || memcmp(left, right, count) == 0;
   const char *one = left, *other = right;

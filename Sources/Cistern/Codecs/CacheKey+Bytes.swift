@@ -1,13 +1,13 @@
-/// Bytes are their own encoding.
+/// The key bytes of an array are its elements.
 extension [UInt8]: CacheKey {
-  /// Calls `body` with the bytes, uncopied. O(1).
+  /// Calls `body` with the bytes, without a copy. O(1).
   @inlinable
   public func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
-    // Bytes of any value can be read as bytes.
+    // Every byte of the array is initialized.
     try unsafe body(span.bytes)
   }
 
-  /// The bytes, copied.
+  /// Creates an array with a copy of the bytes.
   @inlinable
   public init?(keyBytes: RawSpan) {
     self = keyBytes.copiedBytes()

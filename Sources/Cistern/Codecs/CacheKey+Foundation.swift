@@ -4,37 +4,37 @@
   import Foundation
 #endif
 
-/// Data is its own encoding.
+/// The key bytes of data are its bytes.
 extension Data: CacheKey {
-  /// Calls `body` with the data's bytes, uncopied. O(1).
+  /// Calls `body` with the data's bytes, without a copy. O(1).
   @inlinable
   public func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
-    // The view ends with the call.
+    // The span is valid during the call only.
     try unsafe withUnsafeBytes { bytes in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
   }
 
-  /// The bytes, copied.
+  /// Creates data with a copy of the bytes.
   public init?(keyBytes: RawSpan) {
-    // Read for the duration of the call only.
+    // The pointer is used during the call only.
     self = unsafe keyBytes.withUnsafeBytes { unsafe Data($0) }
   }
 }
 
-/// A UUID's bytes are its sixteen, in the order in which it is written.
+/// The key bytes of a UUID are its sixteen bytes, in the order of its text.
 extension UUID: CacheKey {
   /// Calls `body` with the sixteen bytes, which are on the stack. O(1).
   @inlinable
   public func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
-    // Sixteen bytes in a row have no padding, and the view ends with the call. (Not by way of a span of a collection of
-    // one: optimised, that shows the stack after the bytes have left it.)
+    // The sixteen bytes have no padding, and the span is valid during the call only. A span of a one-element
+    // collection is not used: in optimized builds, it refers to stack memory that is no longer valid.
     try unsafe withUnsafeBytes(of: uuid) { bytes in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
   }
 
-  /// The UUID with these bytes; nil when they are not sixteen.
+  /// Creates the UUID with these bytes. Returns nil unless there are sixteen.
   @inlinable
   public init?(keyBytes: RawSpan) {
     guard keyBytes.byteCount == MemoryLayout<uuid_t>.size else { return nil }
-    // Any sixteen bytes are a UUID.
+    // Any sixteen bytes form a valid UUID.
     self.init(uuid: unsafe keyBytes.unsafeLoadUnaligned(as: uuid_t.self))
   }
 }

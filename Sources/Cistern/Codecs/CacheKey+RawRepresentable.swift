@@ -1,10 +1,10 @@
-/// A type with a raw value that is a key needs nothing but to say that it is one too:
+/// A type whose raw value is a key only needs to declare its conformance:
 ///
 ///     struct ArticleID: RawRepresentable, CacheKey {
 ///       let rawValue: UInt64
 ///     }
 ///
-/// Its bytes are the raw value's. Equal ones must have equal raw values, as they do by default.
+/// The key bytes are those of the raw value. Equal keys must have equal raw values, which is the default.
 extension CacheKey where Self: RawRepresentable, RawValue: CacheKey {
   /// Calls `body` with the raw value's bytes.
   @inlinable
@@ -12,7 +12,7 @@ extension CacheKey where Self: RawRepresentable, RawValue: CacheKey {
     try rawValue.withKeyBytes(body)
   }
 
-  /// The key whose raw value has these bytes; nil when there is none.
+  /// Creates the key whose raw value has these bytes. Returns nil if they do not form a valid raw value.
   @inlinable
   public init?(keyBytes: RawSpan) {
     guard let rawValue = RawValue(keyBytes: keyBytes) else { return nil }

@@ -4,14 +4,16 @@
   @_spi(_Unicode) import Swift
 #endif
 
-/// A string's bytes are its UTF-8, in Unicode's normalization form C: "é" and "e" with an accent put on are equal, and
-/// have the same bytes. Strings that are in that form already, as ASCII is, are not copied.
+/// The key bytes of a string are its UTF-8 in Unicode normalization form C. Strings that compare equal have the same
+/// bytes, even if only one of them uses decomposed accents.
+///
+/// A string that is already in this form, such as an ASCII string, is not copied.
 extension String: CacheKey {
-  /// Calls `body` with the string's UTF-8. O(n); copies nothing of ASCII.
+  /// Calls `body` with the string's UTF-8. O(n); an ASCII string is not copied.
   @inlinable
   public func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
-    // Not by way of `utf8Span`: optimised, that of a short string shows the stack after the string has left it. Nor by
-    // `withUTF8`, save where there is no other way: it counts a reference to the string that it may change.
+    // `utf8Span` is not used: in optimized builds, the span of a short string refers to stack memory that is no
+    // longer valid. `withUTF8` is only the fallback, because it may change the string and therefore retains it.
     let result = try unsafe utf8.withContiguousStorageIfAvailable { bytes in
       try unsafe withKeyBytes(ofUTF8: bytes, body)
     }
@@ -28,29 +30,29 @@ extension String: CacheKey {
     ofUTF8 bytes: UnsafeBufferPointer<UInt8>, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
     if unsafe Self.isNormalized(bytes) {
-      // The view ends with the call.
+      // The span is valid during the call only.
       return try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
     }
     var normalized = normalizedForKey()
-    // As above.
+    // The span is valid during the call only.
     return try normalized.withUTF8 { bytes in
       try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
     }
   }
 
-  /// The string with these bytes; nil when they are not UTF-8.
+  /// Creates the string with these bytes. Returns nil if they are not valid UTF-8.
   public init?(keyBytes: RawSpan) {
-    // Read for the duration of the call only.
+    // The pointer is used during the call only.
     let string = unsafe keyBytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
     guard let string else { return nil }
     self = string
   }
 
-  /// Whether a string's UTF-8 is in normalization form C. A short look for ASCII, which is.
+  /// Returns whether the UTF-8 of a string is in normalization form C. ASCII, which always is, has a fast path.
   @usableFromInline
   static func isNormalized(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     if unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)).isASCII { return true }
-    // Read for the duration of the call only; the bytes are a string's, and so are valid.
+    // The span is used during the call only. The bytes are from a string, so they are valid UTF-8.
     var span = unsafe UTF8Span(unchecked: Span(_unsafeElements: bytes))
     return span.checkForNFC(quickCheck: true) || span.checkForNFC(quickCheck: false)
   }
@@ -60,25 +62,26 @@ extension String: CacheKey {
     #if canImport(Darwin)
       precomposedStringWithCanonicalMapping
     #else
-      // The standard library's own, by which strings are compared. The public ones are in Foundation, with all of ICU.
+      // The standard library's own normalization, which string comparison uses. The public one requires Foundation
+      // with ICU.
       String(UnicodeScalarView(_nfc))
     #endif
   }
 }
 
 extension RawSpan {
-  /// Whether no byte is above 127: eight at a time.
+  /// Whether every byte is below 128. Checks eight bytes at a time.
   var isASCII: Bool {
     let count = byteCount
     var seen: UInt64 = 0
-    // In bounds by the comparisons.
+    // The loop conditions keep all offsets in bounds.
     if count >= 8 {
       var offset = 0
       while offset &+ 8 < count {
         seen |= unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
         offset &+= 8
       }
-      // The last eight, some of them for the second time.
+      // The last eight bytes, which may overlap the ones before.
       seen |= unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self)
     } else {
       for offset in 0..<count {

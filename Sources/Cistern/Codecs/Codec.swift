@@ -1,28 +1,33 @@
-/// Turns values into bytes and back, for the second tier.
+/// Converts values to bytes and back for the second tier.
 ///
-/// Both functions are called outside all locks and transactions, on the thread or task that stores or reads. They may
-/// throw. A value that cannot be encoded is reported. It is stored in memory only, and only if the cache has a weigher. Bytes
-/// that cannot be decoded are a miss, are counted, and are removed.
+/// The cache calls a codec outside all locks and transactions, on the thread or task that stores or reads. Both
+/// functions may throw:
+///
+/// - If a value cannot be encoded, the cache reports it. It stores the value in memory only, and only if the cache
+///   has a weigher.
+/// - If bytes cannot be decoded, the lookup is a miss. The cache counts the record and removes it.
 public protocol Codec<Value>: Sendable {
-  /// What is encoded.
+  /// The type of the values.
   associatedtype Value: Sendable
 
-  /// The value as bytes.
+  /// Returns the bytes of a value.
   func encode(_ value: Value) throws -> [UInt8]
 
-  /// The value that `bytes` stand for.
+  /// Returns the value that the bytes encode.
   func decode(_ bytes: [UInt8]) throws -> Value
 
-  /// The size of the encoded value in bytes, where it can be told without encoding; else nil, which is what a codec
-  /// that does not implement it answers.
+  /// Returns the size of the encoded value in bytes, or nil if only encoding can tell.
+  ///
+  /// The default implementation returns nil.
   func encodedSize(of value: Value) -> Int?
 
-  /// Identifies the format of the bytes. A store keeps it beside a cache's records. The cache does not open with a codec that
-  /// has another identifier, because that codec's values would be garbage.
+  /// The identifier of the byte format, which a store keeps with a cache's records.
   ///
-  /// A codec that does not implement it has its type's name, without its module: "ZipCodec<Article>". Implement it if the
-  /// type may be renamed, or if its properties change the format. Codecs that read each other's bytes may have the same
-  /// identifier.
+  /// A cache does not open with a codec that has another identifier, because it would decode the records wrongly.
+  ///
+  /// The default is the name of the codec's type without its module, such as "ZipCodec<Article>". Implement this
+  /// property if the type may be renamed, or if its properties change the format. Codecs that can read one another's
+  /// bytes may have the same identifier.
   var formatIdentifier: String { get }
 }
 
@@ -30,7 +35,7 @@ extension Codec {
   /// The name of the codec's type.
   public var formatIdentifier: String { "\(Self.self)" }
 
-  /// Unknown without encoding.
+  /// Returns nil, which means that only encoding can tell the size.
   @inlinable
   public func encodedSize(of value: Value) -> Int? { nil }
 }

@@ -1,17 +1,17 @@
-/// Bytes that are not what a codec would have written.
+/// An error for bytes that the codec cannot have written.
 ///
-/// A codec of your own may throw any error; it becomes the cause of the report.
+/// A custom codec may throw any error, which becomes the cause of the report.
 public enum CodecError: Error, Sendable, Hashable {
-  /// The value has a fixed size, and the bytes have another, both in bytes.
+  /// The bytes have the wrong length for a value of fixed size. Both lengths are in bytes.
   case wrongLength(expected: Int, actual: Int)
-  /// The bytes are not UTF-8.
+  /// The bytes are not valid UTF-8.
   case invalidUTF8
-  /// The record says that there is nothing, and the cache's values cannot be absent.
+  /// The record stores the absence of a value, but the cache's values are not optional.
   case unexpectedAbsence
 }
 
 extension CodecError: CustomStringConvertible {
-  /// What is wrong with the bytes, in a sentence.
+  /// A sentence that states the problem.
   public var description: String {
     switch self {
     case .wrongLength(let expected, let actual): "the value takes \(expected) bytes, and there are \(actual)"

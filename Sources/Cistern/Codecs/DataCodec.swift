@@ -4,30 +4,30 @@
   import Foundation
 #endif
 
-/// Stores `Data` as it is, with one copy in each direction.
+/// Stores `Data` unchanged, with one copy in each direction.
 public struct DataCodec: Codec {
   /// Creates the codec.
   @inlinable
   public init() {}
 
-  /// "bytes", as ``BytesCodec`` has it.
+  /// The identifier "bytes", which ``BytesCodec`` shares.
   public var formatIdentifier: String { "bytes" }
 
-  /// The data's bytes. O(n).
+  /// Returns the data's bytes. O(n).
   @inlinable
   public func encode(_ value: Data) -> [UInt8] { [UInt8](value) }
 
-  /// The bytes as data. O(n).
+  /// Returns data with these bytes. O(n).
   @inlinable
   public func decode(_ bytes: [UInt8]) -> Data { Data(bytes) }
 
-  /// The number of bytes. O(1).
+  /// Returns the number of bytes. O(1).
   @inlinable
   public func encodedSize(of value: Data) -> Int? { value.count }
 }
 
 extension Codec where Self == DataCodec {
-  /// Stores `Data` as it is.
+  /// A codec that stores `Data` unchanged.
   @inlinable
   public static var data: DataCodec { DataCodec() }
 }

@@ -1,34 +1,35 @@
-/// Stores an integer as its bytes, least significant first.
+/// Stores an integer as its bytes, least significant byte first.
 ///
-/// `Int` and `UInt` have the width of the machine: a store that moves between machines of 32 and 64 bits should say which
-/// it means.
+/// `Int` and `UInt` have the width of the platform. Use a type of explicit width if a store moves between 32-bit and
+/// 64-bit platforms.
 public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Sendable>: Codec {
   /// Creates the codec.
   @inlinable
   public init() {}
 
-  /// "int64" or "uint8", for example.
+  /// The identifier, such as "int64" or "uint8".
   public var formatIdentifier: String { "\(Value.isSigned ? "int" : "uint")\(size * 8)" }
 
-  /// The integer's bytes, least significant first.
+  /// Returns the integer's bytes, least significant byte first.
   @inlinable
   public func encode(_ value: Value) -> [UInt8] {
-    // Read for the duration of the call only; copied by a call, as ``RawSpan/copiedBytes()`` says why.
+    // The pointer is used during the call only. The copy is a call that is not inlined, for the reason at
+    // `copiedBytes()`.
     unsafe withUnsafeBytes(of: value.littleEndian) { unsafe RawSpan(_unsafeBytes: $0).copiedBytes() }
   }
 
-  /// The integer with these bytes.
+  /// Returns the integer with these bytes.
   ///
-  /// - Throws: ``CodecError/wrongLength(expected:actual:)``.
+  /// - Throws: ``CodecError/wrongLength(expected:actual:)`` if the number of bytes differs from the width.
   @inlinable
   public func decode(_ bytes: [UInt8]) throws(CodecError) -> Value {
     guard bytes.count == size else { throw .wrongLength(expected: size, actual: bytes.count) }
-    // Any bytes are an integer, and there are as many as it has.
+    // Any bytes form a valid integer, and the guard checked their number.
     let value = unsafe bytes.span.bytes.unsafeLoadUnaligned(as: Value.self)
     return Value(littleEndian: value)
   }
 
-  /// The width in bytes. O(1).
+  /// Returns the width in bytes. O(1).
   @inlinable
   public func encodedSize(of value: Value) -> Int? { size }
 
@@ -37,7 +38,7 @@ public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Senda
 }
 
 extension Codec {
-  /// Stores an integer as its bytes.
+  /// Returns a codec that stores an integer as its bytes.
   @inlinable
   public static func fixedWidth<Integer>(_ type: Integer.Type) -> FixedWidthCodec<Integer>
   where Self == FixedWidthCodec<Integer> { FixedWidthCodec() }

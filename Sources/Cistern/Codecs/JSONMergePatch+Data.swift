@@ -5,7 +5,13 @@
 #endif
 
 extension JSONMergePatch {
-  /// Merges texts, as data of UTF-8.
+  /// Returns the cached JSON text with the incoming one merged into it. Both are UTF-8.
+  ///
+  /// - Parameters:
+  ///   - cached: The cached text.
+  ///   - incoming: The incoming text, which has precedence.
+  /// - Throws: ``JSONSyntaxError`` if the incoming text is not JSON, or ``UnusableCachedValue`` if the cached text is
+  ///   not.
   public static func merge(_ cached: Data, _ incoming: Data) throws -> Data {
     Data(try merge(Array(cached), Array(incoming)))
   }

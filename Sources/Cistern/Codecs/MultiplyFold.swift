@@ -1,5 +1,7 @@
-/// The step that ``Checksum`` and ``KeyHash`` are made of: the halves of the product, one over the other, so that what comes
-/// of it depends on every bit of both numbers. Wang Yi's, of wyhash.
+/// The step of ``Checksum`` and ``KeyHash``: combines both halves of the product with exclusive or. The result
+/// depends on every bit of both numbers.
+///
+/// The step is that of Wang Yi's wyhash.
 @inlinable
 @inline(__always)
 func multiplyFold(_ left: UInt64, _ right: UInt64) -> UInt64 {
@@ -8,7 +10,7 @@ func multiplyFold(_ left: UInt64, _ right: UInt64) -> UInt64 {
 }
 
 extension RawSpan {
-  /// Eight bytes from `offset`, the first the lowest. Not checked: the caller keeps it in bounds.
+  /// Returns the little-endian number in the eight bytes at `offset`. The caller must ensure that they are in bounds.
   @unsafe
   @inline(__always)
   func uncheckedWord(at offset: Int) -> UInt64 {

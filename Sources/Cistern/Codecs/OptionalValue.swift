@@ -1,28 +1,28 @@
-/// A value that may be absent: `Optional`, and nothing else has a reason to conform.
+/// A value that may be absent. Only `Optional` conforms to this protocol.
 ///
-/// In a cache of such values, that there is *nothing* is a value like any other: it is stored, lives for its time, and is
-/// told to observers, so that a key that the origin does not have is not asked for again and again.
+/// A cache of such values treats absence as a value. It stores absence for a lifetime and notifies observers of it.
+/// The cache therefore does not fetch a key repeatedly if the origin does not have it.
 public protocol OptionalValue {
-  /// Whether there is nothing.
+  /// Whether the value is absent.
   var isAbsent: Bool { get }
-  /// The value that says that there is nothing.
+  /// The value that represents absence.
   static var absent: Self { get }
 }
 
 extension Optional: OptionalValue {
-  /// Whether it is nil.
+  /// Whether the value is nil.
   @inlinable
   public var isAbsent: Bool { if case .none = self { true } else { false } }
 
-  /// Nil.
+  /// The value nil.
   @inlinable
   public static var absent: Wrapped? { .none }
 }
 
-/// How a cache whose values may be absent tells which are.
+/// The test for absent values of a cache.
 @usableFromInline
 struct Absence<Value: Sendable>: Sendable {
-  /// The value that says that there is nothing.
+  /// The value that represents absence.
   @usableFromInline let value: Value
   @usableFromInline let isAbsent: @Sendable (Value) -> Bool
 

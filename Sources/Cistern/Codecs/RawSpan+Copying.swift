@@ -1,8 +1,8 @@
 extension RawSpan {
-  /// The bytes, in an array of their own.
+  /// Returns the bytes in a new array.
   ///
-  /// Not inlined: where the optimiser sees that nobody uses the copy, it frees that before it is written. Memory of an array
-  /// that is filled in place is safe from that, and takes 460 instructions more.
+  /// This method must not be inlined. Otherwise, the optimizer frees an unused array before the bytes are written to
+  /// it. An array that is filled in place avoids this, but is slower.
   @inlinable
   @inline(never)
   package func copiedBytes() -> [UInt8] {
@@ -11,7 +11,7 @@ extension RawSpan {
 }
 
 extension [UInt8] {
-  /// A view of the bytes.
+  /// The bytes as a span that cannot outlive the array.
   @inlinable
   package var rawSpan: RawSpan {
     @_lifetime(borrow self)

@@ -1,32 +1,32 @@
-/// Stores strings as UTF-8, scalar for scalar.
+/// Stores strings as UTF-8. The Unicode scalars are preserved exactly.
 public struct StringCodec: Codec {
   /// Creates the codec.
   @inlinable
   public init() {}
 
-  /// "utf-8".
+  /// The identifier "utf-8".
   public var formatIdentifier: String { "utf-8" }
 
-  /// The string's UTF-8. O(n).
+  /// Returns the string's UTF-8. O(n).
   @inlinable
   public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
 
-  /// The string with this UTF-8. O(n).
+  /// Returns the string with this UTF-8. O(n).
   ///
-  /// - Throws: ``CodecError/invalidUTF8``; nothing is repaired.
+  /// - Throws: ``CodecError/invalidUTF8`` if the bytes are not valid UTF-8. Invalid bytes are not repaired.
   @inlinable
   public func decode(_ bytes: [UInt8]) throws(CodecError) -> String {
     guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
     return string
   }
 
-  /// The number of bytes in UTF-8. O(1) for native strings.
+  /// Returns the number of bytes in UTF-8. O(1) for native strings.
   @inlinable
   public func encodedSize(of value: String) -> Int? { value.utf8.count }
 }
 
 extension Codec where Self == StringCodec {
-  /// Stores strings as UTF-8.
+  /// A codec that stores strings as UTF-8.
   @inlinable
   public static var string: StringCodec { StringCodec() }
 }

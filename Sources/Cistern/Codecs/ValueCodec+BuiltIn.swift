@@ -5,8 +5,10 @@
 #endif
 
 extension ValueCodec where Value: Codable {
-  /// The codec of a cache that is given none. It depends on the type of the values alone: generic code, which only knows
-  /// that they are `Codable`, has the same one as code that names the type.
+  /// Returns the codec of a cache without an explicit codec. It depends only on the type of the values.
+  ///
+  /// Generic code, which knows only that the values are `Codable`, must use the same codec as code with the concrete
+  /// type.
   @usableFromInline
   static func builtIn() -> ValueCodec<Value> {
     if let type = Value.self as? any BuiltInValue.Type { return codec(of: type) }
@@ -16,14 +18,14 @@ extension ValueCodec where Value: Codable {
     return ValueCodec(JSONCodec<Value>())
   }
 
-  /// The same for a type that is known to be optional.
+  /// Returns the same codec for a type that is known to be optional.
   @usableFromInline
   static func builtIn<Wrapped: Codable & Sendable>(of type: Wrapped.Type) -> ValueCodec<Value> where Value == Wrapped? {
     if let type = Value.self as? any OptionalBuiltInValue.Type { return type.builtInCodec() as! ValueCodec<Value> }
     return ValueCodec(ofOptional: JSONCodec<Wrapped>())
   }
 
-  // Each is called with `Value` itself, which the casts only tell the compiler.
+  // Each method is called with `Value` itself. The casts only prove this to the compiler.
 
   private static func codec<Known: BuiltInValue>(of type: Known.Type) -> ValueCodec<Value> {
     Known.builtInCodec() as! ValueCodec<Value>
@@ -33,7 +35,7 @@ extension ValueCodec where Value: Codable {
     ValueCodec<Number>(FloatingPointCodec<Number>()) as Any as! ValueCodec<Value>
   }
 
-  /// The JSON of an optional value that is there is the JSON of what it wraps.
+  /// The JSON of a non-nil optional is the JSON of its wrapped value.
   private static func codec<Possible: PossiblyNil>(ofOptional type: Possible.Type) -> ValueCodec<Value> {
     ValueCodec(
       JSONCodec<Value>(),
@@ -41,11 +43,11 @@ extension ValueCodec where Value: Codable {
   }
 }
 
-/// A type whose values a cache stores otherwise than as JSON if it is given no codec.
+/// A type with a built-in codec other than JSON.
 private protocol BuiltInValue: Sendable {
-  /// A `ValueCodec<Self>`.
+  /// Returns a `ValueCodec<Self>`.
   static func builtInCodec() -> Any
-  /// A `ValueCodec<Self?>`.
+  /// Returns a `ValueCodec<Self?>`.
   static func builtInOptionalCodec() -> Any
 }
 
@@ -94,12 +96,12 @@ extension Data: BuiltInValue {
   fileprivate static func builtInOptionalCodec() -> Any { optional(DataCodec()) }
 }
 
-/// `Optional`, as generic code can find it.
+/// The type `Optional` in a form that generic code can test for.
 private protocol PossiblyNil: OptionalValue, SendableMetatype {}
 
 extension Optional: PossiblyNil {}
 
-/// An optional type that wraps such a type.
+/// An optional type whose wrapped type has a built-in codec.
 private protocol OptionalBuiltInValue {
   static func builtInCodec() -> Any
 }

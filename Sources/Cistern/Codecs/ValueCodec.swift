@@ -1,11 +1,11 @@
-/// A codec whose type is forgotten: what a cache keeps of it. An object, so that each use counts one reference and not four.
+/// A type-erased codec of a cache. It is a class, so that a use retains one object instead of four closures.
 @usableFromInline
 final class ValueCodec<Value: Sendable>: Sendable {
   @usableFromInline let encode: @Sendable (Value) throws -> [UInt8]
   @usableFromInline let decode: @Sendable ([UInt8]) throws -> Value
   @usableFromInline let encodedSize: @Sendable (Value) -> Int?
   @usableFromInline let formatIdentifier: String
-  /// For values that may be absent, which are stored without bytes then.
+  /// The test for absent values, which are stored without bytes, or nil if values cannot be absent.
   @usableFromInline let absence: Absence<Value>?
 
   @inlinable
@@ -22,12 +22,12 @@ final class ValueCodec<Value: Sendable>: Sendable {
     encode = { value in if let value { try codec.encode(value) } else { [] } }
     decode = { try codec.decode($0) }
     encodedSize = { value in if let value { codec.encodedSize(of: value) } else { 0 } }
-    // As that of the wrapped value: nil is stored without bytes.
+    // The identifier is that of the wrapped value's codec, because nil is stored without bytes.
     formatIdentifier = codec.formatIdentifier
     absence = Absence()
   }
 
-  /// The same codec, with a value that stands for absence and is stored without bytes.
+  /// Creates a codec with a value that represents absence and is stored without bytes.
   init(_ codec: some Codec<Value>, absence: Absence<Value>) {
     encode = { absence.isAbsent($0) ? [] : try codec.encode($0) }
     decode = { try codec.decode($0) }
@@ -38,11 +38,11 @@ final class ValueCodec<Value: Sendable>: Sendable {
 }
 
 extension ValueCodec {
-  /// Whether it is stored that there is nothing.
+  /// Returns whether the value represents absence.
   @inlinable
   func isAbsent(_ value: Value) -> Bool { absence?.isAbsent(value) ?? false }
 
-  /// The value of a record. Throws where the record says that there is nothing, and values cannot be absent.
+  /// Returns the value of a record. Throws if the record stores absence and values cannot be absent.
   @inlinable
   func decode(_ bytes: [UInt8], isNegative: Bool) throws -> Value {
     guard isNegative else { return try decode(bytes) }
@@ -50,7 +50,7 @@ extension ValueCodec {
     return absence.value
   }
 
-  /// What is shown of a value to those who want its bytes; nil where there is nothing, or it cannot be encoded.
+  /// Returns the encoded value for a reader of raw bytes, or nil if the value is absent or cannot be encoded.
   @usableFromInline
   func shownBytes(of value: Value) -> [UInt8]? {
     isAbsent(value) ? nil : try? encode(value)

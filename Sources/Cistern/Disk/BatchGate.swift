@@ -1,10 +1,12 @@
-/// Keeps the writer thread from taking half a batch: it takes nothing while one is open, and none is opened while it
-/// takes. Both last for an instant. Guarded by a monitor.
+/// A gate that keeps the writer thread from taking a part of a batch.
+///
+/// The writer thread takes no writes while a batch is open, and no batch opens while it takes writes. Both states
+/// are short. A monitor guards the gate.
 struct BatchGate: Sendable {
   private var openCount = 0
   private var isTaking = false
 
-  /// Opens a batch; nil where that has to wait.
+  /// Opens a batch. Returns nil if the caller must wait because the writer thread takes writes.
   mutating func open() -> Void? {
     if isTaking { return nil }
     openCount += 1
@@ -13,7 +15,9 @@ struct BatchGate: Sendable {
 
   mutating func close() { openCount -= 1 }
 
-  /// Begins to take what is staged; nil while a batch is open, but no other will be.
+  /// Starts to take writes. Returns nil while a batch is open, so that the caller must wait.
+  ///
+  /// No new batch opens after the first call, so the wait is bounded by the batches that are open.
   mutating func beginTaking() -> Void? {
     isTaking = true
     return openCount == 0 ? () : nil
@@ -23,22 +27,25 @@ struct BatchGate: Sendable {
 }
 
 extension DiskEngine {
-  /// Begins a batch. Of number zero where the disk is not to be written to: that holds for the whole batch, however the
-  /// disk fares meanwhile.
+  /// Begins a batch.
+  ///
+  /// The token's number is zero if the engine is not active. The number holds for the whole batch, so that all its
+  /// writes have the same fate even if the mode changes.
   func beginBatch() -> BatchToken {
     if isInherited || mode != .active { return BatchToken(number: 0) }
     batchGate.wait { $0.open() }
     return BatchToken(number: batchNumbers.add(1, ordering: .relaxed).newValue)
   }
 
+  /// Ends a batch and returns the ticket of its commit.
   func endBatch(_ batch: BatchToken) -> CommitTicket {
     if batch.number != 0 { batchGate.change { $0.close() } }
     let newest = batch.newestTicket
-    // Of an empty one: whatever was staged before it.
+    // An empty batch gets a new ticket, which follows every write staged before it.
     return newest.number > 0 || mode == .closed ? newest : CommitTicket(number: nextNumber())
   }
 
-  /// Takes what is staged, all batches of it whole.
+  /// Runs `body`, which takes staged writes, while no batch is open. Every batch is therefore taken whole.
   func withoutOpenBatches<Result>(_ body: () -> Result) -> Result {
     batchGate.wait { $0.beginTaking() }
     defer { batchGate.change { $0.endTaking() } }

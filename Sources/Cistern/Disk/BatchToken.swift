@@ -1,40 +1,59 @@
 import Synchronization
 
-/// A batch of writes that is open: see ``SecondTierPartition/beginBatch()``.
+/// An open batch of writes. See ``SecondTierPartition/beginBatch()``.
 public final class BatchToken: Sendable {
-  /// The batch's number, whatever the tier means by it.
+  /// The number of the batch. Only the tier that created the token interprets it.
   public let number: UInt64
   private let newest = Atomic<UInt64>(0)
 
-  /// Creates a token; a tier does, for those who begin a batch.
+  /// Creates a token. A tier calls this initializer when a caller begins a batch.
+  ///
+  /// - Parameter number: The number of the batch.
   public init(number: UInt64) {
     self.number = number
   }
 
-  /// Notes that a write of this ticket is a part of the batch.
+  /// Records that a write belongs to the batch.
+  ///
+  /// - Parameter ticket: The ticket of the write.
   public func note(_ ticket: CommitTicket) {
     newest.max(ticket.number, ordering: .relaxed)
   }
 
-  /// The newest ticket of the batch's writes; of number zero where there are none.
+  /// The newest ticket of the batch's writes. Its number is zero if the batch has no writes.
   public var newestTicket: CommitTicket { CommitTicket(number: newest.load(ordering: .relaxed)) }
 }
 
 extension SecondTierPartition {
-  /// True: a tier that does not know of batches takes their writes one by one.
+  /// Returns true, because a tier without batches takes the writes one by one.
+  ///
+  /// - Parameters:
+  ///   - batchBytes: The number of bytes of keys, values and tags. Ignored.
+  ///   - count: The number of writes. Ignored.
+  /// - Returns: True.
   public func canHold(batchBytes: Int, count: Int) -> Bool { true }
 
-  /// Begins a batch that is none: its writes are committed as any others are.
+  /// Returns a token without a batch. Its writes are committed like any other writes.
+  ///
+  /// - Returns: A token with the number zero.
   public func beginBatch() -> BatchToken { BatchToken(number: 0) }
 
-  /// Stages the write as any other.
+  /// Stages the write like a write outside a batch, and records its ticket in the token.
+  ///
+  /// - Parameters:
+  ///   - write: The write to stage.
+  ///   - batch: The token of the batch.
+  /// - Returns: The result of ``stage(_:)``.
   public func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
     let result = stage(write)
     if case .staged(let ticket) = result { batch.note(ticket) }
     return result
   }
 
-  /// The ticket of the newest of the batch's writes.
+  /// Returns the newest ticket of the batch's writes.
+  ///
+  /// - Parameter batch: The token of the batch.
+  /// - Returns: The newest ticket. Its number is zero if the batch has no writes.
   @discardableResult
   public func endBatch(_ batch: BatchToken) -> CommitTicket { batch.newestTicket }
 }

@@ -6,34 +6,37 @@ import LMDB
   import Darwin
 #endif
 
-/// What is known of the data file before it is opened: whether it was closed and written through, and if not, in which
-/// run of the system it was written. A file that nothing was synchronised to is whole while the system runs, and may be
-/// anything after a power cut; opening it then could end the process.
+/// The state of a data file, stored in a separate file that is read before LMDB maps the data file.
+///
+/// The mark says whether the data file can be trusted after a power cut, and in which boot session it was written.
+/// A file without synchronized commits is complete while the system runs. After a power cut, it may hold anything,
+/// and opening it could crash the process.
 struct BootMark: Equatable, Sendable {
   enum State: String, Sendable {
-    /// Everything is on the device, or was written in an order that a power cut does not harm.
+    /// Everything is on the device, or was written in an order that survives a power cut.
     case sound
-    /// Commits are in the system's hands only.
+    /// The operating system has the commits. The device may not have them.
     case unsynchronized
-    /// The mark itself cannot be read.
+    /// The mark is damaged.
     case unreadable
   }
 
+  /// The length of the encoded mark in bytes.
   static let size = 320
-  /// The longest name of a run of the system, in bytes; the systems' own have 36.
+  /// The maximum length of a boot session identifier, in bytes. The systems' identifiers have 36.
   static let longestBoot = 64
   private static let heading = "cistern mark 1"
 
   var state: State
-  /// The run of the system in which the mark was written.
+  /// The identifier of the boot session in which the mark was written.
   var boot: String
-  /// The limit that those who have the store open agreed on.
+  /// The disk limit in bytes, on which all processes with the open store agree.
   var limit: Int
-  /// The identity of the data file; nil in a mark of an older version.
+  /// The identity of the data file. Nil in a mark of an older version.
   var identity: StoreIdentity?
-  /// The data file's stamp as the store left it; nil where nobody can vouch for the file.
+  /// The fingerprint with which the store left the data file. Nil if the store cannot vouch for the file.
   var stamp: DataFileStamp?
-  /// How far the data file had come; nil if that is not known.
+  /// The newest commit of the data file. Nil if it is not known.
   var history: DataFileHistory?
 
   init(
@@ -48,7 +51,7 @@ struct BootMark: Equatable, Sendable {
     self.history = history
   }
 
-  /// The mark that these bytes are.
+  /// Decodes a mark. The state is `unreadable` if the bytes are not a mark.
   init(_ bytes: ArraySlice<UInt8>) {
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count >= 4, lines[0] == BootMark.heading, let state = State(rawValue: String(lines[1])),
@@ -57,21 +60,23 @@ struct BootMark: Equatable, Sendable {
       self.init(state: .unreadable, boot: "", limit: 0, stamp: nil)
       return
     }
-    // A mark of an older version has an empty line here, and no history behind the stamp.
+    // A mark of an older version has an empty line instead of the identity, and no history.
     self.init(
       state: state, boot: String(lines[2]), limit: limit, identity: lines.count > 4 ? StoreIdentity(lines[4]) : nil,
       stamp: BootMark.stamp(bytes.dropFirst(BootMark.stampOffset)),
       history: BootMark.history(bytes.dropFirst(BootMark.historyOffset)))
   }
 
-  /// The mark as bytes, always the same number of them: less than a sector, so that it is written whole or not at all.
+  /// The encoded mark, which always has the same length.
+  ///
+  /// The mark is smaller than a sector, so that the device writes it completely or not at all.
   var bytes: [UInt8] {
     let boot = String(decoding: boot.utf8.prefix(BootMark.longestBoot), as: UTF8.self)
     let text = "\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n\(identity?.text ?? "")\n"
     return BootMark.padded(text, to: BootMark.stampOffset) + BootMark.stampBytes(stamp) + BootMark.historyBytes(history)
   }
 
-  /// Whether the data file that this is the mark of can be opened, in this run of the system.
+  /// Returns whether LMDB can open the data file of this mark in the current boot session.
   func isTrustworthy(boot present: @autoclosure () -> String) -> Bool {
     switch state {
     case .sound: true
@@ -82,14 +87,18 @@ struct BootMark: Equatable, Sendable {
 }
 
 extension BootMark {
-  /// Whether it says already what a store that writes through would write: then the device has it, and an opening need not
-  /// wait for that. The run of the system does not matter to a sound file.
+  /// Returns whether the mark already says what a store with synchronized commits would write.
+  ///
+  /// The device then has the mark, and an opening does not wait for it. The boot session does not matter for a
+  /// sound file.
   func vouches(for present: DataFileStamp?, limit: Int) -> Bool {
     state == .sound && stamp != nil && stamp == present && self.limit == limit
   }
 }
 
-/// The present run of the system: another one after each start. Empty where it cannot be told.
+/// Returns the identifier of the current boot session, or an empty string if it is not known.
+///
+/// The identifier changes with each boot of the system.
 func presentBoot() -> String {
   #if canImport(Darwin)
     var size = 0

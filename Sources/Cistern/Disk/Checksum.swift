@@ -1,7 +1,9 @@
-/// A 64-bit checksum that keeps up with memory: it finds damage, and is no defence against forgery.
+/// A 64-bit checksum at about the speed of memory. It detects damage, and does not protect against forgery.
 ///
-/// Four lanes multiply and fold 64 bytes a round (the multiply-fold step is Wang Yi's, of wyhash; the arrangement and
-/// the constants are this file's). Bits that differ anywhere change the result, but for about one time in 2⁶⁴.
+/// Four lanes process 64 bytes per iteration with the multiply-fold step of Wang Yi's wyhash. The arrangement and
+/// the constants are specific to this file. Different bytes have equal checksums with a probability of about 2⁻⁶⁴.
+///
+/// Data files store checksums and digests, so a change of the algorithm requires a new file format.
 enum Checksum {
   // Odd numbers with about as many ones as zeros, from the binary digits of √2, √3, √5, √7 and √11.
   private static let first: UInt64 = 0x6a09_e667_f3bc_c909
@@ -10,7 +12,7 @@ enum Checksum {
   private static let fourth: UInt64 = 0xa54f_f53a_5f1d_36f1
   private static let fifth: UInt64 = 0x510e_527f_ade6_82d1
 
-  /// The checksum of `bytes`; another `seed` gives an unrelated one.
+  /// Returns the checksum of `bytes`. Different seeds give unrelated checksums.
   @inline(__always)
   static func of(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
     let count = bytes.byteCount
@@ -26,9 +28,9 @@ enum Checksum {
       var lane1 = seed ^ second
       var lane2 = seed ^ third
       var lane3 = seed ^ fourth
-      // In bounds: stops with 1 to 64 bytes to go.
+      // In bounds: the loop stops with 1 to 64 bytes left.
       while offset &+ 64 < count {
-        // What comes before that was asked for by whoever found the bytes.
+        // The lookup that found the bytes has already prefetched the ones before this offset.
         bytes.prefetchLine(at: offset &+ RawSpan.prefetchedSize)
         lane0 = unsafe multiplyFold(
           bytes.uncheckedWord(at: offset) ^ second, bytes.uncheckedWord(at: offset &+ 8) ^ lane0)
@@ -47,7 +49,7 @@ enum Checksum {
         bytes.uncheckedWord(at: offset) ^ second, bytes.uncheckedWord(at: offset &+ 8) ^ lane0)
       offset &+= 16
     }
-    // In bounds: the last 16 bytes of more than 16, some of them for the second time.
+    // In bounds: these are the last 16 of more than 16 bytes. Some of them may be read twice.
     let low = unsafe bytes.uncheckedWord(at: count &- 16)
     let high = unsafe bytes.uncheckedWord(at: count &- 8)
     return multiplyFold(multiplyFold(low ^ third, high ^ lane0) ^ UInt64(truncatingIfNeeded: count), fourth ^ seed)
@@ -58,14 +60,14 @@ enum Checksum {
     var low: UInt64 = 0
     var high: UInt64 = 0
     if count >= 8 {
-      // In bounds: there are eight bytes or more.
+      // In bounds: `count` is at least 8.
       low = unsafe bytes.uncheckedWord(at: 0)
       high = unsafe bytes.uncheckedWord(at: count &- 8)
     } else {
-      // Up to seven bytes, each in a place of its own.
+      // Each of at most seven bytes has its own place in the word.
       var offset = 0
       while offset < count {
-        // Bounded by the loop.
+        // In bounds by the condition of the loop.
         let byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
         low |= UInt64(byte) &<< UInt64(truncatingIfNeeded: offset &* 8)
         offset &+= 1

@@ -1,13 +1,16 @@
-/// How far the writes, numbered in the order in which they were staged, have got. Pure: what it answers is for the
-/// caller to act on, after unlocking.
+/// The commit progress of staged writes, which are numbered in staging order.
+///
+/// This type is pure. The caller resumes the returned waiters after it releases the lock.
 struct CommitProgress: Sendable {
-  /// Every write up to here was committed, or failed.
+  /// Every write up to this number was committed or failed.
   private(set) var settled: UInt64 = 0
-  /// Every write up to here was, and is on the device as far as the store promises.
+  /// Every write up to this number was committed or failed, and the commits are as durable as the store promises.
   private(set) var durable: UInt64 = 0
-  /// Who waits, for what, and how many failures there had been when it came.
+  /// The waiters, each with the number of failures before it began to wait.
   private var waiters: [(waiter: Waiter, since: UInt64)] = []
-  /// The last failures, by their place among all: whoever asks late for one write is still told.
+  /// The newest failures, each with its place among all failures.
+  ///
+  /// They are kept so that a caller that waits for a single write late still gets its error.
   private var failures: [(place: UInt64, failure: Failure)] = []
   private var failureCount: UInt64 = 0
 
@@ -15,7 +18,7 @@ struct CommitProgress: Sendable {
 
   struct Waiter: Sendable {
     let number: UInt64
-    /// Every write up to the number counts, and not that one only.
+    /// Whether the waiter waits for every write up to the number, and not only for that one.
     let countsEarlier: Bool
     let continuation: CheckedContinuation<CisternError?, Never>
   }
@@ -25,7 +28,7 @@ struct CommitProgress: Sendable {
     let error: CisternError
   }
 
-  /// Someone to wake, and what to tell.
+  /// A waiter to resume, and its result.
   struct Resumption: Sendable {
     let continuation: CheckedContinuation<CisternError?, Never>
     let error: CisternError?
@@ -33,10 +36,12 @@ struct CommitProgress: Sendable {
     func resume() { continuation.resume(returning: error) }
   }
 
-  /// Whether anybody waits for what is not yet on the device.
+  /// Whether a caller waits for writes that are not durable yet.
   var isAwaited: Bool { !waiters.isEmpty }
 
-  /// Answers at once where it can be known; nil where the waiter was put down, to be resumed.
+  /// Adds a waiter. Returns its resumption if the result is known already, and nil otherwise.
+  ///
+  /// A waiter for every write up to a number gets only the failures that happen while it waits.
   mutating func wait(_ waiter: Waiter) -> Resumption? {
     if waiter.number <= durable {
       let error = waiter.countsEarlier ? nil : error(for: waiter.number)
@@ -46,8 +51,10 @@ struct CommitProgress: Sendable {
     return nil
   }
 
-  /// These writes failed; with `error`, every one up to `number` that is not settled. Noted before anyone can see that the
-  /// disk fails: who asks from then on, asks about what comes after.
+  /// Records failed writes. With `error`, every write up to `number` that is not settled failed.
+  ///
+  /// Call this method before other threads can see that the disk fails. A caller that begins to wait afterwards
+  /// waits for later writes, and these failures do not concern it.
   mutating func note(_ failed: [Failure], through number: UInt64, error: CisternError?) {
     for failure in failed { note(failure) }
     if let error, number > settled { note(Failure(numbers: settled + 1...number, error: error)) }
@@ -61,12 +68,12 @@ struct CommitProgress: Sendable {
     failures.append((failureCount, failure))
   }
 
-  /// The writes up to `number` were committed, or failed, which was noted.
+  /// Settles the writes up to `number`: they were committed, or their failure is recorded.
   mutating func settle(through number: UInt64) {
     settled = max(settled, number)
   }
 
-  /// What is settled is on the device too, or failed; answers whom to wake.
+  /// Marks every settled write as durable. Returns the waiters to resume.
   mutating func makeDurable() -> [Resumption] {
     durable = settled
     let ready = waiters.filter { $0.waiter.number <= durable }
@@ -81,7 +88,7 @@ struct CommitProgress: Sendable {
     }
   }
 
-  /// The store is closed, or useless: answers everyone who waits, with this error.
+  /// Removes all waiters, because the store is closed or cannot be used. Returns them, to be resumed with `error`.
   mutating func fail(_ error: CisternError) -> [Resumption] {
     let all = waiters
     waiters = []

@@ -1,31 +1,34 @@
 import LMDB
 
-/// What the writer thread took from all partitions at once, in the order in which it is put into the file: sorted by key,
-/// so that neighbours share pages.
+/// A commit group: the writes that the writer thread takes from all partitions at once.
+///
+/// The items are sorted by their keys in the file, so that neighbors share pages. The items of a batch stay
+/// together.
 struct CommitRound {
   struct Item {
     let partition: Partition
     let entry: StagedEntry
   }
 
-  /// What an item is sorted by, and where it was: small and plain, so that sorting moves little.
+  /// The sort key of an item, and its index. This type is small and trivial, so that sorting moves little memory.
   private struct Place {
-    /// Its part of the round, then its partition and whether its key is digested; or its batch.
+    /// The item's part of the group, and then either its batch, or its partition and whether its key is digested.
     var group: Int
-    /// The first eight bytes that the key sorts by in the file, as a number.
+    /// The first eight bytes by which the file sorts the key, as a number.
     let prefix: UInt64
+    /// The index in `taken`.
     let index: Int
   }
 
   let batches: [PartitionBatch]
   private let taken: [Item]
-  /// For each item in `taken` the batch that it is a part of; zero for none.
+  /// The batch of each item in `taken`. Zero if the item belongs to no batch.
   private let units: [Int]
-  /// Where the items are in `taken`, in their order.
+  /// The indices in `taken`, in commit order.
   private let order: [Int]
-  /// Every write up to here is in the round, was replaced by a later one, or was void.
+  /// Every write up to this number is in this group or an earlier one, was replaced by a later write, or is void.
   let through: UInt64
-  /// Bytes and number of all that was taken, the void included.
+  /// The size in bytes and the number of all writes that were taken, including void ones.
   let takenBytes: Int
   let takenCount: Int
 
@@ -71,13 +74,15 @@ struct CommitRound {
     order = places.map(\.index)
   }
 
-  /// The items, by their order.
+  /// The item at a position of the commit order.
   subscript(position: Int) -> Item { taken[order[position]] }
 
-  /// How many items there are.
+  /// The number of items.
   var count: Int { order.count }
 
-  /// The items from this one on that are put in one transaction: the rest of a batch, or the item alone.
+  /// Returns the items from `position` on that must be put in one transaction.
+  ///
+  /// These are the rest of a batch, or a single item.
   func unit(from position: Int) -> Range<Int> {
     let unit = units[order[position]]
     var end = position + 1
@@ -85,7 +90,7 @@ struct CommitRound {
     return position..<end
   }
 
-  /// About how many bytes of the file the items take up, and how many pages putting them touches.
+  /// Returns the approximate size of the items in the file, and the number of pages that putting them touches.
   func size(of items: Range<Int>) -> (footprint: Int, pages: Int) {
     items.reduce((0, 0)) { sum, index in
       guard let draft = self[index].draft else { return (sum.0, sum.1 + 1) }
@@ -93,10 +98,10 @@ struct CommitRound {
     }
   }
 
-  /// Whether the item is a part of a batch.
+  /// Returns whether the item belongs to a batch.
   func isBatched(_ position: Int) -> Bool { units[order[position]] != 0 }
 
-  /// Numbers for batches, as they are met. None is zero.
+  /// Numbers for batches, in the order of their first items. No number is zero.
   private struct UnitNumbers {
     private var numbers: [UInt64: Int] = [:]
     private(set) var next: Int
@@ -111,8 +116,9 @@ struct CommitRound {
     }
   }
 
-  /// Divides the places into parts of about so many bytes, in the order in which they were staged. A batch is in the part
-  /// of its first item.
+  /// Divides the places into parts of about `partBytes`, in staging order.
+  ///
+  /// A batch belongs to the part of its first item.
   private static func part(
     _ places: inout [Place], _ taken: [Item], _ units: [Int], partBytes: Int, groups: Int
   ) {
@@ -135,7 +141,7 @@ struct CommitRound {
 
   var isEmpty: Bool { order.isEmpty && !hasPreliminaries }
 
-  /// Whether there are removals of all or invalidations, which go before the items.
+  /// Whether the group has removals of all records, or invalidations. They are committed before the items.
   var hasPreliminaries: Bool { batches.contains { $0.removesAll || $0.invalidated != nil } }
 
   private static func prefix(of key: RawSpan) -> UInt64 {
@@ -152,7 +158,9 @@ struct CommitRound {
 }
 
 extension CommitRound.Item {
-  /// The record that is to be written; nil where the key's is to be removed.
+  /// The record to write. Nil if the key's record must be removed.
+  ///
+  /// An invalidation that was staged after the record can make the record void.
   var draft: RecordDraft? {
     guard case .record(let key, let metadata, let bytes) = entry.write,
       !partition.invalidations.isVoid(metadata, key: key.rawSpan)

@@ -1,38 +1,39 @@
 import LMDB
 
-/// How far a round has come, and what is to be told when it is over.
+/// The progress of a commit group, and the results to report when the group ends.
 struct Committing {
   let round: CommitRound
-  /// The items before it are committed.
+  /// The items before this position are committed.
   private(set) var position = 0
-  /// Whether the removals of all, and the invalidations, are committed.
+  /// Whether the removals of all records, and the invalidations, are committed.
   private(set) var hasPreliminaries: Bool
-  /// Whether a transaction was committed at all, in this file.
+  /// Whether a transaction of the group was committed.
   private(set) var hasCommitted = false
-  /// Records that had a second turn in this round.
+  /// The number of records that got a second chance in this group.
   private(set) var spared = 0
-  /// What is still to be evicted for the next batch, where a step was used up by that.
+  /// The number of bytes to evict before the next batch is put. Nil unless an earlier step began that eviction.
   private(set) var debt: Int?
-  /// Numbers of the writes that were given up.
+  /// The numbers of the writes that were given up.
   private(set) var unwritten: Set<UInt64> = []
-  /// Whether records are among them; removals are staged again.
+  /// Whether records were given up. Removals do not count, because they are staged again.
   private(set) var hasLosses = false
   private(set) var failures: [CommitProgress.Failure] = []
-  /// Why writes were given up that can never be committed; one for each that stood alone, and for each batch.
+  /// The errors of writes that can never be committed: one for each single write, and one for each batch.
   private(set) var refusals: [CisternError] = []
-  /// What every write of the round failed with, where none was committed.
+  /// The error of every write of the group. Nil unless the whole group failed.
   private(set) var failureOfAll: CisternError?
-  /// What ended the round early.
+  /// The error that ended the group early.
   private(set) var error: LMDBError?
+  /// The lost records of each partition, to be reported when the group ends.
   private(set) var departures: [(partition: Partition, departures: [Departure])] = []
-  /// The numbers of the first items, which are committed: gathered when someone asks.
+  /// The numbers of the first items, which are committed. They are collected only when they are needed.
   private var committed: Set<UInt64> = []
   private var committedCount = 0
-  /// How often the map was found full without a step between.
+  /// The number of times that the map was full since the last committed step.
   var reliefs = 0
-  /// Whether the file was closed and opened again, because LMDB would not go on.
+  /// Whether the file was closed and reopened, because LMDB refused further transactions.
   var hasReopened = false
-  /// Whether the file was set aside. If the empty one that replaced it fails too, the cause is not the file.
+  /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
   var hasReplaced = false
 
   init(round: CommitRound) {
@@ -50,7 +51,7 @@ struct Committing {
     reliefs = 0
   }
 
-  /// The file was replaced by an empty one: everything is to be put again.
+  /// Starts again from the first item, because another file is open.
   mutating func restart() {
     position = 0
     debt = nil
@@ -60,7 +61,7 @@ struct Committing {
     hasPreliminaries = !round.hasPreliminaries
   }
 
-  /// Gives up the next item, or batch: it does not fit, whatever is evicted.
+  /// Gives up the next item or batch, because it does not fit even after eviction.
   mutating func skip(_ error: CisternError) {
     let unit = round.unit(from: position)
     for index in unit { giveUp(round[index], error) }
@@ -69,7 +70,7 @@ struct Committing {
     debt = nil
   }
 
-  /// Gives up the next batch, if it has become more than a transaction can hold; whether it did.
+  /// Gives up the next batch if it has become too large for one transaction. Returns whether it did.
   mutating func skipsUnfit(limit: Int, location: String) -> Bool {
     guard position < round.count, round.isBatched(position),
       round.size(of: round.unit(from: position)).footprint / DiskLimits.pageSize > limit
@@ -82,7 +83,7 @@ struct Committing {
     return true
   }
 
-  /// Gives up all that is not committed.
+  /// Gives up everything that is not committed.
   mutating func giveUp(_ error: LMDBError, as failure: CisternError) {
     self.error = error
     for index in position..<round.count { giveUp(round[index], failure) }
@@ -99,7 +100,7 @@ struct Committing {
     }
   }
 
-  /// A step was committed: counts what it did, and notes who left.
+  /// Counts the results of a committed step, and records the lost keys.
   mutating func note(_ step: WriteStep, leaving: [Leaving], among partitions: [Partition]) {
     hasCommitted = true
     let outcome = step.outcome
@@ -111,7 +112,7 @@ struct Committing {
     note(outcome.evicted, leaving: leaving, among: partitions)
   }
 
-  /// Evictions were committed: counts them, and notes whose end is to be told.
+  /// Counts committed evictions, and records the keys whose loss must be reported.
   mutating func note(_ evicted: [EvictedRecord], leaving: [Leaving], among partitions: [Partition]) {
     for partition in partitions {
       let generation = partition.generation
@@ -121,9 +122,13 @@ struct Committing {
     }
   }
 
-  /// Those of the evicted keys that nothing newer stands for.
+  /// Returns the evicted keys for which no newer write is staged.
   ///
-  /// - Parameter eras: the newest invalidation of each partition before any of them was evicted.
+  /// - Parameters:
+  ///   - evicted: The records that the transaction evicted.
+  ///   - partitions: The partitions of the engine.
+  ///   - eras: The newest invalidation version of each partition, read before the first eviction.
+  ///   - start: The position before which the items are committed.
   mutating func leaving(
     _ evicted: [EvictedRecord], among partitions: [Partition], since eras: [ObjectIdentifier: UInt64],
     putBefore start: Int
@@ -140,7 +145,7 @@ struct Committing {
     }
     return evicted.compactMap { record in
       guard let (partition, epoch) = byGeneration[record.generation] else { return nil }
-      // A newer record of the key is staged, or put by this very step: the key stays.
+      // A newer record of the key is staged, or this step puts it. The key is not lost.
       if let entry = partition.stagedEntry(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
       let era = eras[ObjectIdentifier(partition)] ?? 0
       return Leaving(
@@ -149,15 +154,17 @@ struct Committing {
   }
 }
 
-/// A key that a transaction takes out of the file.
+/// A key that a transaction removes from the file without a request for its removal.
 struct Leaving {
   let partition: Partition
   let key: [UInt8]
   let record: DepartedRecord
 
-  /// Before the transaction is committed.
+  /// Marks the key as lost. Call this method before the transaction is committed.
+  ///
+  /// Otherwise a reader could miss the record before its loss is reported.
   func note() { partition.noteDeparting(key, record) }
 
-  /// The transaction was not committed.
+  /// Removes the mark, because the transaction was not committed.
   func withdraw() { partition.departing.remove(key) }
 }

@@ -1,24 +1,28 @@
 import Locking
 import Synchronization
 
-/// What was on disk of a key that left: what later removals of many have to be compared with, before its end is told.
+/// The data of a lost record with which later clears and invalidations are compared.
+///
+/// If one of them concerns the record, its caller notifies the observers, and the loss is not reported.
 struct DepartedRecord: Sendable {
-  /// Which of the partition's epochs it was of.
+  /// The clear count of the partition that the record belongs to.
   let epoch: UInt16
-  /// The number of the invalidation that it was newer than.
+  /// The invalidation version that the record is newer than.
   let era: UInt64
   let tags: [String]
 }
 
-/// The keys of a partition that left, and whose end has not been told yet. To whoever asks they are still there: what
-/// is told of a key is then a sequence without a gap, whatever is written between its leaving and the telling.
+/// The keys of a partition that were lost, and whose loss is not acknowledged yet.
+///
+/// Callers still see these keys as present. Observers therefore see the changes of a key without a gap, even if the
+/// key is written between its loss and the acknowledgment.
 final class DepartingKeys: Sendable {
-  // Its lock is taken inside the staging area's, never the other way round.
+  // Lock order: the staging area's lock before this lock, never the reverse.
   private let keys = Guarded<[[UInt8]: DepartedRecord]>([:])
-  /// The number of keys, so that those who find none take no lock.
+  /// The number of keys. A caller that reads zero takes no lock.
   private let count = Atomic<Int>(0)
 
-  /// Notes that a key leaves.
+  /// Adds a lost key.
   func insert(_ key: [UInt8], _ record: DepartedRecord) {
     keys.withLock { keys in
       keys[key] = record
@@ -26,7 +30,9 @@ final class DepartingKeys: Sendable {
     }
   }
 
-  /// Notes that the key was written again, or that its end is told; answers what had left of it, if it was leaving.
+  /// Removes a key, because it was written again or its loss is acknowledged.
+  ///
+  /// Returns the lost record, or nil if the key was not lost.
   @discardableResult
   func remove(_ key: @autoclosure () -> [UInt8]) -> DepartedRecord? {
     guard count.load(ordering: .acquiring) > 0 else { return nil }
@@ -37,9 +43,9 @@ final class DepartingKeys: Sendable {
     }
   }
 
-  /// Notes that everything was removed.
+  /// Removes all keys, because every record of the partition was removed.
   func removeAll() {
-    // Freed outside the lock.
+    // The old storage is freed outside the lock.
     _ = keys.withLock { keys in
       defer { keys = [:] }
       count.store(0, ordering: .releasing)
@@ -47,7 +53,7 @@ final class DepartingKeys: Sendable {
     }
   }
 
-  /// What left of a key whose end has not been told.
+  /// Returns the lost record of a key, or nil if the key has none.
   func record(ofKey key: RawSpan) -> DepartedRecord? {
     guard count.load(ordering: .acquiring) > 0 else { return nil }
     let key = key.copiedBytes()

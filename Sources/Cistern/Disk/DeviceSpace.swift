@@ -4,13 +4,17 @@
   import Darwin
 #endif
 
-/// Whether a device has room. LMDB answers that a write failed when the system took only a part of it; the cause is that
-/// the device is full, or that it fails.
+/// A test for free space on a device.
+///
+/// LMDB reports the same error when the system cuts a write short and when a write fails. This test distinguishes a
+/// full device from a failing one.
 enum DeviceSpace {
-  /// More than the part of a block that a short write leaves.
+  /// The size of the test file in bytes. It is larger than the free part of a block that a short write can leave.
   private static let probeSize = 256 << 10
 
-  /// Whether the directory's device, or the user's share of it, has no room for a small file. Writes that file.
+  /// Returns whether the directory's device, or the user's quota, has no space for a small file.
+  ///
+  /// Creates and removes such a file.
   static func isExhausted(in directory: String) -> Bool {
     let path = "\(directory)/\(DiskDirectory.probe)"
     let descriptor = unsafe open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)

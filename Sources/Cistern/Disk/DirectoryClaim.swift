@@ -6,18 +6,19 @@ import LMDB
   import Darwin
 #endif
 
-/// This process's part in a directory that several may share, told to the others by locks of the system's, which end with
-/// the process.
+/// This process's claim on a directory that several processes may share.
 ///
-/// Who opens, closes or replaces files holds the gate meanwhile: a lock on the directory itself. Who has the store open
-/// shares a lock on the mark's file; whoever can have that alone, is alone.
+/// The claim uses two advisory locks, which the system releases when the process ends:
+/// - The gate is a lock on the directory. A process holds it while it opens, closes or replaces files.
+/// - A process that has the store open holds a shared lock on the mark file. A process that gets this lock
+///   exclusively is alone.
 final class DirectoryClaim: Sendable {
   let directory: String
-  /// The descriptors, for the claim's whole life; the mark's is -1 where a read-only store has no mark.
+  /// The descriptors, open for the lifetime of the claim. `mark` is -1 if a read-only store has no mark.
   private let gate: Int32
   private let mark: Int32
 
-  /// Opens the mark's file, and creates it unless `isReadOnly`.
+  /// Opens the directory and the mark file. Creates the mark file unless `isReadOnly` is true.
   init(directory: String, isReadOnly: Bool) throws(SystemError) {
     self.directory = directory
     gate = unsafe open(directory, O_RDONLY | O_CLOEXEC)
@@ -36,8 +37,9 @@ final class DirectoryClaim: Sendable {
     close(gate)
   }
 
-  /// Runs `body` while no other process opens, closes or replaces files here. Waits for one that does; throws `EWOULDBLOCK`
-  /// after ten seconds.
+  /// Runs `body` while no other process opens, closes or replaces files in the directory.
+  ///
+  /// Blocks the thread while another process does so. Throws `EWOULDBLOCK` after about ten seconds.
   func withGate<Result, Failure: Error>(
     _ wrap: (SystemError) -> Failure, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -53,18 +55,22 @@ final class DirectoryClaim: Sendable {
     return try body()
   }
 
-  /// Whether no other process has the store open. Only inside the gate; the claim is exclusive after true.
+  /// Returns whether no other process has the store open. If it returns true, the lock on the mark is exclusive.
+  ///
+  /// Call this method only inside the gate. The attempt can release a shared lock, so call ``share()`` afterwards.
   func isAlone() -> Bool {
     mark < 0 || flock(mark, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// Shares the store with others from now on. Only inside the gate.
+  /// Takes the shared lock on the mark, so that other processes can open the store. Call this method only inside
+  /// the gate.
   func share() {
     if mark >= 0 { _ = flock(mark, LOCK_SH | LOCK_NB) }
   }
 
-  /// Whether the directory at the path, and the mark in it, are the ones that are claimed. Processes whose claims are on
-  /// different ones do not see each other.
+  /// Returns whether the claimed directory and mark are still the ones at the path.
+  ///
+  /// Processes with claims on different directories or marks do not see each other.
   func isInPlace() -> Bool {
     DirectoryClaim.isOpen(gate, at: directory)
       && (mark < 0 || DirectoryClaim.isOpen(mark, at: "\(directory)/\(DiskDirectory.mark)"))
@@ -77,12 +83,12 @@ final class DirectoryClaim: Sendable {
     return own.st_dev == present.st_dev && own.st_ino == present.st_ino
   }
 
-  /// Ends the sharing, before the claim itself goes: others may be alone from now on.
+  /// Releases the lock on the mark before the claim ends. Another process may then be alone.
   func leave() {
     if mark >= 0 { _ = flock(mark, LOCK_UN) }
   }
 
-  /// The mark; nil where there is none yet.
+  /// Returns the mark, or nil if the file is empty or missing.
   func readMark() throws(SystemError) -> BootMark? {
     guard mark >= 0 else { return nil }
     var bytes = [UInt8](repeating: 0, count: BootMark.size)
@@ -93,8 +99,8 @@ final class DirectoryClaim: Sendable {
 
   /// Writes the mark, and waits until it is on the device.
   ///
-  /// A mark that says "sound" where the one on the device may not has its stamp only once that is done: whoever finds a
-  /// stamp beside that word knows that the device has the word.
+  /// If the mark on the device may not say `sound` yet, the fingerprint is written in a second step. A mark with
+  /// `sound` and a fingerprint therefore proves that the device has the word `sound`.
   func write(_ newMark: BootMark) throws(SystemError) {
     if newMark.state == .sound, newMark.stamp != nil, (try? readMark())?.state != .sound {
       var word = newMark
@@ -113,24 +119,26 @@ final class DirectoryClaim: Sendable {
     guard fsync(mark) == 0 else { throw SystemError(status: errno, operation: "write the mark in \(directory)") }
   }
 
-  /// Writes the data file's stamp into the mark, or removes it, and does not wait for the device. A power cut leaves this
-  /// stamp or another; with another, the next opening looks through the file. If `history` is nil, the noted one stays.
+  /// Writes the data file's fingerprint into the mark, or removes it, without waiting for the device.
+  ///
+  /// After a power cut, the mark may have another fingerprint, and the next opening checks the whole file. If
+  /// `history` is nil, the recorded history stays.
   func note(_ stamp: DataFileStamp?, _ history: DataFileHistory? = nil) {
     put(BootMark.stampBytes(stamp) + (history == nil ? [] : BootMark.historyBytes(history)))
   }
 
-  /// Writes into the mark that nothing is known of the data file: another one replaces it.
+  /// Removes the fingerprint and the history from the mark, because another data file replaces the present one.
   func forgetDataFile() {
     put(BootMark.stampBytes(nil) + BootMark.historyBytes(nil))
   }
 
   private func put(_ bytes: [UInt8]) {
     guard mark >= 0 else { return }
-    // Where it cannot be written, what is there does not fit the file any more, which is as good.
+    // If the write fails, the old fingerprint does not match the changed file, which has the same effect.
     _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, off_t(BootMark.stampOffset)) }
   }
 
-  /// The stamp that is noted now, by whichever process; nil where there is none.
+  /// Returns the fingerprint that a process recorded last, or nil if the mark has none.
   func notedStamp() -> DataFileStamp? {
     (try? readMark())?.stamp
   }

@@ -4,12 +4,14 @@
   import Darwin
 #endif
 
-/// The identity of a directory, by whatever path it is reached.
+/// The identity of a directory, independent of the path that leads to it.
 struct DirectoryIdentity: Hashable, Sendable {
   private let device: UInt64
   private let node: UInt64
 
-  /// Follows symbolic links. Throws if the directory cannot be examined.
+  /// Creates the identity of the directory at a path. Follows symbolic links.
+  ///
+  /// Throws if the directory cannot be examined.
   init(of directory: String) throws(CisternError) {
     guard let identity = DirectoryIdentity(ifPresent: directory) else {
       throw DiskDirectory.unusable(directory, SystemError(status: errno, operation: "look at \(directory)"))
@@ -17,7 +19,7 @@ struct DirectoryIdentity: Hashable, Sendable {
     self = identity
   }
 
-  /// Nil if nothing is at the path, with `errno` set.
+  /// Creates the identity of the directory at a path. Returns nil and sets `errno` if nothing is there.
   init?(ifPresent directory: String) {
     var status = stat()
     guard unsafe stat(directory, &status) == 0 else { return nil }

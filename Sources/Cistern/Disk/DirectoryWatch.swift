@@ -4,10 +4,11 @@
   import Darwin
 #endif
 
-/// Tells by one call of the system whether any name in a directory may have changed since all were checked. The writer
-/// thread asks before each commit.
+/// A check for changed names in a directory that costs one system call.
+///
+/// The writer thread uses it before each commit.
 struct DirectoryWatch {
-  /// The directory at the path, and the time of the last change of a name in it.
+  /// The fingerprint of a directory: its identity, and the time of the last change of a name in it.
   struct Stamp: Equatable {
     fileprivate let device: UInt64
     fileprivate let node: UInt64
@@ -21,7 +22,7 @@ struct DirectoryWatch {
 
   private var checked: Stamp?
 
-  /// The present stamp of the directory; nil if it cannot be examined.
+  /// Returns the current fingerprint of the directory, or nil if it cannot be examined.
   static func stamp(of directory: String) -> Stamp? {
     var status = stat()
     guard unsafe stat(directory, &status) == 0 else { return nil }
@@ -35,13 +36,13 @@ struct DirectoryWatch {
       modified: modified)
   }
 
-  /// Whether the names are the ones that were checked.
+  /// Returns whether the names were checked at this fingerprint.
   func isChecked(_ stamp: Stamp) -> Bool { checked == stamp }
 
-  /// The names were checked after the directory had this stamp.
+  /// Records that the names were checked after the directory had this fingerprint.
   ///
-  /// A file system's clock may stand still for up to two seconds. A stamp that is younger is not kept: a later change could
-  /// have the same.
+  /// The clock of a file system may stand still for up to two seconds. A younger fingerprint is not kept, because a
+  /// later change could have the same one.
   mutating func note(_ stamp: Stamp) {
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)

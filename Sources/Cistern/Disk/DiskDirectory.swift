@@ -4,26 +4,27 @@
   import Darwin
 #endif
 
-/// The directory of a store, and the names of what is in it.
+/// The directory of a store, and the names of the files in it.
 enum DiskDirectory {
   static let data = "data.mdb"
   static let lock = "lock.mdb"
   static let mark = "cistern.mark"
-  /// Where a compacted copy is made, before it takes the file's place.
+  /// The directory for a compacted copy, before the copy replaces the data file.
   static let copy = "compact.tmp"
-  /// A file that is written for an instant, to see whether the device has room.
+  /// A temporary file that tests whether the device has space.
   static let probe = "space.tmp"
-  /// What a file that was set aside is called; a number follows.
+  /// The name of a file that was set aside, without the number at its end.
   static let asidePrefix = "data.mdb.set-aside-"
 
-  /// The path, which stays valid when the process changes its working directory.
+  /// Returns an absolute path, which stays valid if the process changes its working directory.
   static func absolutePath(_ path: String) -> String {
     guard !path.isEmpty, !path.hasPrefix("/"), let working = unsafe getcwd(nil, 0) else { return path }
     defer { unsafe free(working) }
     return unsafe "\(String(cString: working))/\(path)"
   }
 
-  /// Creates the directory if it is missing, and its missing parents; throws if it cannot be used.
+  /// Creates the directory and its missing parents, unless `isReadOnly` is true. Throws if the directory cannot be
+  /// used.
   static func prepare(_ path: String, isReadOnly: Bool) throws(CisternError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw CisternError(.directoryUnusable, "the path is empty, or has a zero byte in it", location: path)
@@ -48,7 +49,7 @@ enum DiskDirectory {
     }
   }
 
-  /// Creates the directory, and its missing parents with the default mode.
+  /// Creates the directory. Creates its missing parents with the default mode.
   private static func create(_ path: String, mode: mode_t) throws(SystemError) {
     if unsafe mkdir(path, mode) == 0 || errno == EEXIST { return }
     let status = errno
@@ -63,11 +64,12 @@ enum DiskDirectory {
     }
   }
 
+  /// Returns the error for a directory that cannot be used.
   static func unusable(_ path: String, _ cause: any Error) -> CisternError {
     let (code, message): (CisternError.Code, String) =
       switch (cause as? SystemError)?.status {
       case ENOSPC, EDQUOT: (.noSpace, "the disk has no room for the store")
-      // Nothing that another directory, or another owner of this one, would mend.
+      // Another directory, or another owner of this one, would not help.
       case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read and written")
       default:
         (
@@ -78,15 +80,16 @@ enum DiskDirectory {
     return CisternError(code, message, location: path, cause: cause)
   }
 
-  /// The size of the file; nil where there is none.
+  /// Returns the size of the file in bytes, or nil if it does not exist.
   static func fileSize(_ path: String) -> Int? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     return Int(status.st_size)
   }
 
-  /// Renames the data file, so that it is nobody's any more, and forgets the readers' table that went with it. Of those
-  /// that were set aside only the newest is kept: they count towards nothing's limit. Answers the new name.
+  /// Renames the data file so that no store uses it, and removes LMDB's lock file. Returns the new name.
+  ///
+  /// Only the newest file that was set aside is kept, because these files do not count towards a limit.
   static func setAside(in directory: String) throws(SystemError) -> String {
     let earlier = asideNumbers(in: directory)
     let number = (earlier.max() ?? 0) + 1
@@ -107,7 +110,7 @@ enum DiskDirectory {
     var numbers: [Int] = []
     while let entry = unsafe readdir(entries) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-        // The system ends each name with a zero byte.
+        // In bounds: the system ends each name with a zero byte.
         unsafe name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
           unsafe String(cString: $0)
         }
@@ -117,7 +120,7 @@ enum DiskDirectory {
     return numbers
   }
 
-  /// Removes the data file, and the readers' table that goes with it.
+  /// Removes the data file and LMDB's lock file.
   static func removeData(in directory: String) throws(SystemError) {
     for name in [data, lock] {
       guard unsafe unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
@@ -126,7 +129,7 @@ enum DiskDirectory {
     }
   }
 
-  /// Removes a copy that was begun and not finished.
+  /// Removes an unfinished copy.
   static func removeCopy(in directory: String) {
     unsafe unlink("\(directory)/\(copy)/\(data)")
     unsafe unlink("\(directory)/\(copy)/\(lock)")

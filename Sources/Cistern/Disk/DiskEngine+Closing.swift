@@ -1,7 +1,9 @@
 import LMDB
 
 extension DiskEngine {
-  /// Ends the engine, after its last owner is gone: by the writer thread, or where there is none, here.
+  /// Ends the engine after its last owner closed.
+  ///
+  /// The writer thread closes the file. A read-only engine has no writer thread, and closes the file here.
   func stop() {
     if options.isReadOnly {
       mode = .closed
@@ -25,7 +27,7 @@ extension DiskEngine {
     }
   }
 
-  /// Writes everything through and closes the file; where nobody else has it open, the mark says that it is sound.
+  /// Synchronizes and closes the file. If no other process has it open, marks it as sound.
   func closeFile() {
     let claim = claim
     defer { claim.leave() }
@@ -62,12 +64,13 @@ extension DiskEngine {
     }
   }
 
-  /// Reports files that are not the ones in the directory any more. The writer thread notices that at each commit; a store
-  /// that only reads, or has nothing to commit, does when it is closed.
+  /// Reports that the open files are no longer the ones in the directory.
+  ///
+  /// The writer thread detects this at each commit. A store that commits nothing detects it when it closes.
   private func reportIfReplaced(_ file: DiskFile, _ claim: DirectoryClaim) {
     if claim.isInPlace() {
       if (try? file.isInPlace()) != false { return }
-      // Another process of this store replaced the file, and reported why.
+      // Another process of this store replaced the file and reported the reason.
       if let mark = try? claim.readMark(), mark.identity != file.identity || mark.history == nil { return }
     }
     report(

@@ -1,9 +1,10 @@
 import LMDB
 
 extension DiskEngine {
-  /// Calls `body` with each committed record of the partition, until it answers false; skips what is staged to be
-  /// replaced or removed, and what is damaged. Holds a snapshot only for a few records at a time, so that a slow `body`
-  /// does not keep the file's space from being used again.
+  /// Calls `body` with each committed record of the partition until it returns false.
+  ///
+  /// Skips damaged records, and records with a staged replacement or removal. Each snapshot lasts for a few records
+  /// only, so a slow `body` does not prevent the reuse of the file's pages.
   func forEachRecord(
     of partition: Partition, _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
   ) rethrows {
@@ -22,14 +23,15 @@ extension DiskEngine {
     }
   }
 
+  /// A copy of the data of a record that the listing needs.
   private struct Listed {
     let diskKey: [UInt8]
     let key: [UInt8]
-    /// Nil for a damaged record.
+    /// Nil if the record is damaged.
     let metadata: RecordMetadata?
     let size: Int
 
-    /// The record at the cursor; nil where it is none of the generation's.
+    /// Copies the record at the cursor. Returns nil if it does not belong to the generation.
     init?(at cursor: borrowing Cursor<Database, CursorReads>, generation: UInt64) {
       guard let bytes = cursor.key, let record = cursor.value, DiskKey.generation(of: bytes) == generation else {
         return nil
@@ -47,6 +49,7 @@ extension DiskEngine {
     }
   }
 
+  /// Returns the next records after the key `last`, or the first ones if `last` is nil. Empty at the end.
   private func nextRecords(of partition: Partition, after last: [UInt8]?, in file: DiskFile) -> [Listed] {
     let environment = file.environment
     guard let transaction = beginRead(of: environment) else { return [] }

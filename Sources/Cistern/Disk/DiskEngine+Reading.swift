@@ -1,7 +1,10 @@
 import LMDB
 
 extension DiskEngine {
-  /// Looks the key up among the staged writes and then in the file.
+  /// Calls `body` with the record of the key. Looks among the staged writes first, and then in the file.
+  ///
+  /// Returns nil, without a call of `body`, if the key has no visible record. Counts a hit or a miss. `body` may
+  /// run inside a read transaction.
   @discardableResult
   @inline(__always)
   func withRecord<Result>(
@@ -16,13 +19,14 @@ extension DiskEngine {
       partition.counters.hits.increment()
       return try body(metadata, bytes.rawSpan)
     }
-    // The snapshot is taken after the look at what is staged: what had left it by then, is in the snapshot.
+    // The snapshot must begin after the look at the staged writes. A write that has left staging is then in the
+    // snapshot.
     var isOutdated = false
     let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
     return isOutdated ? try withNewerRecord(forKey: key, in: partition, body) : result
   }
 
-  /// As `withRecord`, with snapshots newer than one that was outdated.
+  /// Repeats the lookup in newer snapshots, after one that was outdated.
   @inline(never)
   private func withNewerRecord<Result>(
     forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
@@ -36,7 +40,9 @@ extension DiskEngine {
     return nil
   }
 
-  /// Looks the key up in a snapshot; tells where that is too old to be believed, and calls and counts nothing then.
+  /// Looks up the key in a snapshot.
+  ///
+  /// If the snapshot is too old to trust, sets `isOutdated`, and neither calls `body` nor counts.
   @inline(__always)
   private func withCommittedRecord<Result>(
     forKey key: RawSpan, in partition: Partition, isOutdated: inout Bool,
@@ -46,7 +52,7 @@ extension DiskEngine {
       partition.counters.misses.increment()
       return nil
     }
-    // The caller keeps the engine: not counting the references saves a part of the time.
+    // The caller retains the engine, and the engine retains the file. Reference counting would only cost time.
     return try unsafe file._withUnsafeGuaranteedRef { file in
       let environment = file.environment
       guard let transaction = beginRead(of: environment) else {
@@ -58,7 +64,7 @@ extension DiskEngine {
     }
   }
 
-  /// As `withCommittedRecord`, in a transaction.
+  /// Looks up the key in a transaction, like `withCommittedRecord`.
   @inline(__always)
   private func record<Result>(
     forKey key: RawSpan, in partition: Partition, as transaction: borrowing ReadTransaction, of file: DiskFile,
@@ -75,7 +81,7 @@ extension DiskEngine {
           return nil
         }
         if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
-          // Looked at after the record was found: what was invalidated before, is not shown.
+          // The invalidations are read after the record was found, so that every earlier one applies to it.
           let snapshot = transaction.number
           let era = partition.invalidations.era
           var metadata = header.metadata(of: record)
@@ -86,7 +92,8 @@ extension DiskEngine {
           case .visible:
             recency.mark(header.sequence)
             partition.counters.hits.increment()
-            // The file's number means nothing to those who stage. Until now, nothing concerns the record.
+            // Callers compare local versions, and the record has a file version. No invalidation up to this local
+            // version conceals the record.
             metadata.era = era
             return try body(metadata, record.extracting(header.value))
           case .concealed: break
@@ -101,17 +108,19 @@ extension DiskEngine {
     return nil
   }
 
-  /// A snapshot is outdated where something was purged since; as a rule the next one is not.
+  /// The maximum number of snapshots for one lookup. A snapshot is outdated if a purge ended after it began.
   private static let snapshotsTried = 8
 
-  /// Whether the key has a record; nil where nobody can tell, because the file cannot be read for now. Looks at the
-  /// record's first bytes only, not at its checksum.
+  /// Returns whether the key has a record, or nil if the file cannot be read at present.
+  ///
+  /// Reads only the header of the record, and does not verify its checksum.
   func presence(of key: RawSpan, in partition: Partition) -> Bool? {
     var version: UInt32 = 0
     return presence(of: key, in: partition, schemaVersion: &version)
   }
 
-  /// As `presence(of:in:)`; also answers the record's schema version, if there is one.
+  /// Returns whether the key has a record, like `presence(of:in:)`, and sets `schemaVersion` to the record's
+  /// version.
   func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
     if isInherited { return false }
     if let entry = partition.stagedEntry(forKey: key) {
@@ -120,7 +129,7 @@ extension DiskEngine {
     }
     for _ in 0..<DiskEngine.snapshotsTried {
       guard mode != .closed else { return false }
-      // A read-only store need not have one.
+      // A read-only store may have no file.
       guard let file else { return options.isReadOnly ? false : nil }
       let environment = file.environment
       guard let transaction = beginRead(of: environment) else { return nil }
@@ -147,7 +156,7 @@ extension DiskEngine {
     return nil
   }
 
-  /// Begins a read; nil where the file cannot be read, which is noted.
+  /// Begins a read transaction. Returns nil and records the failure if the file cannot be read.
   @inline(__always)
   @_lifetime(borrow environment)
   func beginRead(of environment: Environment) -> ReadTransaction? {
@@ -159,7 +168,8 @@ extension DiskEngine {
     }
   }
 
-  /// The bytes under the key; nil where there are none, or where the file is damaged, which is noted.
+  /// Returns the bytes under the key, or nil if the key is absent. A defect of the file also returns nil, and is
+  /// recorded.
   @inline(__always)
   @_lifetime(borrow transaction)
   private func value(
@@ -173,7 +183,10 @@ extension DiskEngine {
     }
   }
 
-  /// The partition's generation, as of the transaction's snapshot or later: another process's removal of all is noticed.
+  /// Returns the partition's generation as of the transaction's snapshot or later.
+  ///
+  /// If another process committed since, reads the generation from the file: that process may have removed all
+  /// records.
   @inline(__always)
   func generation(of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile) -> UInt64 {
     let number = transaction.number
@@ -200,7 +213,7 @@ extension DiskEngine {
     }
   }
 
-  /// Reads the generation of a partition that was just opened.
+  /// Reads the generation of a partition from the present file.
   func learnGeneration(of partition: Partition) {
     guard let file else { return }
     let environment = file.environment
@@ -208,7 +221,9 @@ extension DiskEngine {
     learnGeneration(of: partition, in: transaction, of: file)
   }
 
-  /// A reader met this error and answered a miss. What only the writer thread can mend is left to it.
+  /// Records an error that a reader met. The reader returns a miss.
+  ///
+  /// An error that only the writer thread can repair is left to it.
   @inline(never)
   func noteReadFailure(_ error: LMDBError, of environment: Environment) {
     switch error.code {
@@ -221,7 +236,7 @@ extension DiskEngine {
     }
   }
 
-  /// The key's record failed its checksum.
+  /// Records that the key's record failed its checksum. The writer thread removes it.
   @inline(never)
   func suspect(_ key: RawSpan, of partition: Partition) {
     partition.counters.damaged.count()
@@ -234,15 +249,16 @@ extension DiskEngine {
 
   private static let suspectCapacity = 1024
 
+  /// Wakes the writer thread for maintenance.
   func wakeForChores() {
     monitor.change { $0.hasChores = true }
   }
 }
 
-/// What a reader found wrong, for the writer thread to look at.
+/// A defect that a reader found, for the writer thread to examine.
 enum Suspect: Sendable {
   /// A record that failed its checksum.
   case record(Partition, [UInt8])
-  /// The file itself, if it is still this one.
+  /// An error of the file in this environment. It no longer matters if the engine has another file.
   case file(LMDBError, Environment)
 }

@@ -1,17 +1,19 @@
 import Synchronization
 
 extension DiskEngine {
-  /// Takes the write; see ``SecondTierPartition/stage(_:)``. Neither waits for the disk nor calls anyone back.
+  /// Stages the write. See ``SecondTierPartition/stage(_:)``.
+  ///
+  /// Neither waits for the disk nor runs code of the caller.
   func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
     if isInherited { return .refused }
     return stage(write, in: partition, batch: 0, mode: mode)
   }
 
-  /// Takes the write as a part of the batch; see ``SecondTierPartition/stage(_:in:)``.
+  /// Stages the write as a part of the batch. See ``SecondTierPartition/stage(_:in:)``.
   func stage(_ write: StagedWrite, in partition: Partition, batch: BatchToken) -> StagingResult {
     if isInherited { return .refused }
     var mode = mode
-    // What it was when the batch was begun, so that all of the batch fares alike.
+    // The mode at the beginning of the batch holds for all of its writes.
     if mode == .active || mode == .degraded { mode = batch.number == 0 ? .degraded : .active }
     let result = stage(write, in: partition, batch: batch.number, mode: mode)
     if case .staged(let ticket) = result { batch.note(ticket) }
@@ -23,7 +25,7 @@ extension DiskEngine {
     case .closed:
       return refuse(partition)
     case .readOnly, .degraded:
-      // The older record must not be read again: a removal stands in its place, until it can be written, if ever.
+      // The older record must not be read again. A staged removal hides it until the removal can be committed.
       let ticket = stageRemoval(of: write.key, in: partition)
       if case .removal = write, mode == .degraded { return .staged(ticket) }
       if mode == .degraded { hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
@@ -36,12 +38,12 @@ extension DiskEngine {
         }
       }
       let (ticket, isTaken) = take(write, in: partition, batch: batch)
-      // Invalidated while its value was on its way.
+      // Refused if an invalidation concerns the write and is newer than its value.
       return isTaken ? .staged(ticket) : refuse(partition)
     }
   }
 
-  /// Takes the invalidation. Where there are more than is kept of them, everything in the partition is removed instead.
+  /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
   func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (era: UInt64, ticket: CommitTicket) {
     if isInherited || mode == .closed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
     let (era, number, change) = partition.stageInvalidation(invalidation, limit: limits.invalidationBytes) {
@@ -56,12 +58,12 @@ extension DiskEngine {
     return (era, CommitTicket(number: number))
   }
 
-  /// Takes the removal of everything in the partition.
+  /// Stages the removal of every record of the partition.
   func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
     if isInherited || mode == .closed { return CommitTicket(number: 0) }
     let (number, isFirst, freed) = partition.removeAll { nextNumber() }
     stagedBytes.subtract(freed.bytes, ordering: .relaxed)
-    // One more for the removal itself, which the writer thread is to come for.
+    // The removal itself counts as one staged write, so that the writer thread commits it.
     let change = (isFirst ? 1 : 0) - freed.count
     if change > 0 { stagedCount.add(change, ordering: .sequentiallyConsistent) }
     if change < 0 { stagedCount.subtract(-change, ordering: .sequentiallyConsistent) }
@@ -83,7 +85,7 @@ extension DiskEngine {
     let isFull =
       (bytes.oldValue < commitBytes && bytes.newValue >= commitBytes)
       || (count.oldValue < DiskEngine.commitCount && count.newValue >= DiskEngine.commitCount)
-    // Batches that become one are committed soon, before they are more than one transaction's work.
+    // Batches that join are committed soon, before they become too large for one transaction.
     if isFull || change.joinsBatches {
       monitor.change { $0.isFull = true }
     } else {
@@ -92,15 +94,17 @@ extension DiskEngine {
     return (CommitTicket(number: change.number), change.isTaken)
   }
 
-  /// Takes a removal that cannot be committed for now. Beyond the bound the whole partition is emptied in its place.
+  /// Stages a removal that cannot be committed at present. Above the limit, removes all records of the partition
+  /// instead.
   private func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
     if stagedCount.load(ordering: .relaxed) >= DiskLimits.stagedCount { return stageRemovalOfAll(of: partition) }
     return take(.removal(key: key), in: partition).ticket
   }
 
+  /// Returns a new ticket number, which follows every write staged before.
   func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }
 
-  /// Wakes the writer thread where it sleeps because nothing was staged.
+  /// Wakes the writer thread if it sleeps because nothing is staged.
   private func wakeIfIdle() {
     if writerIsIdle.load(ordering: .sequentiallyConsistent) {
       writerIsIdle.store(false, ordering: .relaxed)
@@ -108,27 +112,28 @@ extension DiskEngine {
     }
   }
 
-  /// So much staged is committed without waiting for the interval.
+  /// The number of staged bytes that are committed without waiting for the commit interval.
   private var commitBytes: Int { limits.stagedBytes / 4 }
+  /// The number of staged writes that are committed without waiting for the commit interval.
   private static let commitCount = 8192
 
   // MARK: Waiting
 
-  /// Whether more is staged than should be. Not where waiting would be for ever.
+  /// Whether more is staged than the limits allow. False unless the disk works, because a wait would not end.
   private var isCrowded: Bool {
     mode == .active
       && (stagedBytes.load(ordering: .relaxed) > limits.stagedBytes
         || stagedCount.load(ordering: .relaxed) > DiskLimits.stagedCount)
   }
 
-  /// Blocks the thread while more is staged than should be.
+  /// Blocks the thread while more is staged than the limits allow.
   func waitForRoom() {
     guard !isInherited, isCrowded else { return }
     monitor.change { $0.isFull = true }
     monitor.wait { state in isCrowded && !state.hasStopped ? nil : () }
   }
 
-  /// Suspends the task while more is staged than should be.
+  /// Suspends the task while more is staged than the limits allow.
   func waitForRoom() async {
     guard !isInherited, isCrowded else { return }
     await withCheckedContinuation { continuation in
@@ -142,16 +147,16 @@ extension DiskEngine {
     }
   }
 
-  /// As `waitForRoom`, for a write whose commit is waited for: a disk that fails is tried again first.
+  /// Waits for room before a write whose commit the caller waits for. Retries a failing disk first.
   func prepareToCommit() async {
     if !isInherited, mode == .degraded {
-      // Whether it still fails, the write itself tells.
+      // The write itself reports a disk that still fails.
       try? await waitForCommit(number: nextNumber(), countsEarlier: true)
     }
     await waitForRoom()
   }
 
-  /// Lets those go on who waited for room, if there is some.
+  /// Resumes the callers that wait for room, if there is room.
   func announceRoom() {
     guard !isCrowded else { return }
     let waiters = monitor.change { state in
@@ -162,8 +167,12 @@ extension DiskEngine {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns when the write of this number, or with `countsEarlier` every one up to it, is committed and as durable as the
-  /// store promises.
+  /// Suspends until a write is committed and as durable as the store promises.
+  ///
+  /// - Parameters:
+  ///   - number: The ticket number of the write.
+  ///   - countsEarlier: Whether to wait for every write up to the number.
+  /// - Throws: The error of a write that failed, or an error if the store is closed or read-only.
   func waitForCommit(number: UInt64, countsEarlier: Bool) async throws(CisternError) {
     if isInherited { throw inheritedError("wait for a commit") }
     if number == 0 || mode == .closed { throw closedError("wait for a commit") }
@@ -177,15 +186,16 @@ extension DiskEngine {
       } else if monitor.change({
         $0.isAsked = true; return $0.hasStopped
       }) {
-        // The thread ended in between, and nobody else would answer.
+        // The writer thread has ended since, and no longer resumes waiters.
         failWaiters(closedError("wait for a commit"))
       }
     }
     if let error { throw error }
   }
 
-  /// Returns when everything staged so far is committed and as durable as the store promises. What could not be written
-  /// since the last flush, because the disk failed, is told of once, even where the disk works again.
+  /// Suspends until everything staged so far is committed and as durable as the store promises.
+  ///
+  /// Throws once for writes that a failing disk lost since the last flush, even if the disk works again.
   func flush() async throws(CisternError) {
     if isInherited { throw inheritedError("flush") }
     do throws(CisternError) {
@@ -204,7 +214,7 @@ extension DiskEngine {
     switch mode {
     case .closed: throw closedError("flush")
     case .readOnly: return
-    // A number of its own, so that the disk is tried again before anyone is told that all is well.
+    // A new number makes the writer thread retry the disk before the flush succeeds.
     case .degraded: try await waitForCommit(number: nextNumber(), countsEarlier: true)
     case .active:
       let number = tickets.load(ordering: .sequentiallyConsistent)
@@ -212,12 +222,15 @@ extension DiskEngine {
     }
   }
 
-  /// Makes the next flush look after files that were replaced or removed, also if no write is staged.
+  /// Makes the next flush detect files that were replaced or removed, even if no write is staged.
+  ///
+  /// A new ticket number makes the flush wait for the writer thread, which follows the files.
   func followFiles() {
     guard !isInherited, mode == .active, let file else { return }
     if !claim.isInPlace() || (try? file.isInPlace()) == false { _ = nextNumber() }
   }
 
+  /// Resumes every caller that waits for a commit with the error.
   func failWaiters(_ error: CisternError) {
     for waiter in progress.withLock({ $0.fail(error) }) { waiter.resume() }
   }

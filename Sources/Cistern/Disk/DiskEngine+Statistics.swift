@@ -1,7 +1,7 @@
 import LMDB
 
 extension DiskEngine {
-  /// Notes how large the file is, and how many records are in it. Constant time.
+  /// Updates the counters of the file's size and of its records. Constant time.
   func noteSizes(of file: DiskFile) {
     do {
       counters.fileBytes.store(try file.environment.information().fileSize, ordering: .relaxed)
@@ -14,7 +14,7 @@ extension DiskEngine {
     }
   }
 
-  /// Counts and sizes of these partitions together, and of the file. Takes no transaction.
+  /// Returns the counts and sizes of the partitions together, and of the file. Begins no transaction.
   func statistics(of partitions: [Partition]) -> SecondTierStatistics {
     var statistics = SecondTierStatistics()
     statistics.mode = mode.published
@@ -36,7 +36,7 @@ extension DiskEngine {
 }
 
 extension DiskEngine.Mode {
-  /// As statistics say it.
+  /// The mode as it appears in statistics.
   var published: SecondTierStatistics.Mode {
     switch self {
     case .active: .active

@@ -2,9 +2,10 @@ import LMDB
 import Locking
 import Synchronization
 
-/// What all disk tiers of one directory in this process share: the file, the partitions, the writer thread.
+/// The state that all disk tiers of a directory in this process share: the file, the partitions and the writer
+/// thread.
 ///
-/// Readers and stagers run on any thread. Only the writer thread writes to the file and replaces it.
+/// Readers run and writes are staged on any thread. Only the writer thread writes to the file and replaces it.
 @safe
 final class DiskEngine: Sendable {
   enum Mode: UInt8 {
@@ -21,35 +22,36 @@ final class DiskEngine: Sendable {
   let counters = EngineCounters()
   private let forkCount = ForkCount.present
 
-  /// The state of the last commit before the process ends; see ``ExitCommit``.
+  /// The phase of the last commit before the process exits. See ``ExitCommit``.
   let exitPhaseByte = Atomic<UInt8>(ExitCommit.Phase.running.rawValue)
-  /// Whether the last owner is gone, and the writer thread was told to end.
+  /// Whether the last owner has closed, so that the writer thread must end.
   let ownersLeft = Atomic<Bool>(false)
   private let claimState: Guarded<DirectoryClaim>
 
   private let modeByte: Atomic<UInt8>
-  /// The open file; nil while there is none. What it points to is kept by `files`.
+  /// The open file, or nil. The reference is unretained, because `files` retains the file as long as the engine
+  /// lives.
   private let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
-  /// Every file that was opened: a reader may still be looking at an old one.
+  /// Every file that was opened. A reader may still use an old one.
   private let files = Guarded<[DiskFile]>([])
   private let partitionsByName = Guarded<[String: Partition]>([:])
   private let reporters = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
 
-  /// The number of the newest staged write.
+  /// The number of the newest ticket.
   let tickets = Atomic<UInt64>(0)
-  /// Writes that are staged, those being committed included, and their bytes.
+  /// The number and the bytes of staged writes, including the writes that are being committed.
   let stagedCount = Atomic<Int>(0)
   let stagedBytes = Atomic<Int>(0)
-  /// Whether the writer thread sleeps until it is told that something was staged.
+  /// Whether the writer thread sleeps until a write is staged. The thread that stages one must then wake it.
   let writerIsIdle = Atomic<Bool>(false)
-  /// The number of the newest batch, and the gate between batches and the writer thread.
+  /// The number of the newest batch, and the gate between open batches and the writer thread.
   let batchNumbers = Atomic<UInt64>(0)
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
-  /// Once something that was written is not on disk because the disk failed, until a flush has told of it.
+  /// Whether a failing disk lost a write that no flush has reported yet.
   let hasUntoldLosses = Atomic<Bool>(false)
-  /// What readers found wrong, for the writer thread to look at.
+  /// Defects that readers found, for the writer thread to examine.
   let suspects = Guarded<[Suspect]>([])
 
   init(directory: String, options: DiskOptions, limits: DiskLimits, claim: DirectoryClaim, file: DiskFile?) {
@@ -72,28 +74,28 @@ final class DiskEngine: Sendable {
     set { modeByte.store(newValue.rawValue, ordering: .releasing) }
   }
 
-  /// The part in the directory that processes share. Only the writer thread replaces it.
+  /// The claim on the directory, which processes can share. Only the writer thread replaces it.
   var claim: DirectoryClaim {
     get { claimState.withLock { $0 } }
     set { claimState.withLock { $0 = newValue } }
   }
 
-  /// Whether the engine belongs to the process that this one was forked from; then its locks may never open again.
+  /// Whether this process was forked from the one that created the engine. The locks may then never be released.
   @inline(__always)
   var isInherited: Bool { ForkCount.present != forkCount }
 
-  /// The open file; nil while there is none.
+  /// The open file, or nil.
   @inline(__always)
   var file: DiskFile? { unsafe uncountedFile?.takeUnretainedValue() }
 
-  /// As `file`, for whoever keeps the engine while it uses the file: kept by `files` for as long as the engine lives.
+  /// The open file without a reference count. It is valid as long as the caller retains the engine.
   @inline(__always)
   var uncountedFile: Unmanaged<DiskFile>? { unsafe currentFile.load(ordering: .acquiring) }
 
-  /// Makes the file the one that is read, or none. Readers may still be inside the one before.
+  /// Sets the file that readers use from now on, or none. Readers may still use the previous one.
   func setFile(_ file: DiskFile?) {
     if let file { files.withLock { $0.append(file) } }
-    // Kept by `files`, above.
+    // Retained by `files`, above.
     unsafe currentFile.store(file.map { unsafe Unmanaged.passUnretained($0) }, ordering: .releasing)
   }
 
@@ -101,17 +103,18 @@ final class DiskEngine: Sendable {
 
   var partitions: [Partition] { partitionsByName.withLock { Array($0.values) } }
 
+  /// Returns the partition of the cache `name`. Creates it if the engine does not have it yet.
   func partition(named name: String) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
     let made = Partition(name: options.isReadOnly ? (try? file?.spelling(of: name)) ?? name : name)
-    // Before anyone can stage anything: invalidations go on from the number that is in the file.
+    // Required before a write can be staged: new invalidation versions continue from the one in the file.
     learnGeneration(of: made)
     let partition = partitionsByName.withLock { partitions in
       if let partition = partitions[name] { return partition }
       partitions[name] = made
       return made
     }
-    // Again, now that the writer thread knows of it, for what was committed in between.
+    // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
     learnGeneration(of: partition)
     if !partition.invalidations.purgeable.isEmpty { wakeForChores() }
     return partition
@@ -124,11 +127,11 @@ final class DiskEngine: Sendable {
   }
 
   func removeReporter(for owner: Int) {
-    // Freed outside the lock: it is the user's.
+    // The reporter is the user's: free it outside the lock.
     _ = reporters.withLock { $0.removeValue(forKey: owner) }
   }
 
-  /// Tells those who opened the store; outside all locks and transactions.
+  /// Sends a report to every owner. Call this method outside all locks and transactions.
   func report(_ code: StoreReport.Code, _ message: String, cause: (any Error)? = nil) {
     report(StoreReport(code, message, location: directory, cause: cause))
   }
@@ -138,12 +141,12 @@ final class DiskEngine: Sendable {
   }
 }
 
-/// What the writer thread counts.
+/// The counters that the writer thread updates.
 final class EngineCounters: Sendable {
   let commits = Atomic<Int>(0)
-  /// The file's size as of the last commit, and the records and bytes in it.
+  /// The size of the file in bytes, and its number of records, as of the last commit.
   let fileBytes = Atomic<Int>(0)
   let records = Atomic<Int>(0)
-  /// Pages that the opening had to look at, because the file was not as it had been left.
+  /// The number of pages that the opening checked, because the file was not as the store had left it.
   let pagesChecked = Atomic<Int>(0)
 }

@@ -1,17 +1,19 @@
 import LMDB
 
-// Names of caches are written in Unicode's normalization form C. Files of earlier versions have them as they were spelled, and
-// may have two caches with equal names.
+// Cache names are stored in Unicode normalization form C. Files of earlier versions have names in the caller's
+// spelling. Such a file can have two caches with equal names.
 
 extension DiskFile {
-  /// A cache's name as the file has it, and the generation of its records.
+  /// The stored name of a cache, and the generation of its records.
   private struct Spelling {
     let name: String
     let generation: UInt64
   }
 
-  /// Writes every name in normalization form C. Of caches with equal names the one that began last keeps the name, and the
-  /// others are removed: the values of either may be older than those of the other. For a file that nobody else has open.
+  /// Stores every name in normalization form C. No other process may have the file open.
+  ///
+  /// Of caches with equal names, the newest one keeps the name. The others are removed, because it is not known
+  /// which of their values are newer.
   func normalizeNames() throws(LMDBError) {
     let others = try spellings().filter { spellings in
       spellings.count > 1 || spellings.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }
@@ -36,12 +38,13 @@ extension DiskFile {
     }
   }
 
-  /// A name as the file has it, for a store that may not change it; nil if it has none that is equal.
+  /// Returns the stored spelling of a name, for a store that cannot change the file. Returns nil if no stored name
+  /// is equal.
   func spelling(of name: String) throws(LMDBError) -> String? {
     try spellings().first { $0.last?.name == name }?.last?.name
   }
 
-  /// The spellings of each name, the one that began last at the end.
+  /// Returns the spellings of each name. The one with the newest generation is the last.
   private func spellings() throws(LMDBError) -> [[Spelling]] {
     let all = try environment.withRead { (transaction) throws(LMDBError) -> [Spelling] in
       let prefix = MetaTable.partition("")
@@ -58,13 +61,13 @@ extension DiskFile {
       }
       return found
     }
-    // Equal strings are equal keys, however they are spelled.
+    // Equal strings are equal keys, even if their spellings differ.
     return Dictionary(grouping: all, by: \.name).values.map { $0.sorted { $0.generation < $1.generation } }
   }
 }
 
 extension MetaTable {
-  /// The cursor's row, copied; nil if it is at none. Throws if the value is not as it was written.
+  /// Returns a copy of the row at the cursor, or nil at the end. Throws if the row fails its checksum.
   fileprivate static func row(
     at cursor: borrowing Cursor<Database, CursorReads>
   ) throws(LMDBError) -> (key: [UInt8], value: [UInt8])? {
@@ -74,7 +77,7 @@ extension MetaTable {
 }
 
 extension WriteStep {
-  /// Gives the rows of a cache's invalidations and formats to another name, or to none.
+  /// Moves the invalidation and format rows of a cache to another name. Removes them if `newName` is nil.
   fileprivate mutating func moveRows(
     from name: String, to newName: String?, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -1,7 +1,7 @@
 import LMDB
 
 extension DiskFile {
-  /// The names of all partitions, in order.
+  /// Returns the names of all partitions, in byte order.
   func partitionNames() throws(LMDBError) -> [String] {
     try environment.withRead { (transaction) throws(LMDBError) -> [String] in
       let prefix = MetaTable.partition("")
@@ -16,11 +16,15 @@ extension DiskFile {
     }
   }
 
-  /// Removes every record that readers do not see: those of dead generations, and those that an invalidation conceals. The
-  /// invalidations end with it. For a file that no other process has open.
+  /// Removes every record that readers do not see: records of dead generations, and records that an invalidation
+  /// conceals.
   ///
-  /// A transaction removes at most `count` records, because it copies the pages that it changes. O(n) for the records of
-  /// partitions with an invalidation by tag.
+  /// The invalidations end with it. No other process may have the file open.
+  ///
+  /// Each transaction removes at most `count` records, because it copies the pages that it changes.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of records that are removed. An invalidation by tag adds all
+  ///   records of its partition.
   func purge(upTo count: Int) throws(LMDBError) {
     for generation in try deadGenerations() {
       var isDone = false

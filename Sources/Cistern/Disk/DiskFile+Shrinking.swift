@@ -7,7 +7,7 @@ import LMDB
 #endif
 
 extension DiskFile {
-  /// Whether more of the map is in use than eviction leaves: then a write may find no page to copy into.
+  /// Returns whether more of the map is in use than eviction leaves. A write may then find no free page for a copy.
   func isCrowded(for limits: DiskLimits) throws(LMDBError) -> Bool {
     if environment.options.mapSize != limits.mapSize { return true }
     let pages = try environment.withRead { (transaction) throws(LMDBError) in
@@ -16,16 +16,18 @@ extension DiskFile {
     return pages > limits.pageCount - limits.margin / 2
   }
 
-  /// Closes the file, and puts one in its place that holds the newest records, as many as fit below the limits. For a file
-  /// that no other process has open. Whenever the process ends, one of the two is there, whole.
+  /// Closes the file, and replaces it with one that holds the newest records that fit below the limits.
   ///
-  /// The copy has its records side by side, in pages that are full. The file itself is not changed: it can be so full that
-  /// LMDB has no page left for a change.
+  /// No other process may have the file open. If the process ends at any time, one of the two files is there,
+  /// complete.
+  ///
+  /// The copy has its records in order, in full pages. This method does not change the file itself, which can be so
+  /// full that LMDB has no page for a change.
   func replaceByNewest(within limits: DiskLimits, options: EnvironmentOptions) throws {
     let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
       try transaction.statistics(of: meta).pageCount
     }
-    // Two meta pages of LMDB's, and its table of free pages.
+    // LMDB's two meta pages, and its table of free pages.
     let kept = try KeptRecords(
       of: self, pages: max(0, limits.lowWatermark - metaPages - 6), largestRecord: limits.largestRecord)
     try replace { (copy) throws(LMDBError) in
@@ -41,7 +43,9 @@ extension DiskFile {
     }
   }
 
-  /// Closes the file, and puts a compacted copy in its place. Whenever the process ends, one of the two is there, whole.
+  /// Closes the file, and replaces it with a compacted copy.
+  ///
+  /// If the process ends at any time, one of the two files is there, complete.
   func replaceByCopy() throws {
     try replace { (copy) throws(LMDBError) in try environment.copy(to: copy, compacting: true) }
   }
@@ -56,7 +60,7 @@ extension DiskFile {
       guard unsafe rename("\(copy)/\(DiskDirectory.data)", "\(directory)/\(DiskDirectory.data)") == 0 else {
         throw SystemError(status: errno, operation: "replace \(directory)/\(DiskDirectory.data)")
       }
-      // The table of readers went with the old file.
+      // The reader table in the lock file belongs to the old file.
       unsafe unlink("\(directory)/\(DiskDirectory.lock)")
       DiskDirectory.removeCopy(in: directory)
       try DiskDirectory.synchronize(directory)
@@ -68,11 +72,11 @@ extension DiskFile {
 
   // MARK: The copy
 
-  /// So many bytes are copied in one transaction.
+  /// The approximate number of bytes that one transaction copies.
   private static let copiedAtOnce = 1 << 20
 
   private func write(_ kept: KeptRecords, into new: Environment) throws(LMDBError) {
-    // Before the tables have names: those come after every record, and nothing could be appended.
+    // The records come first: the names of tables sort after every record, and would prevent appending.
     let main = try new.openDatabase(named: nil)
     var position = 0
     while position < kept.entries.count {
@@ -125,7 +129,7 @@ extension DiskFile {
     }
   }
 
-  /// The store's own rows, as they are: but for the counts, and the dead generations, of which nothing is left.
+  /// Copies the store's own rows. Writes new counts, and omits the dead generations, which have no records left.
   private func writeRows(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
     let rows = try environment.withRead { (transaction) throws(LMDBError) in
       var rows: [(key: [UInt8], row: [UInt8])] = []

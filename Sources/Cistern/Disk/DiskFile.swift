@@ -2,21 +2,27 @@ import LMDB
 import Locking
 import Synchronization
 
-/// An open file, and its three tables. Replaced as a whole when what is on disk cannot be trusted.
+/// An open data file with its three tables.
+///
+/// The engine replaces the file as a whole if its contents cannot be trusted.
 final class DiskFile: Sendable {
   let environment: Environment
-  /// The store's own facts; see ``MetaTable``.
+  /// The store's own rows. See ``MetaTable``.
   let meta: Database
-  /// Key in the file → record. LMDB's table without a name: each transaction would have to look a name up, which costs a
-  /// read a tenth of its time. The other tables' names lie in it too; they are shorter than any record's key.
+  /// The records, by their keys in the file.
+  ///
+  /// This is LMDB's unnamed table, because each transaction must look up a named one. The names of the other tables
+  /// are in it too. They are shorter than any record's key.
   let records: Database
-  /// Sequence number → key in the file, the oldest first.
+  /// The eviction order: the keys in the file by sequence number, the oldest first.
   let order: IntegerDatabase
-  /// The last commit up to which the generations of all partitions are known here; another process's come after it.
+  /// The newest commit up to which this process knows the generations of all partitions.
+  ///
+  /// Later commits are from other processes.
   let knownTransaction: Atomic<UInt>
-  /// What the next opening knows the file by.
+  /// The note by which the next opening recognizes the file.
   let note = FileNote()
-  /// The identity of the file; nil while a file of an older version has none.
+  /// The identity of the file. Nil in a file of an older version until it gets one.
   var identity: StoreIdentity? { identityState.withLock { $0 } }
   /// Whether this opening began the file.
   var isNew: Bool { newness.load(ordering: .relaxed) }
@@ -32,13 +38,18 @@ final class DiskFile: Sendable {
     knownTransaction = Atomic(try environment.information().lastTransaction)
   }
 
-  /// Opens the file in `directory`, and creates it unless `options` say read-only; costs nothing that grows with it.
+  /// Opens the file in `directory`. Creates it unless the options are read-only.
   ///
-  /// Throws `invalid` for a file of LMDB's that is not ours, `versionMismatch` for one of another format than this code's.
-  /// With `checkingRows`, for a file that somebody else changed, also where a row of the store's own table is damaged:
-  /// one whose key is would not be found, and nobody would know.
+  /// Without `checkingRows`, the cost does not depend on the size of the file.
   ///
-  /// A file that is begun has the identity `newIdentity`.
+  /// - Parameters:
+  ///   - directory: The directory of the store.
+  ///   - options: The options of the LMDB environment.
+  ///   - checkingRows: Whether to verify every row of the store's own table. Required for a file that another
+  ///     program changed, because a row with a damaged key would go unnoticed.
+  ///   - newIdentity: The identity of the file if this method begins it.
+  /// - Throws: `invalid` if the file belongs to another program, `versionMismatch` if its format has another
+  ///   version, or `corrupted` if a verified row is damaged.
   static func open(
     directory: String, options: EnvironmentOptions, checkingRows: Bool = false,
     newIdentity: StoreIdentity = StoreIdentity()
@@ -60,13 +71,13 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Five bytes, as "order" has: a record's key has six and more.
+  /// Five bytes, like "order". A record's key has at least six, so the two never collide.
   static let metaName = "cstrn"
   static let orderName = "order"
 
-  /// Throws where the file has tables and none of them is ours: it belongs to another program.
+  /// Throws if the file has tables and none of them is the store's. The file then belongs to another program.
   private static func requireOurs(_ environment: Environment) throws(LMDBError) {
-    // Opened like any other: before, LMDB has no order for its keys.
+    // Opened like any other table: before that, LMDB has no order for its keys.
     let main = try environment.openDatabase(named: nil)
     let isOurs = try environment.withRead { (transaction) throws(LMDBError) in
       if try transaction.statistics(of: main).entryCount == 0 { return true }
@@ -79,10 +90,10 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Notes the format and the identity in a new file; throws where the file's format is another than this code's.
+  /// Writes the format and the identity into a new file. Throws if an existing file has another format.
   private func requireFormat(_ newIdentity: StoreIdentity) throws(LMDBError) {
     let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
-      // Of any version: those before the third had no checksum here.
+      // The row may have any version. Versions before the third have no checksum here.
       let key = MetaTable.format
       guard let row = try transaction.value(forKey: key.rawSpan, in: meta) else { return nil }
       return row.byteCount < 8 ? .max : row.integer(at: 0, as: UInt64.self)
@@ -112,8 +123,10 @@ final class DiskFile: Sendable {
     identityState.withLock { $0 = identity }
   }
 
-  /// Gives a file of an older version an identity. It is on the device before any mark can have it: otherwise a power cut
-  /// could make the file look like another store's.
+  /// Assigns an identity to a file of an older version.
+  ///
+  /// The identity must be on the device before a mark has it. Otherwise a power cut could make the file look like
+  /// the file of another store.
   func assignIdentity() throws(LMDBError) {
     let identity = StoreIdentity()
     try environment.withWrite { (transaction) throws(LMDBError) in
@@ -132,14 +145,14 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Closes the file; waits for readers that are inside, and throws `busy` where the calling thread itself is.
+  /// Closes the file. Waits for active readers. Throws `busy` if the calling thread is one of them.
   func close() throws(LMDBError) {
     try environment.close()
   }
 }
 
 extension DiskFile {
-  /// Whether the file that is open is still the one in the directory, and was not replaced by another process.
+  /// Returns whether the open file is still the one in the directory. Another process may have replaced it.
   func isInPlace() throws(LMDBError) -> Bool {
     try environment.isInPlace()
   }

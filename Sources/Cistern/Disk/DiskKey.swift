@@ -1,43 +1,46 @@
 import LMDB
 
-/// The key of a record in the file: the generation of its partition, and then the user's key, or the digest of a long
-/// one. Held in place: building one allocates nothing.
+/// The key of a record in the file: the generation of its partition, and then the user's key, or the digest of a
+/// long one.
 ///
-/// Six bytes, the greatest first, hold twice the generation, and one more where a digest follows: the records of a
-/// generation lie side by side, and no key can be taken for a digest.
+/// The first six bytes are a big-endian number: twice the generation, plus one if a digest follows. The records of
+/// a generation are therefore adjacent, and no user's key equals a digest. The bytes are stored inline, so that
+/// creating a key allocates nothing.
 struct DiskKey: KeyBytes {
-  /// The longest key that is written as it is; of a longer one the digest is written, and the record holds the key.
+  /// The maximum length of a user's key in the file, in bytes. A longer key is replaced by its digest, and the
+  /// record holds the key.
   static let longestDirectKey = 64
-  /// The bytes before the key.
+  /// The number of bytes before the user's key or the digest.
   static let prefixSize = 6
-  /// The bytes of a digest.
+  /// The number of bytes of a digest.
   static let digestSize = 16
-  /// One more than the greatest generation.
+  /// The exclusive upper bound of generations.
   static let generationLimit: UInt64 = 1 << 47
 
   private var words: InlineArray<9, UInt64>
+  /// The number of bytes of the key.
   let count: Int
-  /// Whether the record must hold the key, because only its digest is here.
+  /// Whether the key has a digest, so that the record holds the user's key.
   let isDigest: Bool
 
-  /// Calls `body` with the key, as it is written in the file.
+  /// Calls `body` with the encoded key.
   ///
-  /// A closure, and not a view to be returned: the words may be moved once nothing but the view is left of them.
+  /// This method does not return a span, because the words can move while only the span is in use.
   @inline(__always)
   borrowing func withBytes<Result, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The words stay where they are while the closure runs, and have `count` bytes or more.
+    // The words stay in place while the closure runs, and have at least `count` bytes.
     let count = count
     return try unsafe withUnsafeBytes(of: words) { (buffer) throws(Failure) in
       try body(unsafe RawSpan(_unsafeStart: buffer.baseAddress!, byteCount: count))
     }
   }
 
-  /// The key, as it is written in the file, copied.
+  /// Returns a copy of the encoded key.
   func copiedBytes() -> [UInt8] { withBytes { $0.copiedBytes() } }
 
-  /// Builds the key of `key` in `generation`.
+  /// Creates the key of `key` in `generation`.
   @inline(__always)
   init(generation: UInt64, key: RawSpan) {
     words = InlineArray(repeating: 0)
@@ -52,8 +55,9 @@ struct DiskKey: KeyBytes {
     writePrefix((generation << 1) | (isDigest ? 1 : 0))
   }
 
-  /// The bytes that every key of the generation begins with, digested ones included, are not less than these; the
-  /// keys of the next generation are greater.
+  /// Creates the lower bound of all keys of the generation, including keys with a digest.
+  ///
+  /// The keys of the next generation are greater.
   init(startOf generation: UInt64) {
     words = InlineArray(repeating: 0)
     isDigest = false
@@ -61,7 +65,7 @@ struct DiskKey: KeyBytes {
     writePrefix(generation << 1)
   }
 
-  /// The key that these bytes of the file are; nil where they are none.
+  /// Creates the key that the bytes of the file encode. Returns nil if they encode none.
   init?(_ bytes: RawSpan) {
     guard bytes.byteCount >= DiskKey.prefixSize, bytes.byteCount <= DiskKey.prefixSize + DiskKey.longestDirectKey else {
       return nil
@@ -76,10 +80,10 @@ struct DiskKey: KeyBytes {
   /// The generation that the key belongs to.
   var generation: UInt64 { withBytes { DiskKey.generation(of: $0) ?? 0 } }
 
-  /// The user's key, where it is here.
+  /// The user's key. Valid only if the key has no digest.
   var directKey: [UInt8] { withBytes { $0.extracting(DiskKey.prefixSize..<count).copiedBytes() } }
 
-  /// The generation of a key in the file; nil where the bytes are too few for one.
+  /// Returns the generation of a key in the file, or nil if the bytes are too few.
   static func generation(of bytes: RawSpan) -> UInt64? {
     guard bytes.byteCount >= prefixSize else { return nil }
     var prefix: UInt64 = 0
@@ -87,11 +91,12 @@ struct DiskKey: KeyBytes {
     return prefix >> 1
   }
 
-  /// Whether a key in the file, of at least the prefix's length, holds a digest.
+  /// Returns whether a key in the file has a digest. The key must be at least as long as the prefix.
   static func isDigest(_ bytes: RawSpan) -> Bool { bytes.byte(at: prefixSize - 1) & 1 == 1 }
 
   private mutating func writePrefix(_ prefix: UInt64) {
-    // The six bytes are the low ones of the number, greatest first; in the word the first byte is the lowest.
+    // The six bytes are the low bytes of `prefix`, the most significant first. The first byte of a word is its
+    // lowest.
     words[0] = (words[0] & ~0xFFFF_FFFF_FFFF) | UInt64(littleEndian: (prefix << 16).bigEndian)
   }
 

@@ -1,9 +1,10 @@
 import LMDB
 
 extension DiskOpening {
-  /// Compares the data file with what its mark says of it, and reports contents that are gone, or older than they were.
+  /// Compares the data file with the history in its mark. Reports contents that are missing, or older than the
+  /// history.
   ///
-  /// For a file that is not as the store left it. Constant time.
+  /// Finds nothing in a file that is as the store left it. Constant time.
   mutating func compareHistory(_ mark: BootMark?) {
     guard let mark, mark.identity != nil, let noted = mark.history else { return }
     guard let head = DataFileHead(of: path) else {
@@ -19,15 +20,17 @@ extension DiskOpening {
         + "values that were removed or replaced since may be back")
   }
 
-  /// A power cut may undo the newest commit, and the mark's note of it may outlive that.
+  /// Returns whether a power cut can have undone the newest commit, although the mark has it.
   private func isUndoneByPowerCut(_ head: DataFileHead, _ noted: DataFileHistory, _ mark: BootMark) -> Bool {
     head.transaction + 1 == noted.transaction && (mark.boot.isEmpty || mark.boot != presentBoot())
   }
 
-  /// Sets the file aside if it belongs to another store than the mark; gives a file of an older version an identity.
+  /// Sets the file aside if it belongs to another store than the mark. Gives an identity to a file of an older
+  /// version.
   ///
-  /// Another process that has the store open has another file open then, and finds at its next commit that this one
-  /// replaces it. Only a file without an identity stays: that process may be of an older version, and have it open.
+  /// If another process has the store open, it has another file open. At its next commit, it detects that this one
+  /// replaced it. A file without an identity stays if another process has the store open, because that process may
+  /// use this file.
   mutating func requireIdentity(
     _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
   ) throws(LMDBError) -> DiskFile {
@@ -46,7 +49,8 @@ extension DiskOpening {
     return try DiskFile.open(directory: directory, options: environmentOptions())
   }
 
-  /// Whether a store that only reads may use the file: not if it belongs to another store than the mark.
+  /// Returns whether a read-only store can use the file. A file that belongs to another store than the mark is not
+  /// used.
   func isReadable(_ file: DiskFile, _ expected: StoreIdentity?) -> Bool {
     expected == nil || file.identity == expected
   }

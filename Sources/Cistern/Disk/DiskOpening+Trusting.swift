@@ -1,13 +1,13 @@
 import LMDB
 
 extension DiskOpening {
-  /// Where the data file is, or will be.
+  /// The path of the data file.
   var path: String { "\(directory)/\(DiskDirectory.data)" }
 
-  /// Why LMDB may not be let near the data file; nil where it may. For a file that nobody has open.
+  /// Returns the reason why LMDB must not open the data file, or nil if it can. No process may have the file open.
   ///
-  /// A file that is as the store left it is not looked at, so that opening costs nothing that grows with it. Any other is
-  /// looked through: LMDB trusts what it maps.
+  /// A file whose fingerprint is the one in the mark is not read, so that the cost does not depend on its size. The
+  /// pages of any other file are checked, because LMDB trusts the contents of its map.
   mutating func distrust(_ mark: BootMark?) -> String? {
     guard let stamp = DataFileStamp(of: path) else { return nil }
     if let mark, !mark.isTrustworthy(boot: presentBoot()) {
@@ -24,13 +24,16 @@ extension DiskOpening {
     }
   }
 
+  /// Returns the mark of a data file that is about to begin.
   private func freshMark(_ identity: StoreIdentity) -> BootMark {
     BootMark(
       state: options.durability == .processCrash ? .unsynchronized : .sound, boot: presentBoot(), limit: limits.limit,
       identity: identity, stamp: nil)
   }
 
-  /// Claims the directory anew after it, or the mark in it, was removed or replaced: other processes look there.
+  /// Claims the directory again after it, or the mark in it, was removed or replaced.
+  ///
+  /// Other processes use the files at the path, and the old claim does not exclude them.
   mutating func claimAnew() throws(CisternError) -> DirectoryClaim {
     try DiskDirectory.prepare(directory, isReadOnly: false)
     add(
@@ -44,8 +47,9 @@ extension DiskOpening {
     }
   }
 
-  /// Opens what is in the directory now, for a store that is open and has let go of its file; what cannot be trusted is set
-  /// aside.
+  /// Opens the file that is in the directory now, for an open store that has closed its file.
+  ///
+  /// Sets aside a file that cannot be trusted.
   mutating func reopen(_ claim: DirectoryClaim) throws(LMDBError) -> DiskFile {
     var opening = self
     defer { self = opening }
@@ -56,14 +60,14 @@ extension DiskOpening {
         let mark = try claim.readMark()
         let isAlone = claim.isAlone()
         let newIdentity = StoreIdentity()
-        // Also where it was not had: the system lets go of the old lock first.
+        // Required even if the process is not alone: the attempt can release the shared lock.
         defer { claim.share() }
         if isAlone, let reason = opening.distrust(mark) {
           try opening.setAside(reason)
         } else {
           opening.compareHistory(mark)
         }
-        // Before a file is begun, as at every opening: a power cut could tear it.
+        // The mark is written before a file begins, because a power cut could tear the file.
         var present = mark ?? opening.freshMark(newIdentity)
         if mark == nil { try claim.write(present) }
         var file = try DiskFile.open(

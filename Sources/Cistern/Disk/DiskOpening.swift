@@ -1,14 +1,16 @@
 import LMDB
 
-/// The opening of a directory: decides, before LMDB sees it, whether the file can be trusted; sets aside what cannot;
-/// makes it as small as the limit says.
+/// The opening of a directory.
+///
+/// It decides whether LMDB can trust the data file, sets aside a file that it cannot trust, and shrinks a file that
+/// exceeds the limit.
 struct DiskOpening {
   let directory: String
   let options: DiskOptions
   let limits: DiskLimits
-  /// What was met and dealt with, to be reported once there is someone to report it.
+  /// Reports of problems that the opening has handled. They are delivered when the engine exists.
   private(set) var reports: [StoreReport] = []
-  /// How many pages had to be looked at, before LMDB saw the file.
+  /// The number of pages that were checked before LMDB opened the file.
   var pagesChecked = 0
 
   init(directory: String, options: DiskOptions, limits: DiskLimits) {
@@ -17,7 +19,7 @@ struct DiskOpening {
     self.limits = limits
   }
 
-  /// The environment's options for this store.
+  /// Returns the options of the LMDB environment for this store.
   func environmentOptions(mapSize: Int? = nil) -> EnvironmentOptions {
     EnvironmentOptions(
       mapSize: mapSize ?? limits.mapSize, maximumDatabases: 4, maximumReaders: DiskLimits.readers,
@@ -25,7 +27,7 @@ struct DiskOpening {
       readsAhead: false)
   }
 
-  /// Opens the store, and starts its writer thread.
+  /// Opens the store, and starts its writer thread unless the store is read-only.
   consuming func open(
     reportingTo report: @escaping @Sendable (StoreReport) -> Void, for owner: DiskOwner
   ) throws(CisternError) -> DiskEngine {
@@ -83,10 +85,12 @@ struct DiskOpening {
     } else {
       compareHistory(mark)
     }
-    // Before anything is written that a power cut could tear, the mark says so; and it stays, while others may.
+    // The mark must say `unsynchronized` before the first write that a power cut could tear. It keeps this state
+    // while other processes can write such commits.
     let wasUnsynchronized = mark?.state == .unsynchronized
     let isUnsynchronized = options.durability == .processCrash
-    // Alone, the file was found sound; else those who have it open say what they know of it.
+    // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
+    // mark.
     let stamp = isAlone ? DataFileStamp(of: path) : mark?.stamp
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
     let newIdentity = StoreIdentity()
@@ -108,7 +112,8 @@ struct DiskOpening {
     if isAlone {
       file = try shrinkIfLarge(file, claim)
       try agree(on: file, &newMark, claim)
-      // If it fails, caches whose names are spelled otherwise are not found. The next commit fails for the same reason.
+      // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
+      // reason.
       try? file.normalizeNames()
     }
     file.note.begin(file.environment, claim, isVouchedFor: isAlone || stamp != nil)
@@ -125,8 +130,9 @@ struct DiskOpening {
     }
   }
 
-  /// Writes the file's identity into the mark if it has another one: the file is an older version's, or was begun because the
-  /// other could not be used. Its history begins here.
+  /// Writes the file's identity into the mark if the two differ.
+  ///
+  /// The file is then from an older version, or replaces one that could not be used. Its history begins here.
   private func agree(on file: DiskFile, _ mark: inout BootMark, _ claim: DirectoryClaim) throws(CisternError) {
     guard file.identity != mark.identity else { return }
     (mark.identity, mark.stamp, mark.history) = (file.identity, nil, nil)
@@ -140,7 +146,7 @@ struct DiskOpening {
     }
   }
 
-  /// Opens the file; what LMDB finds wrong with it is set aside, once.
+  /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one.
   private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
@@ -154,7 +160,9 @@ struct DiskOpening {
     return try lmdb { () throws(LMDBError) in try DiskFile.open(directory: directory, options: options) }
   }
 
-  /// The limit's, or what a larger file needs, with room for the changes that make it smaller.
+  /// The map size for the present file, in bytes.
+  ///
+  /// This is the limit's map size. A larger file gets a larger map, with room for the changes that shrink the file.
   var presentMapSize: Int {
     let size = DiskDirectory.fileSize(path) ?? 0
     guard size > limits.mapSize else { return limits.mapSize }
@@ -162,32 +170,33 @@ struct DiskOpening {
     return whole - whole % DiskLimits.pageSize + 256 * DiskLimits.pageSize
   }
 
+  /// Sets the data file aside, and adds a report with the reason.
   mutating func setAside(_ reason: String) throws(CisternError) {
     let name = try system { () throws(SystemError) in try DiskDirectory.setAside(in: directory) }
     add(.setAside, "the data file could not be used: \(reason). It is now \(name), and an empty store was begun")
   }
 
-  /// Withdraws that the file is older than the store left it: it is another store's.
+  /// Withdraws the report of older contents, because the file belongs to another store.
   mutating func withdrawRollback() { reports.removeAll { $0.code == .rolledBack } }
 
-  /// Adds a report, for those who open the store.
+  /// Adds a report for the owner of the store.
   mutating func add(_ code: StoreReport.Code, _ message: String) {
     reports.append(StoreReport(code, message, location: directory))
   }
 
   // MARK: Smaller
 
-  /// If more is in the file than the limit allows, puts a copy in its place that has what fits.
+  /// Replaces a file that exceeds the limit with a copy of the records that fit. Returns the open file.
   private mutating func shrinkIfLarge(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
     guard try lmdb({ () throws(LMDBError) in try file.isCrowded(for: limits) }) else { return file }
     let identity = file.identity ?? StoreIdentity()
-    // A copy begins its commits anew.
+    // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
     claim.forgetDataFile()
     do {
       var options = environmentOptions()
-      // Written through once, at the end.
+      // The copy is synchronized once, at its end.
       options.durability = .noSync
       try file.replaceByNewest(within: limits, options: options)
     } catch {
@@ -199,7 +208,7 @@ struct DiskOpening {
       if error.isAboutTheFile {
         try setAside("\(error)")
       } else {
-        // As a rule the device is full. What is on it is a cache's, and keeps the store from being as small as it is to be.
+        // Usually the device is full. The file has only cached values, and prevents the store from shrinking.
         try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
         reports.append(
           StoreReport(
@@ -279,7 +288,7 @@ struct DiskOpening {
 }
 
 extension LMDBError {
-  /// Whether the file itself is at fault, so that another in its place would do.
+  /// Whether the file itself causes the error, so that an empty file would work.
   var isAboutTheFile: Bool {
     switch code {
     case .corrupted, .pageNotFound, .panic, .versionMismatch, .invalid, .incompatible, .truncated, .badTransaction,

@@ -1,15 +1,20 @@
-/// How a disk tier is opened. Whoever opens the directory a second time in this process must say the same.
+/// The options of a disk tier.
+///
+/// Every further opening of the directory in this process must have the same `settings`.
 package struct DiskOptions: Sendable {
   package var limit: ByteCount
   package var durability: Durability
   package var isReadOnly: Bool
-  /// The longest time that a staged write waits for its commit.
+  /// The maximum time that a staged write waits for its commit.
   package var commitInterval: Duration
-  /// The time after which a failing disk is tried again; doubled at each failure, up to sixty-four times.
+  /// The time after which a failing disk is retried. Each failed retry doubles the delay, up to 64 times this
+  /// value.
   package var retryInterval: Duration
-  /// How long a reader may keep the file's space from being used, before the store goes on without the disk.
+  /// The maximum time that the store waits for a reader that prevents the reuse of the file's pages.
+  ///
+  /// After that time, the store continues without the disk.
   package var readerPatience: Duration
-  /// Where faults are put in by tests.
+  /// Faults that tests inject.
   package var faults: DiskFaults
 
   package init(
@@ -37,9 +42,9 @@ package struct DiskOptions: Sendable {
   }
 }
 
-/// Faults that a test puts into the tier's own writer, in place of the disk's.
+/// Faults that a test injects into the tier's writer thread.
 package struct DiskFaults: Sendable {
-  /// What fails.
+  /// The kind of a fault.
   package enum Fault: Sendable {
     case noSpace
     case inputOutput
@@ -48,9 +53,11 @@ package struct DiskFaults: Sendable {
     case mapFull
   }
 
-  /// Asked at the end of each write transaction, on the writer thread, which then fails so; nil for no fault.
+  /// Returns the fault of a write transaction, or nil for no fault.
+  ///
+  /// The writer thread calls this closure at the end of each write transaction.
   package var atCommit: @Sendable () -> Fault?
-  /// Asked whether the device is full, after a write failed; nil to ask the device.
+  /// Returns whether the device is full, after a write failed. If nil, the tier tests the device.
   package var isDeviceFull: (@Sendable () -> Bool)?
 
   package init(atCommit: @escaping @Sendable () -> Fault? = { nil }, isDeviceFull: (@Sendable () -> Bool)? = nil) {
@@ -60,7 +67,7 @@ package struct DiskFaults: Sendable {
 }
 
 extension Duration {
-  /// Nanoseconds, as many as there are numbers for; none for a negative one.
+  /// The duration in nanoseconds. A negative duration is zero, and a too long one is the greatest number.
   var clampedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

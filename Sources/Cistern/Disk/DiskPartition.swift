@@ -1,4 +1,6 @@
-/// One cache's part of a disk tier, as one of those who opened the directory sees it.
+/// A cache's partition of a disk tier, for one owner of the directory.
+///
+/// After the owner closes, reads miss and writes are refused.
 package final class DiskPartition: SecondTierPartition {
   private let engine: DiskEngine
   private let partition: Partition

@@ -1,5 +1,6 @@
-/// Reads of a disk partition's records by calls that are not generic, and not by way of the protocol: what most hits on
-/// disk take.
+/// Reads of a disk partition's records without generics and without the protocol.
+///
+/// Most hits in the disk tier use this type.
 @usableFromInline
 final class DiskReader: Sendable {
   private let engine: DiskEngine
@@ -12,18 +13,18 @@ final class DiskReader: Sendable {
     self.owner = owner
   }
 
-  /// The reader of a partition; nil where it is not one of the tier that ships.
+  /// Returns the reader of a partition, or nil if the partition belongs to another kind of tier.
   @usableFromInline
   static func reader(of partition: any SecondTierPartition) -> DiskReader? { (partition as? DiskPartition)?.reader }
 
-  /// As ``SecondTierPartition/withRecord(forKey:_:)``, with a copy of the bytes.
+  /// Returns the record of the key with a copy of its bytes. See ``SecondTierPartition/withRecord(forKey:_:)``.
   @usableFromInline
   func record(forKey key: RawSpan) -> StoredRecord? {
     if owner.isClosed { return nil }
     return engine.withRecord(forKey: key, in: partition) { StoredRecord(metadata: $0, bytes: $1.copiedBytes()) }
   }
 
-  /// As ``SecondTierPartition/withRecord(forKey:_:)``, for a body without a result.
+  /// Calls `body` with the record of the key. See ``SecondTierPartition/withRecord(forKey:_:)``.
   @usableFromInline
   func view(forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) -> Void) {
     if owner.isClosed { return }

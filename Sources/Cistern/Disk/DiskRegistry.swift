@@ -1,13 +1,13 @@
-/// The engines that are open in this process, one for each directory, by whatever path.
+/// The engines that are open in this process, one for each directory, regardless of the path.
 final class DiskRegistry: Sendable {
   static let shared = DiskRegistry()
 
   private enum Place: Sendable {
-    /// Someone is opening it: wait.
+    /// A thread opens the directory. Other threads wait.
     case opening
-    /// Open, by so many owners.
+    /// The directory is open, with this number of owners.
     case open(DiskEngine, owners: Int)
-    /// The last owner is gone, and the writer thread still at work: wait.
+    /// The last owner has closed, and the writer thread has not ended. Other threads wait.
     case closing(DiskEngine)
 
     var engine: DiskEngine? {
@@ -20,7 +20,7 @@ final class DiskRegistry: Sendable {
 
   private let places = Monitor<[DirectoryIdentity: Place]>([:])
 
-  /// Opens the directory, or shares what is open.
+  /// Opens the directory, or shares the engine that is open.
   func open(
     directory: String, options: DiskOptions, owner: DiskOwner, report: @escaping @Sendable (StoreReport) -> Void
   ) throws(CisternError) -> DiskEngine {
@@ -31,7 +31,7 @@ final class DiskRegistry: Sendable {
     let shared = places.wait { places -> DiskEngine?? in
       switch places[identity] {
       case .open(let engine, let owners) where !engine.isInherited:
-        // Counted only where the options agree, which is asked below without the lock.
+        // Counts the owner before the options are compared, without the lock, below. A conflict releases it again.
         places[identity] = .open(engine, owners: owners + 1)
         return .some(engine)
       case .closing(let engine) where !engine.isInherited: return nil
@@ -61,7 +61,9 @@ final class DiskRegistry: Sendable {
     }
   }
 
-  /// Runs `body` while nobody in this process has the directory open or can open it; throws where somebody has.
+  /// Runs `body` while no thread of this process has the directory open or can open it.
+  ///
+  /// Throws if the directory is open.
   func withoutEngine<Result>(
     in directory: String, _ body: () throws(CisternError) -> Result
   ) throws(CisternError) -> Result {
@@ -82,7 +84,7 @@ final class DiskRegistry: Sendable {
     return try body()
   }
 
-  /// Ends an opening; true where it was the last, and the writer thread was asked to end.
+  /// Ends an owner's opening. Returns true if it was the last one and the engine stops.
   @discardableResult
   func release(_ engine: DiskEngine, owner: DiskOwner) -> Bool {
     if engine.isInherited { return false }
@@ -95,12 +97,12 @@ final class DiskRegistry: Sendable {
       }
       return false
     }
-    // The last owner also receives reports of the closing.
+    // The last owner still receives the reports of the closing.
     if isLast { engine.stop() } else { engine.removeReporter(for: owner.number) }
     return isLast
   }
 
-  /// The engine's directory was replaced by another one: who opens that one shares the engine.
+  /// Registers the engine for the directory that replaced its own, so that further openings there share it.
   func follow(_ engine: DiskEngine) {
     guard let identity = try? DirectoryIdentity(of: engine.directory) else { return }
     places.change { places in
@@ -110,12 +112,14 @@ final class DiskRegistry: Sendable {
     }
   }
 
-  /// The engines that are open or closing; none if the lock is not free until the deadline.
+  /// Returns the engines that are open or closing. Returns none if the lock is not free before the deadline.
+  ///
+  /// - Parameter deadline: The deadline in nanoseconds of the monotonic clock.
   func engines(until deadline: UInt64) -> [DiskEngine] {
     places.change(until: deadline) { $0.values.compactMap(\.engine) } ?? []
   }
 
-  /// The engine is closed.
+  /// Removes an engine that is closed.
   func forget(_ engine: DiskEngine) {
     places.change { places in
       places = places.filter { _, place in
@@ -126,5 +130,5 @@ final class DiskRegistry: Sendable {
   }
 }
 
-/// Matches the very engine, in patterns.
+/// Matches the identical engine in patterns.
 private func ~= (pattern: DiskEngine, value: DiskEngine) -> Bool { pattern === value }

@@ -1,13 +1,17 @@
 import LMDB
 
 extension DiskTier {
-  /// Replaces the data file of a store with a copy that is as small as the records allow. No process may have the store
-  /// open. Returns the file's size before and after.
+  /// Replaces the data file of a store with a copy that is as small as its records allow.
   ///
-  /// Records that were removed or invalidated, and are still in the file, are removed first. A file that cannot be used
-  /// stays as it is, and an error says why.
+  /// Records that were removed or invalidated, and are still in the file, are removed first. A file that cannot be
+  /// used stays unchanged, and the error has the reason. If the process ends at any time, the file or its copy is
+  /// there, complete.
   ///
-  /// Linear in the file's size; needs room for both meanwhile. Whenever the process ends, one of the two is there, whole.
+  /// - Parameter directory: The directory of the store. No process may have the store open.
+  /// - Returns: The size of the file before and after.
+  /// - Throws: ``CisternError`` if the directory has no store, the store is open, or the file cannot be used or
+  ///   copied.
+  /// - Complexity: O(*n*), where *n* is the size of the file. The device must have room for both files.
   package static func compact(directory: String) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
     let limit = try recordedLimit(in: directory)
     let path = "\(directory)/\(DiskDirectory.data)"
@@ -49,27 +53,30 @@ extension DiskTier {
         .diskFailed, "the data file belongs to another store; the next opening sets it aside", location: directory)
     }
     do {
-      // The file is about to change. If the process ends before the copy is in place, the next opening looks through it. A
-      // copy begins its commits anew.
+      // The file is about to change. If the process ends before the copy replaces it, the next opening checks its
+      // pages. A copy restarts LMDB's transaction numbers, so the history does not apply to it.
       claim.forgetDataFile()
       try file.purge(upTo: max(1, opening.limits.pagesPerTransaction / 4))
       try file.replaceByCopy()
     } catch {
-      // The error is the one to report: the file is closed as well as it can be.
+      // The first error is the one to report, so an error of the closing is ignored.
       try? file.close()
       throw error
     }
-    // The copy was written through.
+    // The copy is synchronized.
     try claim.write(
       BootMark(
         state: .sound, boot: presentBoot(), limit: limit.bytes, identity: file.identity,
         stamp: DataFileStamp(of: opening.path), history: DataFileHead(of: opening.path)?.history))
   }
 
-  /// Pages that the file may grow by, because a removal copies the pages that it changes, also in a full file.
+  /// The number of pages that the file may grow by. A removal copies the pages that it changes, even in a full
+  /// file.
   private static let purgeRoom = 1024
 
-  /// Throws if LMDB must not see the file, also one that is as the store left it: a device may have changed its bytes.
+  /// Throws if LMDB must not open the file.
+  ///
+  /// Checks the pages even if the fingerprint is unchanged, because the device may have changed bytes.
   private static func checkStructure(_ path: String, _ directory: String) throws(CisternError) {
     let damage: String
     do {

@@ -6,11 +6,13 @@ import LMDB
   import Darwin
 #endif
 
-/// For tools that look into a store without knowing what is in it.
+/// Operations for tools that examine a store without knowledge of its caches.
 extension DiskTier {
-  /// The limit that the store in `directory` was last opened with, by its mark; nil where there is no store.
+  /// Returns the limit that the store in `directory` was last opened with, or nil if the directory has no store.
   ///
-  /// Throws where the directory, or the mark, cannot be read.
+  /// - Parameter directory: The directory of the store.
+  /// - Returns: The limit that the mark records.
+  /// - Throws: ``CisternError`` if the directory or the mark cannot be read.
   package static func recordedLimit(in directory: String) throws(CisternError) -> ByteCount? {
     try DiskDirectory.prepare(directory, isReadOnly: true)
     guard DiskDirectory.fileSize("\(directory)/\(DiskDirectory.mark)") != nil else { return nil }
@@ -23,22 +25,28 @@ extension DiskTier {
     }
   }
 
-  /// The most bytes that a record may have in a store with this limit, as ``recordSize(key:_:bytes:)`` counts them.
+  /// Returns the maximum size of a record in a store with this limit, in bytes.
   ///
-  /// Throws if the limit is too small for a store; the error names `directory`.
+  /// - Parameters:
+  ///   - limit: The disk limit of the store.
+  ///   - directory: The directory that an error names.
+  /// - Returns: The maximum size, as ``recordSize(key:_:bytes:)`` counts it.
+  /// - Throws: ``CisternError`` if the limit is too small for a store.
   package static func largestRecord(limit: ByteCount, in directory: String) throws(CisternError) -> Int {
     try DiskLimits(limit, location: directory).largestRecord
   }
 
-  /// The bytes that a record counts: its value, its key, its tags and the record's own fields.
+  /// Returns the size of a record in bytes: its value, its key, its tags and its own fields.
   package static func recordSize(key: [UInt8], _ metadata: RecordMetadata, bytes: [UInt8]) -> Int {
     StagedWrite.record(key: key, metadata, bytes: bytes).stagedSize
   }
 
-  /// The reader slots of LMDB's that are taken, by all processes; zero where there is no file.
+  /// The number of LMDB's reader slots that are in use by all processes. Zero without a file.
   package var readerSlotCount: Int { (try? engine.file?.environment.readers().count) ?? 0 }
 
-  /// The names of all caches in the store, in order; empty where there is no file that can be read.
+  /// Returns the names of all caches in the store, in byte order. The result is empty without a readable file.
+  ///
+  /// - Throws: ``CisternError`` if the names cannot be read.
   package func partitionNames() throws(CisternError) -> [String] {
     guard let file = engine.file else { return [] }
     do {
@@ -49,8 +57,14 @@ extension DiskTier {
     }
   }
 
-  /// What is wrong with the structure of the store's data file, whatever its mark says; nil where nothing is, or somebody
-  /// has it open, and it changes while it is read. Reads all of it, and does not use LMDB: it may be in any state.
+  /// Checks the structure of the store's data file, regardless of its mark.
+  ///
+  /// Reads all of the file, and does not use LMDB, because the file may be in any state.
+  ///
+  /// - Parameter directory: The directory of the store.
+  /// - Returns: The damage, or nil for a sound file. Also nil if a process has the store open, because the file can
+  ///   change during the check.
+  /// - Throws: ``CisternError`` if the directory cannot be used.
   package static func damage(in directory: String) throws(CisternError) -> DiskFinding? {
     try DiskDirectory.prepare(directory, isReadOnly: true)
     do {

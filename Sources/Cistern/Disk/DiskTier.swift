@@ -1,19 +1,26 @@
 import Synchronization
 
-/// The second tier that ships: records in one LMDB file, in a directory of the store's own.
+/// The built-in second tier: records in one LMDB file, in a directory that belongs to the store.
 ///
-/// Opening a directory that is open in this process shares what is open. The file never outgrows the limit; what is on
-/// disk and cannot be used is set aside, and reported; a disk that fails makes the tier refuse writes and miss, and
-/// come back when it works again. None of these is an error for those who use it.
+/// Opening a directory again in this process shares the engine that is open. The file never exceeds the limit.
+/// Contents that cannot be used are set aside and reported. While the disk fails, the tier misses and refuses
+/// writes. It resumes when the disk works again. Callers see no error in these cases.
 package final class DiskTier: SecondTier {
   let engine: DiskEngine
   private let owner: DiskOwner
 
-  /// Opens the store in `directory`, which is created with its missing parents unless `options` say read-only.
+  /// Opens the store in `directory`. Creates the directory and its missing parents unless the options are
+  /// read-only.
   ///
-  /// `report` is told what went wrong and was dealt with, on any thread, outside all locks and transactions.
-  /// Costs nothing that grows with the number of records, unless the limit is smaller than the file is: then what has to
-  /// go is evicted first; or the file is not as the store left it: then its pages are looked through.
+  /// The cost does not depend on the number of records, with two exceptions. A file that exceeds the limit is
+  /// shrunk, and a file that is not as the store left it is checked page by page.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory of the store.
+  ///   - options: The options, which must agree with other openings of the directory in this process.
+  ///   - report: A closure that receives problems that the tier has handled. It may run on any thread, and runs
+  ///     outside all locks and transactions.
+  /// - Throws: ``CisternError`` if the store cannot be opened.
   package init(
     directory: String, options: DiskOptions, report: @escaping @Sendable (StoreReport) -> Void = { _ in }
   ) throws(CisternError) {
@@ -21,7 +28,7 @@ package final class DiskTier: SecondTier {
     engine = try DiskRegistry.shared.open(directory: directory, options: options, owner: owner, report: report)
   }
 
-  /// Opens the store in `directory`; see ``init(directory:options:report:)``.
+  /// Opens the store in `directory`. See ``init(directory:options:report:)``.
   package convenience init(
     directory: String, limit: ByteCount, durability: Durability = .powerCut, isReadOnly: Bool = false,
     commitInterval: Duration = .milliseconds(5), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
@@ -34,7 +41,7 @@ package final class DiskTier: SecondTier {
   }
 
   deinit {
-    // What is staged is still committed, by the writer thread in its own time.
+    // The writer thread still commits the staged writes. The deinitializer does not wait for it.
     if owner.close() { DiskRegistry.shared.release(engine, owner: owner) }
   }
 
@@ -72,11 +79,12 @@ package final class DiskTier: SecondTier {
     if let failure { throw failure }
   }
 
-  /// Ends the opening at once: partitions answer misses and refuse writes from now on. True for the first call, which must
-  /// be followed by ``release()``.
+  /// Ends the opening immediately: partitions miss and refuse writes from now on.
+  ///
+  /// Returns true for the first call, which must be followed by ``release()``.
   func detach() -> Bool { owner.close() }
 
-  /// Releases the directory after ``detach()``. If no other tier has it open, returns when it is closed.
+  /// Releases the directory after ``detach()``. If no other tier has it open, suspends until the engine is closed.
   func release() async {
     if DiskRegistry.shared.release(engine, owner: owner) { await engine.waitForStop() }
   }
@@ -89,7 +97,7 @@ package final class DiskTier: SecondTier {
   }
 }
 
-/// One opening of a directory. Its partitions hold it, to know when it ended.
+/// One opening of a directory. Its partitions hold it and observe when it ends.
 final class DiskOwner: Sendable {
   private static let numbers = Atomic<Int>(0)
 
@@ -99,7 +107,7 @@ final class DiskOwner: Sendable {
   @inline(__always)
   var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// Ends the opening; true for the first who does.
+  /// Ends the opening. Returns true for the first call.
   func close() -> Bool {
     !closed.exchange(true, ordering: .acquiringAndReleasing)
   }

@@ -1,38 +1,45 @@
 import LMDB
 import Synchronization
 
-/// Something in a store on disk that should not be so.
+/// A defect in a store on disk.
 package struct DiskFinding: Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of a defect.
   package enum Kind: Sendable, Hashable {
-    /// A record's checksum is wrong: it is a miss, and is removed when it is read.
+    /// A record with a wrong checksum. A read of it is a miss, and the store then removes it.
     case damagedRecord
-    /// A record that the order of eviction does not know: it would never be evicted.
+    /// A record without an entry in the eviction order. It would never be evicted.
     case unorderedRecord
-    /// An entry of the order that leads to no record of its own: dropped when eviction comes to it.
+    /// An entry of the eviction order that leads to no record with its number. Eviction drops it.
     case danglingOrder
-    /// A record of a generation that is neither live nor to be purged: nothing reads it.
+    /// A record of a generation that is neither live nor dead. No reader sees it.
     case strayRecord
-    /// A count that is not what a recount says.
+    /// A stored count that differs from the actual one.
     case wrongCount
-    /// The file itself could not be read to the end.
+    /// A file that cannot be read completely.
     case unreadable
   }
 
-  /// What is wrong.
+  /// The kind of the defect.
   package let kind: Kind
-  /// A sentence for a person.
+  /// A description of the defect for a person.
   package let description: String
 }
 
 extension DiskTier {
-  /// Looks at everything that is committed: each record's checksum, the order of eviction against the records, the counts
-  /// against a recount. Empty where all is well.
+  /// Verifies each committed record's checksum, the eviction order, and the counts.
   ///
-  /// Linear in the size of the file, which it reads in one snapshot: for tools and tests, not for a running program.
+  /// The whole file is read in one snapshot, which prevents the reuse of its pages. This method is for tools and
+  /// tests.
+  ///
+  /// - Returns: The defects, or an empty array.
+  /// - Complexity: O(*n*), where *n* is the size of the file.
   package func verify() -> [DiskFinding] { engine.verify() }
 
-  /// As ``verify()``, after a flush, with what is in memory: nothing staged, nobody waiting. Empty where all is well.
+  /// Verifies the committed records like ``verify()``, and that nothing is staged and no caller waits for a commit.
+  ///
+  /// Call this method after a flush.
+  ///
+  /// - Returns: A description of each defect, or an empty array.
   package func checkInvariants() -> [String] {
     var found = verify().map(\.description)
     func require(_ holds: Bool, _ text: @autoclosure () -> String) { if !holds { found.append(text()) } }
@@ -148,11 +155,11 @@ private struct DiskVerification {
   }
 }
 
-/// What a verification needs of a record, copied.
+/// A copy of the data of a record that the verification needs.
 private struct VerifiedRecord {
   let key: DiskKey
   let size: Int
-  /// Nil for a damaged record.
+  /// Nil if the record is damaged.
   let sequence: UInt64?
   let name: String
 

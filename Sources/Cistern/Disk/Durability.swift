@@ -1,21 +1,28 @@
-/// What a committed write survives. Neither kind is ever left corrupt: what cannot be trusted after a power cut is
-/// set aside, reported, and begun anew.
+/// The events that a committed write survives.
 ///
-/// A write is staged first and committed with others soon after (``Store/Configuration/commitInterval``). Both a crash
-/// of the process and a power cut lose what was staged and not yet committed; if that was an overwrite or a removal of
-/// a key that is on disk, the value that it replaced is back. Waiting for the commit, or `flush()`, excludes that.
+/// Neither kind leaves corrupt contents. After a power cut, a file that cannot be trusted is set aside and
+/// reported, and an empty one replaces it.
+///
+/// A write is staged first, and committed together with other writes soon after
+/// (``Store/Configuration/commitInterval``). A crash of the process and a power cut both lose staged writes that
+/// are not committed yet. If such a write replaced or removed a value on disk, the old value is back. To prevent
+/// this, wait for the commit, or call ``Store/flush()``.
 public enum Durability: Sendable, Hashable {
-  /// Every commit is written through to the device, in order.
+  /// Each commit is written through to the device, in order.
   ///
-  /// A process crash loses no commit. A power cut loses at most the newest commit, and not even that one if anybody
-  /// waited for it, or flushed: then it is written through a second time, before the waiter returns. The file is
-  /// always whole. Costs one synchronous write to the device a commit: about a millisecond on a solid-state disk.
+  /// A process crash loses no commit. A power cut loses at most the newest commit. If a caller waited for that
+  /// commit or flushed, the store synchronized it before the caller resumed, and it is not lost. The file is always
+  /// complete.
+  ///
+  /// Each commit costs one synchronous write to the device.
   case powerCut
 
-  /// Commits are handed to the operating system, which writes them when it likes.
+  /// Commits are handed to the operating system, which writes them at any later time.
   ///
-  /// A process crash loses no commit. A power cut, or a crash of the system, loses the whole file, unless the store was
-  /// closed before: the operating system may have written some pages and not others, so the file is set aside unread
-  /// the next time it is opened, and an empty one is begun. Several times faster than ``powerCut`` for small commits.
+  /// A process crash loses no commit. A power cut or a crash of the system loses the whole file, unless the store
+  /// was closed before. The operating system may have written only some of the pages. The next opening therefore
+  /// sets the file aside unread, and creates an empty one.
+  ///
+  /// Small commits are faster than with ``powerCut``, because they do not wait for the device.
   case processCrash
 }

@@ -6,18 +6,18 @@ import Synchronization
   import Darwin
 #endif
 
-/// Commits the staged writes of all stores when the process calls `exit` or returns from `main`.
+/// The last commit of all stores when the process calls `exit` or returns from `main`.
 ///
-/// The exit handler waits at most ``longestDelay`` for the writer threads, and for locks. The thread that exits may hold a
-/// lock, and so may a thread of the parent process, which does not exist after a fork.
+/// The exit handler waits at most ``longestDelay`` for the writer threads and for locks. The thread that exits may
+/// hold a lock. After a fork, so may a thread of the parent process, which does not exist in the child.
 enum ExitCommit {
-  /// The longest delay of an exit, in nanoseconds.
+  /// The maximum delay of an exit, in nanoseconds.
   static let longestDelay: UInt64 = 1_000_000_000
 
-  /// The state of an engine's last commit.
+  /// The phase of an engine's last commit.
   enum Phase: UInt8 {
     case running
-    /// The process ends, and the writer thread must commit the staged writes.
+    /// The process exits, and the writer thread must commit the staged writes.
     case asked
     case done
   }
@@ -45,7 +45,7 @@ extension DiskEngine {
     set { exitPhaseByte.store(newValue.rawValue, ordering: .releasing) }
   }
 
-  /// Whether anything is left for the writer thread to do. Never in the child of a fork: the writes are the parent's.
+  /// Whether the writer thread has work to do. False in the child of a fork, because the writes are the parent's.
   fileprivate var needsExitCommit: Bool {
     !isInherited && !options.isReadOnly && (stagedCount.load(ordering: .sequentiallyConsistent) > 0 || isClosing)
   }
@@ -53,7 +53,7 @@ extension DiskEngine {
   private var isClosing: Bool { ownersLeft.load(ordering: .acquiring) && exitPhase != .done }
 
   fileprivate func askForExitCommit(until deadline: UInt64) {
-    // A writer thread that ends may be done already.
+    // The phase stays `done` if the writer thread has already finished.
     let (isAsked, _) = exitPhaseByte.compareExchange(
       expected: ExitCommit.Phase.running.rawValue, desired: ExitCommit.Phase.asked.rawValue,
       ordering: .acquiringAndReleasing)
@@ -73,28 +73,30 @@ extension Writer {
     return key
   }()
 
-  /// The writer whose thread is the calling thread; nil on other threads.
+  /// The writer whose thread is the calling thread. Nil on other threads.
   static var current: Writer? {
-    // The thread's own `run` keeps the writer, and set the value.
+    // The thread itself stored the pointer, and its `run` retains the writer as long as the thread runs.
     unsafe pthread_getspecific(key).map { unsafe Unmanaged<Writer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Marks the calling thread as this writer's.
+  /// Makes the calling thread this writer's thread.
   func adoptThread() {
     _ = unsafe pthread_setspecific(Writer.key, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The last commit before the process ends. Writes that are staged later are lost.
+  /// Performs the last commit before the process ends. Writes that are staged later are lost.
   func commitForExit() {
     commitStaged()
     if engine.options.durability == .powerCut { synchronize() }
     engine.exitPhase = .done
   }
 
-  /// Commits on another thread, because the writer thread itself exits, in a report handler. It never returns to its work, and
-  /// the other thread alone uses the writer. A disk that hangs does not hold up the exit.
+  /// Commits on another thread, because the writer thread itself exits in a report handler.
+  ///
+  /// The writer thread never returns to its work, so only the other thread uses the writer. A disk that hangs does
+  /// not delay the exit beyond its limit.
   fileprivate func commitOnOtherThread() {
-    // See above: one thread at a time uses the writer.
+    // Safe because only one thread at a time uses the writer, as described above.
     nonisolated(unsafe) let writer = self
     try? SystemThread.start { unsafe writer.commitForExit() }
   }

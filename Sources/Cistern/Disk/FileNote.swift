@@ -1,33 +1,41 @@
 import LMDB
 import Locking
 
-/// What is kept beside an open data file so that the next opening knows it again: in the mark, the file's stamp as this
-/// store left it. A file that has another stamp then was changed by somebody else, or by a commit that did not end, and is
-/// looked through before LMDB sees it.
+/// The note of an open data file by which the next opening recognizes it: its fingerprint in the mark.
 ///
-/// Where somebody else changed the file while it was open here, it is not vouched for any more, whatever is committed
-/// afterwards. Another process of ours is told apart by its own note; where both were writing just then, the next opening
-/// may look once more than it has to.
+/// If a file has another fingerprint when it is opened, another program changed it, or a commit did not end. Its
+/// pages are then checked before LMDB opens it.
+///
+/// If another program changes the file while it is open, this process no longer vouches for it, even after further
+/// commits. Another process of the store is recognized by its own note. If both processes write at the same time,
+/// the next opening may check the file unnecessarily.
 final class FileNote: Sendable {
   private enum State {
-    /// The file has this stamp since the last note.
+    /// The file has had this fingerprint since the last note.
     case left(DataFileStamp)
-    /// Once a change of our own was begun, until it is noted.
+    /// This process has begun a change that is not noted yet.
     case changing
-    /// Once somebody else changed it.
+    /// Another program has changed the file.
     case foreign
   }
 
   private let state = Guarded(State.changing)
 
-  /// Begins beside a file that has just been opened; `isVouchedFor` says whether all that is in it is known to be sound.
+  /// Begins the note of a file that has just been opened.
+  ///
+  /// - Parameters:
+  ///   - environment: The environment of the file.
+  ///   - claim: The claim on the directory.
+  ///   - isVouchedFor: Whether all contents of the file are known to be sound.
   func begin(_ environment: Environment, _ claim: DirectoryClaim, isVouchedFor: Bool) {
     state.withLock { $0 = isVouchedFor ? .changing : .foreign }
     noteChanges(of: environment, claim)
   }
 
-  /// To be called before a change: looks whether another program changed the file. Throws `truncated` if the file is shorter
-  /// than it was: LMDB has it mapped, and the process would end when LMDB reads a part that is missing.
+  /// Checks before a change whether another program changed the file. Call this method before each change.
+  ///
+  /// Throws `truncated` if the file is shorter than before. LMDB has mapped the file, and a read of the missing
+  /// part would end the process.
   func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
     try state.withLock { (state) throws(LMDBError) in
       guard case .left(let known) = state else { return }
@@ -42,7 +50,7 @@ final class FileNote: Sendable {
     }
   }
 
-  /// To be called after changes: notes how they left the file. Does nothing where there were none.
+  /// Notes the fingerprint that changes left the file with. Does nothing without changes.
   func noteChanges(of environment: Environment, _ claim: DirectoryClaim) {
     state.withLock { state in
       guard case .changing = state, let stamp = try? environment.stampDataFile() else { return }
@@ -51,7 +59,8 @@ final class FileNote: Sendable {
     }
   }
 
-  /// The stamp that the file is left with, for the mark of a closed store; nil where nobody can vouch for it.
+  /// Returns the final fingerprint for the mark of a closed store, or nil if this process cannot vouch for the
+  /// file.
   func stampAtEnd(of environment: Environment, _ claim: DirectoryClaim) -> DataFileStamp? {
     do {
       try expectChange(of: environment, claim)

@@ -6,10 +6,12 @@ import Synchronization
   import Darwin
 #endif
 
-/// How many forks lie between this process and the one that the count began in: one load, where asking the system for
-/// the process's number would cost a tenth of a read.
+/// The number of forks between this process and the one in which the count began.
 ///
-/// Across a fork, a lock may stay locked for ever by a thread that is not there: whatever takes one looks here first.
+/// Reading it is a single load, which is faster than a system call for the process identifier.
+///
+/// In the child of a fork, a lock can stay locked forever, because the thread that holds it does not exist there.
+/// Check the count before taking a lock.
 enum ForkCount {
   private final class Count: Sendable {
     let value = Atomic<Int>(0)

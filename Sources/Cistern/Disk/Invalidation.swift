@@ -1,15 +1,20 @@
 import Synchronization
 
-/// Which records of a partition an invalidation concerns.
+/// The records of a partition that an invalidation concerns.
 public enum Invalidation: Sendable, Hashable {
-  /// Those with the tag.
+  /// The records with the tag.
   case tag(String)
-  /// Those whose key's bytes begin with these.
+  /// The records whose key's bytes begin with the prefix.
   case prefix([UInt8])
 }
 
 extension Invalidation {
-  /// Whether it concerns a record with this key and these tags.
+  /// Returns whether the invalidation concerns a record with this key and these tags.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the record's key.
+  ///   - tags: The tags of the record.
+  /// - Returns: Whether the record has the tag, or its key begins with the prefix.
   @inlinable
   public func concerns(key: [UInt8], tags: [String]) -> Bool {
     switch self {
@@ -19,16 +24,22 @@ extension Invalidation {
   }
 }
 
-/// Numbers for tiers that keep none: from the time of day, so that they rise over restarts too.
+/// Invalidation versions for tiers that have none. They begin with the time of day, so that they also rise over
+/// restarts.
 private let erasOfOtherTiers = Atomic<UInt64>(UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970)))
 
 extension SecondTierPartition {
-  /// Removes every record of the partition: a tier that does not know of invalidations cannot tell which they are.
+  /// Stages the removal of every record of the partition.
+  ///
+  /// A tier without invalidations cannot tell which records the invalidation concerns.
+  ///
+  /// - Parameter invalidation: The invalidation. Ignored.
+  /// - Returns: A new invalidation version, and the ticket of the removal.
   public func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
     let ticket = stageRemovalOfAll()
     return (erasOfOtherTiers.add(1, ordering: .sequentiallyConsistent).newValue, ticket)
   }
 
-  /// A number that rises with every invalidation in this process.
+  /// An invalidation version that rises with every invalidation in this process.
   public var currentEra: UInt64 { erasOfOtherTiers.load(ordering: .sequentiallyConsistent) }
 }

@@ -1,15 +1,16 @@
-/// Invalidations by what they concern, the newest of each: a record is looked up among them by its key and its tags.
+/// A set of invalidations with the newest version of each. A record is compared by its key and its tags.
 struct InvalidationSet: Sendable {
   private(set) var eras: [Invalidation: UInt64] = [:]
-  /// The prefixes among them, by their bytes.
+  /// The prefixes of the set, by their bytes.
   private var prefixes = PrefixTree()
-  /// No less than the greatest number.
+  /// An upper bound of the versions.
   private(set) var newest: UInt64 = 0
-  /// The bytes that they take up, about.
+  /// The approximate size of the set in bytes.
   private(set) var size = 0
 
   var isEmpty: Bool { eras.isEmpty }
 
+  /// Adds the invalidation, or raises its version.
   mutating func add(_ invalidation: Invalidation, era: UInt64) {
     newest = max(newest, era)
     if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, number: era) }
@@ -21,7 +22,7 @@ struct InvalidationSet: Sendable {
     size += invalidation.size
   }
 
-  /// Removes the invalidation, unless a newer one of the same is there.
+  /// Removes the invalidation, unless the set has a newer version of it.
   mutating func remove(_ invalidation: Invalidation, era: UInt64) {
     guard let present = eras[invalidation], present <= era else { return }
     eras[invalidation] = nil
@@ -29,7 +30,7 @@ struct InvalidationSet: Sendable {
     if case .prefix(let prefix) = invalidation { prefixes.remove(prefix) }
   }
 
-  /// Whether a record of this number, key and tags is concerned by a greater number.
+  /// Returns whether the set has a greater version of an invalidation that concerns the record.
   func conceals(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
     guard era < newest else { return false }
     for tag in tags {
@@ -40,7 +41,7 @@ struct InvalidationSet: Sendable {
 }
 
 extension Invalidation {
-  /// Its bytes in memory, and in the file, roughly.
+  /// The approximate size in memory and in the file, in bytes.
   var size: Int {
     switch self {
     case .tag(let tag): tag.utf8.count + 96

@@ -1,66 +1,79 @@
-/// The invalidations of a partition that are in force, and those that ended lately. Pure.
+/// The invalidations of a partition that are in force, and those that ended recently. This type is pure.
 ///
-/// Two orders number them. The *own order* is this process's: it numbers each invalidation when it is staged, and one of
-/// another process when it is noticed. Staged writes carry numbers of the own order. The *file's order* is the order of
-/// the commits of all processes. Records in the file carry numbers of the file's order, from the commit that wrote them.
+/// Each invalidation has two versions:
+/// - The *local version* is ordered by this process. An invalidation gets it when it is staged, or when this
+///   process learns of it from another one. Staged writes have local versions.
+/// - The *file version* is ordered by the commits of all processes. A record in the file has the file version of
+///   the commit that wrote it.
 struct InvalidationState: Sendable {
-  /// The newest number of the own order.
+  /// The newest local version.
   private(set) var newest: UInt64 = 0
-  /// To be committed, by the own order. A newer one replaces an older one of the same.
+  /// The invalidations to be committed, with local versions. A newer version replaces an older one.
   private(set) var staged: [Invalidation: UInt64] = [:]
-  /// Being committed, by the own order.
+  /// The invalidations that are being committed, with local versions.
   private(set) var committing: [Invalidation: UInt64] = [:]
-  /// The numbers of the file's order that the present transaction gives to those that are being committed.
+  /// The file versions that the present transaction gives to the invalidations in `committing`.
   private var assigned: [Invalidation: UInt64] = [:]
-  /// In the file, by the file's order.
+  /// The invalidations in the file, with file versions.
   private(set) var committed = InvalidationSet()
-  /// The same, by the own order.
+  /// The invalidations in the file, with local versions.
   private var noticed: [Invalidation: UInt64] = [:]
-  /// The staged ones and those that are being committed, by the own order.
+  /// The invalidations in `staged` and `committing`, with local versions.
   private var uncommitted = InvalidationSet()
-  /// This process's own since the round before the present one, by the own order.
+  /// The invalidations that this process staged since the previous commit group was taken, with local versions.
   private var recent = InvalidationSet()
-  /// All that are in force, by the own order.
+  /// All invalidations in force, with local versions.
   private(set) var inForce = InvalidationSet()
-  /// Those that ended lately, by each order: a write, or a record that was read, can arrive late.
+  /// The invalidations that ended recently, with local versions and with file versions.
+  ///
+  /// A staged write, or a record that was read earlier, may still be compared with them.
   private var ended = InvalidationSet()
   private var endedInFile = InvalidationSet()
-  /// Fetched values with lesser numbers of the own order are void: an invalidation that concerns them can be forgotten.
+  /// Fetched values with a lower local version are void, because an invalidation that concerns them may be
+  /// forgotten.
   private var forgotten: UInt64 = 0
-  /// Snapshots before this transaction may show what was purged.
+  /// Snapshots before this transaction may show purged records.
   private(set) var purgedTransaction: UInt = 0
-  /// The row of the file, as last seen or written; nil before the first look.
+  /// The partition's row of versions as it was last read or written. Nil before the first read.
   private(set) var row: EraRow?
-  /// The transaction that `row` is of.
+  /// The transaction of `row`.
   private var rowTransaction: UInt = 0
 
-  /// The bytes of invalidations that are remembered after they ended.
+  /// The size above which ended invalidations are forgotten, in bytes.
   private static let rememberedSize = 1 << 20
 
   // MARK: Comparing
 
-  /// Whether a record of the file is not to be shown.
+  /// Returns whether a record of the file must not be shown.
+  ///
+  /// - Parameters:
+  ///   - era: The file version of the record.
+  ///   - key: The key of the record.
+  ///   - tags: The tags of the record.
   func concealsRecord(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
     if committed.conceals(era: era, key: key, tags: tags) { return true }
     guard !uncommitted.isEmpty else { return false }
-    // What is not committed yet comes after each record that is, whatever their numbers are.
+    // An uncommitted invalidation follows every committed record, regardless of their versions.
     return uncommitted.conceals(era: era <= row?.era ?? 0 ? 0 : era, key: key, tags: tags)
   }
 
-  /// As `concealsRecord`, for a record that was read a while ago.
+  /// Returns whether a record that was read earlier must not be shown.
+  ///
+  /// Compares it with the invalidations that have ended since, too.
   func concealsRecordReadBefore(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
     concealsRecord(era: era, key: key, tags: tags) || endedInFile.conceals(era: era, key: key, tags: tags)
   }
 
-  /// Whether a staged write is not to be shown, and not to be committed.
+  /// Returns whether a staged write must be neither shown nor committed.
   ///
-  /// A value that was set comes after another process's invalidation that is committed before it. One that was fetched
-  /// does not, because its fetch may have begun earlier.
+  /// A value that was set follows another process's invalidation that is committed before it. A fetched value does
+  /// not, because its fetch may have begun earlier.
   func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     if metadata.isSet { return recent.conceals(era: metadata.era, key: key, tags: metadata.tags) }
     return concealsWrite(era: metadata.era, key: key, tags: metadata.tags)
   }
 
+  /// Returns whether an invalidation after this local version conceals the write, even one that has ended.
   func concealsWrite(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
     era < forgotten || inForce.conceals(era: era, key: key, tags: tags)
       || ended.conceals(era: era, key: key, tags: tags)
@@ -68,18 +81,18 @@ struct InvalidationState: Sendable {
 
   // MARK: Staging
 
-  /// The next number of the own order.
+  /// Returns the next local version.
   mutating func advance() -> UInt64 {
     newest += 1
     return newest
   }
 
-  /// Whether the invalidation fits beside the others, of which `limit` bytes are kept.
+  /// Returns whether the invalidation and the others in force fit into `limit` bytes.
   func hasRoom(for invalidation: Invalidation, limit: Int) -> Bool {
     inForce.eras[invalidation] != nil || inForce.size + invalidation.size <= limit
   }
 
-  /// Takes an invalidation; whether it is the first of its kind since the last hand-over.
+  /// Stages an invalidation. Returns true if it is added, and false if it replaces an equal one.
   mutating func stage(_ invalidation: Invalidation, era: UInt64) -> Bool {
     uncommitted.add(invalidation, era: era)
     recent.add(invalidation, era: era)
@@ -89,9 +102,9 @@ struct InvalidationState: Sendable {
 
   // MARK: Committing
 
-  /// Hands over what was staged; nil if there is nothing to write.
+  /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
   mutating func beginCommitting() -> (invalidations: [Invalidation: UInt64], era: UInt64)? {
-    // A write that was staged before one of an earlier round is in that round.
+    // A write that was staged before an invalidation of an earlier commit group is in that group.
     recent = staged.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
     guard !staged.isEmpty else { return nil }
     committing = staged
@@ -99,10 +112,12 @@ struct InvalidationState: Sendable {
     return (committing, newest)
   }
 
-  /// The present transaction gives these numbers. A reader can see its commit before ``publish(_:row:transaction:)``.
+  /// Sets the file versions that the present transaction gives to the invalidations.
+  ///
+  /// A reader can see the transaction's commit before the call of ``publish(_:row:transaction:)``.
   mutating func assign(_ rows: [Invalidation: UInt64]) { assigned = rows }
 
-  /// What was handed over was not committed; answers how many are staged again.
+  /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
   mutating func restore() -> Int {
     let before = staged.count
     staged.merge(committing) { max($0, $1) }
@@ -111,7 +126,7 @@ struct InvalidationState: Sendable {
     return staged.count - before
   }
 
-  /// What was handed over is in the file, under these numbers.
+  /// Records that the invalidations are committed with these file versions.
   mutating func publish(_ rows: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
     let isNewest = transaction >= rowTransaction
     for (invalidation, era) in rows {
@@ -122,7 +137,7 @@ struct InvalidationState: Sendable {
         noticed[invalidation] = own
         inForce.add(invalidation, era: own)
       } else if committed.eras[invalidation] == nil {
-        // Another process has ended it since.
+        // Another process has ended the invalidation since.
         end(invalidation, own: own, inFile: era)
       }
     }
@@ -136,11 +151,11 @@ struct InvalidationState: Sendable {
 
   // MARK: Learning
 
-  /// A snapshot has shown what is in the file.
+  /// Learns the invalidations in the file from a snapshot.
   mutating func learn(_ row: EraRow, _ rows: InvalidationRows, transaction: UInt) {
     guard self.row == nil || transaction > rowTransaction else { return }
     let known = self.row?.era
-    // Greater than the number of each write that is on its way here.
+    // Greater than the local version of each value that is being fetched or written.
     let next = max(newest + 1, row.era)
     for (invalidation, era) in rows.inForce where committed.eras[invalidation] != era {
       if assigned[invalidation] == era, let own = committing[invalidation] {
@@ -162,7 +177,7 @@ struct InvalidationState: Sendable {
         purgedTransaction = transaction
       }
       if row.purged > known {
-        // It began and ended, and the file no longer says what it concerned.
+        // An invalidation began and ended unseen, and the file no longer has it.
         forgotten = max(row.era, newest) + 1
         raise(to: forgotten)
       }
@@ -175,7 +190,12 @@ struct InvalidationState: Sendable {
 
   // MARK: Purging
 
-  /// A walk has ended these, by the file's order, and this transaction has marked them as ended in the file.
+  /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
+  ///
+  /// - Parameters:
+  ///   - targets: The invalidations, with file versions.
+  ///   - row: The row that the transaction wrote.
+  ///   - transaction: The number of the transaction.
   mutating func purged(_ targets: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
     self.row = row
     rowTransaction = max(rowTransaction, transaction)
@@ -187,7 +207,8 @@ struct InvalidationState: Sendable {
     }
   }
 
-  /// The file was replaced by an empty one: everything is to be written again. Answers how many are staged for it.
+  /// Stages the invalidations of the old file again, because another file is open. Returns the number of added
+  /// ones.
   mutating func forgetFile() -> Int {
     let before = staged.count
     for (invalidation, era) in committed.eras {
@@ -221,9 +242,11 @@ struct InvalidationState: Sendable {
   private mutating func raise(to era: UInt64) { newest = max(newest, era) }
 }
 
-/// What the file holds of a partition's invalidations, by the file's order.
+/// The invalidations of a partition in the file, with file versions.
 struct InvalidationRows: Sendable {
   var inForce: [Invalidation: UInt64] = [:]
-  /// Those that ended lately. A process that notices them late compares what it has on its way with them.
+  /// The invalidations that ended recently.
+  ///
+  /// A process that learns of one late compares the values of its running fetches and staged writes with it.
   var ended: [Invalidation: UInt64] = [:]
 }

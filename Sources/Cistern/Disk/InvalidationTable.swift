@@ -1,42 +1,47 @@
 import Locking
 import Synchronization
 
-/// The invalidations of a partition: storage around ``InvalidationState``. Readers compare with them, and mostly there are
-/// none to compare with: then they pay one load.
+/// The invalidations of a partition, safe for use by any thread. ``InvalidationState`` decides.
 ///
-/// An invalidation is *staged*, then in the file, until a walk over the records has removed what it concerns. After that, a
-/// reader must not believe a snapshot from before: it takes a newer one.
+/// Readers compare records with the invalidations. If no invalidation is in force, a reader pays only one load.
+///
+/// An invalidation is staged first, and then in the file, until a walk has purged the records that it concerns.
+/// After that, a reader must not trust an older snapshot, and takes a newer one.
 final class InvalidationTable: Sendable {
-  /// What a reader is to make of a record that it found.
+  /// The result of a comparison between a record and the invalidations.
   enum Visibility {
     case visible
     case concealed
-    /// The snapshot is too old to tell.
+    /// The snapshot is too old for a decision.
     case outdated
   }
 
-  /// Changes every atomic below.
+  /// Its lock is held for every change of the atomics below.
   private let state = Guarded(InvalidationState())
-  /// The number of the newest invalidation, by this process's order.
+  /// The newest local version.
   private let newest = Atomic<UInt64>(0)
-  /// Records of snapshots with lesser numbers have to be compared: the greatest number while anything is in force.
+  /// Readers must compare the records of snapshots before this transaction. The greatest number while an
+  /// invalidation is in force.
   private let barrier = Atomic<UInt>(0)
 
+  /// The newest local version.
   var era: UInt64 { newest.load(ordering: .acquiring) }
 
-  /// The newest number of the file's order that is known: what a record is stamped with that is written now.
+  /// The newest known file version. A record that is written now gets it.
   var fileEra: UInt64 { state.withLock { $0.row?.era ?? 0 } }
 
-  /// As `fileEra`; the greatest number before the first look, when nothing is on its way here.
+  /// The newest known file version, or the greatest number before the first read of the file.
+  ///
+  /// Before that read, the process has no values that an ended invalidation could concern.
   var knownEra: UInt64 { state.withLock { $0.row?.era ?? .max } }
 
   // MARK: Reading
 
-  /// Whether a record of this snapshot is to be shown without a closer look.
+  /// Returns whether a record of this snapshot is visible without a comparison.
   @inline(__always)
   func isClear(for snapshot: UInt) -> Bool { snapshot >= barrier.load(ordering: .acquiring) }
 
-  /// The closer look at a record of the file.
+  /// Compares a record of the file with the invalidations.
   @inline(never)
   func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
     state.withLock { state in
@@ -45,7 +50,7 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Whether a staged record, or one that is about to be, is not to be shown.
+  /// Returns whether a staged record, or one that is about to be staged, must not be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     metadata.era < era && concealsSurely(metadata, key: key)
@@ -56,30 +61,37 @@ final class InvalidationTable: Sendable {
     state.withLock { $0.concealsWrite(metadata, key: key) }
   }
 
-  /// As of a record, of what has left of one.
+  /// Returns whether an invalidation concerns the lost record.
   func conceals(_ departed: DepartedRecord, key: RawSpan) -> Bool {
     guard departed.era < era else { return false }
     return state.withLock { $0.concealsWrite(era: departed.era, key: key, tags: departed.tags) }
   }
 
-  /// As `visibility`, for a record that was read from the file a while ago, by whatever snapshot.
+  /// Returns whether a record that was read earlier, from any snapshot, must not be shown.
   func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     guard metadata.era < era || !isEmpty else { return false }
     return state.withLock { $0.concealsRecordReadBefore(era: metadata.era, key: key, tags: metadata.tags) }
   }
 
-  /// Whether a staged record is not to be written any more: an invalidation since concerns it. Its commit would give it a
-  /// number of the file's order that the invalidation does not reach.
+  /// Returns whether a staged record must not be written, because a later invalidation concerns it.
+  ///
+  /// Its commit would give it a file version that the invalidation does not conceal.
   func isVoid(_ metadata: RecordMetadata, key: RawSpan) -> Bool { conceals(metadata, key: key) }
 
+  /// Whether no invalidation is in force.
   var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
 
-  /// What is in force, by this process's order; for tests and tools.
+  /// The invalidations in force, with local versions. For tests and tools.
   var pending: [Invalidation: UInt64] { state.withLock { $0.inForce.eras } }
 
   // MARK: Staging
 
-  /// Takes an invalidation; `makeNumber` is called at the point that orders it. Beyond `limit` bytes it only counts it.
+  /// Stages an invalidation. If more than `limit` bytes would be kept, only raises the local version.
+  ///
+  /// - Parameters:
+  ///   - invalidation: The invalidation.
+  ///   - limit: The maximum size of the invalidations in force, in bytes.
+  ///   - makeNumber: Returns the ticket number. It runs inside the lock, which orders the invalidation.
   func stage(
     _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
   ) -> (era: UInt64, number: UInt64, change: Change) {
@@ -95,28 +107,28 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// What staging an invalidation did.
+  /// The result of staging an invalidation.
   enum Change {
     case added
     case replaced
-    /// There are too many.
+    /// The partition has too many invalidations.
     case refused
   }
 
   // MARK: Committing
 
-  /// Hands over what was staged, and the newest number; nil if there is nothing to write.
+  /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
   func beginCommitting() -> (invalidations: [Invalidation: UInt64], era: UInt64)? {
     state.withLock { $0.beginCommitting() }
   }
 
-  /// The present transaction gives these numbers of the file's order to what was handed over.
+  /// Sets the file versions that the present transaction gives to the invalidations.
   func assign(_ rows: [Invalidation: UInt64]) { state.withLock { $0.assign(rows) } }
 
-  /// What was handed over was not committed; answers how many are staged again.
+  /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
   func restore() -> Int { state.withLock { $0.restore() } }
 
-  /// What was handed over is in the file, under the numbers that it has there.
+  /// Records that the invalidations are committed with these file versions.
   func publish(_ rows: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
     state.withLock { state in
       state.publish(rows, row: row, transaction: transaction)
@@ -124,10 +136,10 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Whether this is the row that was seen or written last.
+  /// Returns whether this row was the last one that was read or written.
   func isKnown(_ row: EraRow) -> Bool { state.withLock { $0.row == row } }
 
-  /// A snapshot has shown what is in the file, by whichever process it was committed.
+  /// Learns the invalidations in the file from a snapshot. Any process may have committed them.
   func learn(_ row: EraRow, _ rows: InvalidationRows, transaction: UInt) {
     state.withLock { state in
       state.learn(row, rows, transaction: transaction)
@@ -137,10 +149,10 @@ final class InvalidationTable: Sendable {
 
   // MARK: Purging
 
-  /// What a walk over the records can end, by the file's order; empty if there is nothing to do.
+  /// The invalidations that a walk can purge, with file versions.
   var purgeable: [Invalidation: UInt64] { state.withLock { $0.committed.eras } }
 
-  /// A walk has ended them, and the commit of this transaction has said so in the file.
+  /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
   func purged(_ targets: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
     state.withLock { state in
       state.purged(targets, row: row, transaction: transaction)
@@ -148,7 +160,8 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// The file was replaced by an empty one: everything is to be written again. Answers how many are staged for it.
+  /// Stages the invalidations of the old file again, because another file is open. Returns the number of added
+  /// ones.
   func forgetFile() -> Int {
     state.withLock { state in
       defer { note(state) }
@@ -156,9 +169,10 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Publishes the words that are read without the lock. With the lock held.
+  /// Publishes the values that readers load without the lock. The caller holds the lock.
   ///
-  /// The barrier first: a reader that sees the new number must compare what it finds with the invalidation.
+  /// The barrier must come first: a reader that sees the new version must compare its records with the
+  /// invalidation.
   private func note(_ state: InvalidationState) {
     barrier.store(state.inForce.isEmpty ? state.purgedTransaction : .max, ordering: .sequentiallyConsistent)
     newest.store(state.newest, ordering: .sequentiallyConsistent)

@@ -1,14 +1,16 @@
 import LMDB
 
-/// The newest records of a file, as many as fit into so many pages: those that eviction would have kept, without the marks
-/// of use, which no file holds.
+/// The newest records of a file that fit into a number of pages.
 ///
-/// Choosing takes time in proportion to the records that are kept, and 60 bytes of memory for each.
+/// Eviction would have kept the same records, except for recency marks, which are not in the file.
+///
+/// - Complexity: O(*n* log *n*), where *n* is the number of gathered records. Each record needs about 60 bytes of
+///   memory.
 struct KeptRecords {
-  /// A record, by the order of its key.
+  /// A kept record.
   struct Entry {
     let sequence: UInt64
-    /// The first 16 bytes of the key, as they are compared.
+    /// The first 16 bytes of the key as two big-endian numbers, for comparisons.
     fileprivate let first: UInt64
     fileprivate let second: UInt64
     fileprivate let keyStart: Int
@@ -16,17 +18,18 @@ struct KeptRecords {
     fileprivate let keyCount: UInt8
   }
 
-  /// By their keys.
+  /// The kept records, sorted by their keys.
   private(set) var entries: [Entry] = []
   private var keys: [UInt8] = []
-  /// What each generation is left with.
+  /// The counts of each generation's kept records.
   private(set) var counts: [UInt64: GenerationCounts] = [:]
 
-  /// Chooses among the records of the file; `pages` include those of the order.
+  /// Selects records of the file. `pages` includes the pages of the eviction order.
   init(of file: DiskFile, pages: Int, largestRecord: Int) throws(LMDBError) {
     try gather(from: file, bytes: pages * DiskLimits.pageSize, largestRecord: largestRecord)
     sortByKey()
-    // Records that lie side by side leave a part of each page empty: how much, their order tells.
+    // Adjacent records leave a part of each page empty, and its size depends on their order. The loop therefore
+    // drops the oldest records until the others fit.
     var kept = entries.count
     while kept > 0 {
       let needed = neededPages
@@ -41,7 +44,7 @@ struct KeptRecords {
 
   // MARK: Choosing
 
-  /// Gathers the newest records, in the order of their age, until their bytes alone fill the room.
+  /// Gathers the records from the newest to the oldest, until their bytes alone fill the room.
   private mutating func gather(from file: DiskFile, bytes: Int, largestRecord: Int) throws(LMDBError) {
     var kept = self
     defer { self = kept }
@@ -67,7 +70,7 @@ struct KeptRecords {
     }
   }
 
-  /// The key that the order's entry leads to; nil if there is none.
+  /// Returns the key in an entry of the eviction order, or nil if the entry has none.
   private static func recordKey(at cursor: borrowing Cursor<IntegerDatabase, CursorReads>) -> DiskKey? {
     guard let value = cursor.value else { return nil }
     return DiskKey(value)
@@ -111,7 +114,7 @@ struct KeptRecords {
     }
   }
 
-  /// The pages that the records and their order take up, appended.
+  /// The number of pages that the records and their eviction order need when they are appended.
   private var neededPages: Int {
     var records = FileLayout()
     var order = FileLayout()
@@ -125,12 +128,12 @@ struct KeptRecords {
   }
 }
 
-/// How entries that are appended lie in the pages of a table, by LMDB's rules.
+/// The layout of appended entries in the pages of a table, by LMDB's rules.
 struct FileLayout {
   private static let pageHeader = 16
   private static let nodeHeader = 8
   private static let room = DiskLimits.pageSize - pageHeader
-  /// A larger entry has pages that it shares with none, and their number in the leaf.
+  /// The maximum size of an entry in a leaf. A larger entry has separate pages, and the leaf has their number.
   private static let largestNode = (room / 2 & ~1) - 2
 
   private var leaves = 0
@@ -138,17 +141,18 @@ struct FileLayout {
   private var used = FileLayout.room
   var overflowPages = 0
 
-  /// What a record takes up in a leaf.
+  /// Returns the number of bytes that a record needs in a leaf.
   static func leafBytes(key: Int, size: Int) -> Int {
     let whole = nodeHeader + key + size
     return even(whole > largestNode ? nodeHeader + key + 8 : whole) + 2
   }
 
+  /// Returns the number of pages that a record needs outside the leaf.
   static func overflowPages(key: Int, size: Int) -> Int {
     nodeHeader + key + size > largestNode ? (pageHeader + size + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
   }
 
-  /// What the order's entry takes up that leads to the key.
+  /// Returns the number of bytes that the key's entry in the eviction order needs.
   static func orderBytes(key: Int) -> Int { even(nodeHeader + 8 + key) + 2 }
 
   private static func even(_ count: Int) -> Int { (count + 1) & ~1 }
@@ -162,11 +166,11 @@ struct FileLayout {
     used += bytes
   }
 
-  /// The last branch page of each level is counted as a whole one.
+  /// The number of pages. The last branch page of each level counts as a whole page.
   var pages: Int { leaves + overflowPages + (leaves > 1 ? branchBytes * 65 / 64 / FileLayout.room + 3 : 0) }
 }
 
-/// The generations of a file whose records are read, and what invalidations conceal in them.
+/// The live generations of a file, and the invalidations that conceal their records.
 private struct LiveGenerations {
   private var concealed: [UInt64: InvalidationSet] = [:]
 
@@ -180,6 +184,7 @@ private struct LiveGenerations {
     }
   }
 
+  /// Returns whether readers see the record.
   func shows(_ record: RawSpan, _ header: RecordHeader, under key: borrowing DiskKey) -> Bool {
     guard let set = concealed[key.generation] else { return false }
     guard !set.isEmpty, header.era(of: record) < set.newest else { return true }

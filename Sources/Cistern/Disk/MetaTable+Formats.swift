@@ -1,15 +1,18 @@
 import LMDB
 
 extension MetaTable {
-  /// The key of the row that names the codec of a cache's records of one version of its schema. Caches that were written
-  /// before there was such a row have none, and get one with their next commit.
+  /// Returns the key of the row that names the codec of a cache's records of one schema version.
+  ///
+  /// A cache that an older version of the store wrote has no row of this kind. The next commit of that cache adds
+  /// it.
   static func format(ofVersion schemaVersion: UInt32, _ name: String) -> [UInt8] {
     formatPrefix + value(UInt64(schemaVersion)) + name.utf8
   }
 
+  /// The first byte of every format row's key.
   static let formatPrefix = [UInt8(ascii: "c")]
 
-  /// The version that such a key names; nil for the key of another cache.
+  /// Returns the schema version in the key of a format row, or nil if the key belongs to another cache.
   static func version(ofFormat key: [UInt8], named name: String) -> UInt32? {
     guard key.count >= 9, key.dropFirst(9).elementsEqual(name.utf8) else { return nil }
     return UInt32(truncatingIfNeeded: key.rawSpan.integer(at: 1, as: UInt64.self))
@@ -17,7 +20,10 @@ extension MetaTable {
 }
 
 extension DiskEngine {
-  /// Takes note of a cache's format. The writer thread writes it down with the cache's next commit.
+  /// Registers the format of a cache. The writer thread writes it to the file with the next commit of that cache.
+  ///
+  /// - Throws: `CisternError` with the code `conflictingOpen` if another codec wrote the records of that schema
+  ///   version.
   func adopt(_ format: ValueFormat, of partition: Partition) throws(CisternError) {
     let known = partition.formats.codec(ofVersion: format.schemaVersion) ?? writtenCodec(like: format, of: partition)
     guard let known else { return partition.formats.adopt(format, isWritten: false) }
@@ -31,6 +37,7 @@ extension DiskEngine {
     partition.formats.adopt(format, isWritten: true)
   }
 
+  /// Returns the codec that the file names for the schema version, or nil if it names none or cannot be read.
   private func writtenCodec(like format: ValueFormat, of partition: Partition) -> String? {
     guard let file else { return nil }
     let environment = file.environment
@@ -45,7 +52,7 @@ extension DiskEngine {
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
-  /// The codec of the cache's records of this version; nil if none is noted.
+  /// Returns the codec of the cache's records of this schema version, or nil if the file names none.
   fileprivate borrowing func codec(
     ofVersion schemaVersion: UInt32, of name: String, in database: Database
   ) throws(LMDBError) -> String? {
@@ -55,7 +62,9 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
 }
 
 extension WriteStep {
-  /// Writes down the formats of a partition that are not yet in the file. One that another process wrote stays.
+  /// Writes the formats of a partition that the file does not name yet.
+  ///
+  /// If another process has written a row in the meantime, that row stays.
   mutating func putFormats(of partition: Partition, in transaction: inout WriteTransaction) throws(LMDBError) {
     for format in partition.formats.unwritten {
       outcome.formats.append((partition, format))

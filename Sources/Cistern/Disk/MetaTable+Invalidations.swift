@@ -1,18 +1,25 @@
 import LMDB
 
-/// What the file holds of a partition's invalidations: one row of numbers, one for each that is in force, and one for each
-/// of the last that ended.
+/// The file's row of invalidation versions of one partition.
 ///
-///     "e" + name                          the newest number, the newest that is forgotten, and how often any of this changed
-///     "i" + digest of name + of the rest  the number, then what it concerns: a byte for the kind, and the tag or prefix
-///     "x" + digest of name + the number   the same, of one that ended
+/// The file holds three kinds of rows for the invalidations of a partition. All versions in them are in file order.
+///
+///     "e" + name                          the newest version, the newest forgotten version, the number of changes
+///     "i" + digest of name + of the rest  in force: the version, a byte for the kind, and the tag or prefix
+///     "x" + digest of name + the version  ended: the same fields
+///
+/// If `changes` is unchanged, no process has changed any of these rows.
 struct EraRow: Sendable, Equatable {
+  /// The newest invalidation version.
   var era: UInt64 = 0
+  /// The newest version whose invalidation ended and is no longer in the file.
   var purged: UInt64 = 0
+  /// The number of changes to the rows of the partition.
   var changes: UInt64 = 0
 
   init() {}
 
+  /// Decodes a row, or returns nil if the value does not have the size of a row.
   init?(_ value: RawSpan) {
     guard value.byteCount == 24 else { return nil }
     era = value.integer(at: 0, as: UInt64.self)
@@ -26,22 +33,24 @@ struct EraRow: Sendable, Equatable {
 extension MetaTable {
   static func eras(_ name: String) -> [UInt8] { [UInt8(ascii: "e")] + name.utf8 }
 
-  /// What the keys of all invalidations of a partition begin with.
+  /// Returns the common prefix of the keys of all invalidations of a partition that are in force.
   static func invalidations(_ name: String) -> [UInt8] { [UInt8(ascii: "i")] + digest(Array(name.utf8)) }
 
   static func invalidation(_ invalidation: Invalidation, of name: String) -> [UInt8] {
     invalidations(name) + digest(body(of: invalidation))
   }
 
-  /// What the keys of all invalidations of a partition begin with that ended.
+  /// Returns the common prefix of the keys of all ended invalidations of a partition.
   static func ended(_ name: String) -> [UInt8] { [UInt8(ascii: "x")] + digest(Array(name.utf8)) }
 
-  /// In the order of the numbers.
+  /// Returns the key of an ended invalidation. The keys sort by version, because the version is big-endian.
   static func ended(_ era: UInt64, of name: String) -> [UInt8] { ended(name) + value(era.byteSwapped) }
 
   static func value(_ invalidation: Invalidation, era: UInt64) -> [UInt8] { value(era) + body(of: invalidation) }
 
-  /// What the cursor's row says; nil where it is none. Throws where it is not as it was written.
+  /// Returns the invalidation in the cursor's row, or nil if the row is not an invalidation.
+  ///
+  /// - Throws: `LMDBError` with the code `corrupted` if the row fails its checksum.
   static func invalidation(
     at cursor: borrowing Cursor<Database, CursorReads>
   ) throws(LMDBError) -> (Invalidation, era: UInt64)? {
@@ -50,7 +59,7 @@ extension MetaTable {
     return invalidation(value.rawSpan)
   }
 
-  /// What these bytes, which may be any, say of an invalidation; nil where they are none.
+  /// Decodes an invalidation from arbitrary bytes, or returns nil if the bytes are not an invalidation.
   static func invalidation(_ value: RawSpan) -> (Invalidation, era: UInt64)? {
     guard value.byteCount >= 9 else { return nil }
     let era = value.integer(at: 0, as: UInt64.self)
@@ -76,13 +85,17 @@ extension MetaTable {
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
+  /// Returns the partition's row of versions, or an empty row if the file has none.
   borrowing func eraRow(of name: String, in database: Database) throws(LMDBError) -> EraRow {
     guard let value = try row(forKey: MetaTable.eras(name), in: database) else { return EraRow() }
     return EraRow(value.rawSpan) ?? EraRow()
   }
 
-  /// The invalidations of the partition that are in force in the file, and those after `known` that ended. Linear in their
-  /// number.
+  /// Returns the invalidations that are in force in the file, and those that ended after the version `known`.
+  ///
+  /// If `known` is the greatest number, the result has no ended invalidations.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of returned invalidations.
   borrowing func invalidationRows(
     of name: String, endedAfter known: UInt64, in database: Database
   ) throws(LMDBError) -> InvalidationRows {
@@ -110,7 +123,9 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
 }
 
 extension WriteStep {
-  /// Writes the invalidations. Where another process wrote some in the meantime, they get greater numbers than those.
+  /// Writes the invalidations with their versions in file order, and updates the row of versions.
+  ///
+  /// If another process has written invalidations in the meantime, these get greater versions than those.
   mutating func put(
     _ invalidations: [Invalidation: UInt64], era: UInt64, of partition: Partition,
     in transaction: inout WriteTransaction
@@ -134,8 +149,10 @@ extension WriteStep {
     outcome.touchedPages += 1 + invalidations.count / 4
   }
 
-  /// Marks the invalidations as ended, except those of which newer ones of the same have come, and forgets all that ended
-  /// but the newest `keptCount`. Answers the row of numbers then.
+  /// Marks the invalidations as ended, and returns the partition's new row of versions.
+  ///
+  /// An invalidation stays in force if the file has a newer version of it. The newest `keptCount` versions of ended
+  /// invalidations stay in the file; older ones are removed.
   mutating func end(
     _ targets: [Invalidation: UInt64], of partition: Partition, keeping keptCount: Int,
     in transaction: inout WriteTransaction
@@ -163,7 +180,7 @@ extension WriteStep {
     return row
   }
 
-  /// One that takes up more bytes is forgotten when it ends.
+  /// The largest size in bytes of an invalidation that is kept after it ends. A larger one is forgotten at once.
   private static let longestEnded = 512
 
   private func endedKeys(
@@ -180,7 +197,9 @@ extension WriteStep {
     return keys
   }
 
-  /// By their contents and not by their names: equal tags may have been written with other bytes.
+  /// Returns the rows in force whose invalidation is a target, up to the target's version.
+  ///
+  /// The comparison decodes each row instead of building its key: equal tags can have different bytes in the file.
   private func rows(
     of targets: [Invalidation: UInt64], _ partition: Partition, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, era: UInt64)] {

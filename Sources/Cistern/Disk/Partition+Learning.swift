@@ -1,7 +1,9 @@
 import LMDB
 
 extension Partition {
-  /// A transaction shows what is in the file as of the commit `number`: takes note of invalidations, by whomever.
+  /// Updates the partition's invalidations from a transaction that shows the file as of the commit `number`.
+  ///
+  /// The file can contain invalidations that other processes committed.
   func learnInvalidations<Reading: Transaction & ~Copyable & ~Escapable>(
     in transaction: borrowing Reading, as number: UInt, of file: DiskFile
   ) throws(LMDBError) {

@@ -1,10 +1,11 @@
 import Locking
 import Synchronization
 
-/// One cache's part of the disk tier, shared by all who opened the directory in this process.
+/// The state of one cache in the disk tier. All openings of the directory in this process share it.
 ///
-/// Everything in a partition belongs to a generation. To remove it all is to begin a new one: what is staged is let go,
-/// what is committed is no longer looked at, and the old generation's records are purged behind.
+/// Each record belongs to a partition generation. Clearing the partition starts a new generation: it releases the
+/// staged writes and hides the committed records at once. The writer thread purges the records of the old
+/// generation later.
 final class Partition: Sendable {
   let name: String
   let staging = StagingArea()
@@ -12,20 +13,29 @@ final class Partition: Sendable {
   let departing = DepartingKeys()
   let invalidations = InvalidationTable()
   let formats = PartitionFormats()
-  /// The epoch, which every removal of all raises, in the upper 16 bits; below it the generation whose records are read,
-  /// zero for none. One word, so that a removal of all is one step for readers of staged and of committed writes.
+  /// The clear count in the upper 16 bits, and the generation whose records are read in the lower 48 bits.
+  ///
+  /// A generation of zero means that the partition has no committed records.
+  ///
+  /// Both are in one word, so that readers see the end of staged and of committed records in one step.
   private let visible = Atomic<UInt64>(0)
-  /// The last commit that is known not to have changed the generation, beyond ``DiskFile/knownTransaction``.
+  /// The newest transaction as of which `visible` is known to be current.
+  ///
+  /// The file has the same number for all partitions (``DiskFile/knownTransaction``). The greater of the two
+  /// applies.
   let knownTransaction = Atomic<UInt>(0)
-  /// Whether the writer thread should come by. Lowered by it before it looks; raised by others after they changed something.
+  /// Whether the partition has changes for the writer thread.
+  ///
+  /// The writer thread clears the flag before it takes the changes. Other threads set it after a change, or under
+  /// the lock that the writer thread takes next.
   let isDirty = Atomic<Bool>(false)
-  /// Also orders every change of `visible`.
+  /// The lock of the control state. Every change of `visible` happens under it.
   private let control = Guarded(Control())
 
   private struct Control: Sendable {
-    /// The ticket of the newest removal of all that the writer thread has not taken.
+    /// The ticket of the newest clear that the writer thread has not taken.
     var pendingRemoval: UInt64?
-    /// Whether one was taken and is not yet committed.
+    /// Whether the writer thread has taken a clear that is not yet committed.
     var isCommittingRemoval = false
     var handlers: [Int: @Sendable ([Departure]) -> Void] = [:]
   }
@@ -39,22 +49,24 @@ final class Partition: Sendable {
   static func epoch(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
   static func generation(of word: UInt64) -> UInt64 { word & (1 << 48 - 1) }
 
-  /// How often the partition was emptied, modulo 2¹⁶. Entries of another epoch than the present are void; they are swept
-  /// out in the same call that made them so, long before the number comes again.
+  /// The clear count, modulo 2¹⁶.
+  ///
+  /// A staged write with another clear count is void. The call that clears the partition also releases these
+  /// writes, long before the count can repeat.
   @inline(__always)
   var epoch: UInt16 { Partition.epoch(of: visible.load(ordering: .acquiring)) }
 
-  /// The generation whose records are read; zero for none.
+  /// The generation whose records are read, or zero if the partition has none.
   @inline(__always)
   var generation: UInt64 { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
-  /// The epoch, and the generation that is read in it.
+  /// The clear count, and the generation that belongs to it, from one load.
   var present: (epoch: UInt16, generation: UInt64) {
     let word = visible.load(ordering: .acquiring)
     return (Partition.epoch(of: word), Partition.generation(of: word))
   }
 
-  /// The staged write of the key; nil where none is.
+  /// Returns the staged write of the key, or nil if the key has no valid staged write.
   @inline(__always)
   func stagedEntry(forKey key: RawSpan) -> StagedEntry? {
     if staging.isEmpty { return nil }
@@ -62,7 +74,7 @@ final class Partition: Sendable {
     return entry
   }
 
-  /// Whether the staged write is a record that is to be shown.
+  /// Returns whether the staged write is a record that no invalidation conceals.
   func shows(_ entry: StagedEntry) -> Bool {
     guard case .record(let key, let metadata, _) = entry.write else { return false }
     return !invalidations.conceals(metadata, key: key.rawSpan)
@@ -70,15 +82,18 @@ final class Partition: Sendable {
 
   // MARK: Staging
 
-  /// Takes the write; `makeNumber` is called at the point that orders it among the key's writes.
+  /// Stages a write. The staging area calls `makeNumber` under the shard's lock, at the point that orders the write
+  /// among the writes of its key.
   func stage(_ write: StagedWrite, batch: UInt64 = 0, makeNumber: () -> UInt64) -> StagingChange {
     staging.stage(write, batch: batch) {
-      // Inside the lock that the writer thread takes after it lowered the mark, and before the number, up to which it
-      // takes all: one of the two sees the other.
+      // The flag is set under the lock that the writer thread takes after it clears the flag, and before the ticket
+      // exists. The writer thread takes all writes up to a ticket. So either it takes this write, or it finds the
+      // flag set.
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
       let number = makeNumber()
       departing.remove(write.key)
-      // In here, so that whoever stages an invalidation afterwards finds the write among what is handed over with it.
+      // The check is under the lock, so that the write is handed over no later than an invalidation that follows
+      // it.
       guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
         return (number, epoch, nil)
       }
@@ -88,7 +103,8 @@ final class Partition: Sendable {
 
   // MARK: Invalidation
 
-  /// Takes an invalidation; `makeNumber` is called at the point that orders it among the partition's writes.
+  /// Stages an invalidation. The table calls `makeNumber` under its lock, at the point that orders the invalidation
+  /// among the partition's writes.
   func stageInvalidation(
     _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
   ) -> (era: UInt64, number: UInt64, change: InvalidationTable.Change) {
@@ -100,17 +116,20 @@ final class Partition: Sendable {
 
   // MARK: Removal of all
 
-  /// Lets go of everything; `makeNumber` is called at the point that orders it among the partition's writes.
-  /// `isFirst` tells whether no earlier removal of all still waits for the writer thread.
+  /// Clears the partition: hides all of its records, and releases its staged writes.
+  ///
+  /// `makeNumber` runs under the control lock, at the point that orders the clear among the partition's writes. In
+  /// the result, `isFirst` tells whether the writer thread had no earlier clear to take, and `freed` counts the
+  /// released writes.
   func removeAll(makeNumber: () -> UInt64) -> (number: UInt64, isFirst: Bool, freed: (bytes: Int, count: Int)) {
     let (number, isFirst) = control.withLock { control in
-      // Before the number, up to which the writer thread takes all of whoever is marked.
+      // The flag precedes the ticket: the writer thread takes all partitions with the flag up to a ticket.
       isDirty.store(true, ordering: .sequentiallyConsistent)
       let number = makeNumber()
       let isFirst = control.pendingRemoval == nil
       control.pendingRemoval = number
       let word = visible.load(ordering: .relaxed)
-      // Nothing of the old generation is read from here on, staged or committed.
+      // From this store on, readers see neither staged nor committed records of the old generation.
       visible.store(UInt64(Partition.epoch(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
       return (number, isFirst)
     }
@@ -119,10 +138,11 @@ final class Partition: Sendable {
     return (number, isFirst, freed)
   }
 
-  /// Hands what was staged to the writer thread, the removal of all that came before it first.
+  /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
   func beginCommitting() -> PartitionBatch {
     control.withLock { control in
-      // The invalidations before the writes: all that was staged before one of them is handed over with it at the latest.
+      // Invalidations are taken before the writes: a write that was staged before an invalidation is handed over
+      // with it or earlier.
       let invalidated = invalidations.beginCommitting()
       let (writes, links) = staging.beginCommitting()
       let batch = PartitionBatch(
@@ -134,20 +154,20 @@ final class Partition: Sendable {
     }
   }
 
-  /// The batch is committed, and the partition's generation is this one (zero for none).
+  /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
   func publish(generation: UInt64, epoch: UInt16, transaction: UInt) {
     control.withLock { control in
       control.isCommittingRemoval = false
       if knownTransaction.load(ordering: .relaxed) < transaction {
         knownTransaction.store(transaction, ordering: .releasing)
       }
-      // Emptied meanwhile: the generation is to be removed before anyone reads it.
+      // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
       guard self.epoch == epoch else { return }
       visible.store(UInt64(epoch) << 48 | generation, ordering: .releasing)
     }
   }
 
-  /// The batch was not committed: a removal of all in it is still to be done. False where a later one is waiting anyway.
+  /// Stages a clear again after its commit failed. Returns false if a later clear is already pending.
   func restoreRemoval(number: UInt64) -> Bool {
     let isRestored = control.withLock { control in
       control.isCommittingRemoval = false
@@ -159,11 +179,11 @@ final class Partition: Sendable {
     return isRestored
   }
 
-  /// A snapshot has shown the partition's generation as of `transaction`, by whomever it was committed.
+  /// Updates the generation from a snapshot as of `transaction`. Another process can have committed it.
   func learn(generation: UInt64, transaction: UInt) {
     control.withLock { control in
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
-      // This process's own removal of all comes after whatever was committed.
+      // A clear of this process that is not yet committed will come after every commit in the snapshot.
       if control.pendingRemoval == nil, !control.isCommittingRemoval {
         visible.store(UInt64(epoch) << 48 | generation, ordering: .releasing)
       }
@@ -171,7 +191,9 @@ final class Partition: Sendable {
     }
   }
 
-  /// The file was replaced by an empty one. What is staged stays; answers how much more is, for the new file.
+  /// Resets the partition after an empty file replaced the old one.
+  ///
+  /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
   func forgetFile() -> Int {
     control.withLock { control in
       visible.store(UInt64(epoch) << 48, ordering: .releasing)
@@ -184,18 +206,24 @@ final class Partition: Sendable {
 
   // MARK: Departures
 
-  /// Notes that a key leaves, unless it was written anew. Before the commit that takes it out can be seen: nobody may
-  /// find it gone before its end is told.
+  /// Notes a lost record, unless the key has a newer staged write.
+  ///
+  /// The caller must note the loss before the commit that removes the record becomes visible. Otherwise, a caller
+  /// could find the key absent before observers are notified of its removal.
   func noteDeparting(_ key: [UInt8], _ record: DepartedRecord) {
     staging.unlessStagedAnew(key) { departing.insert(key, record) }
   }
 
-  /// Whether the key left, its end has not been told, and it was not removed with others since.
+  /// Returns whether the loss of the key's record is not yet acknowledged. A later clear or invalidation that
+  /// covers the record also ends this state.
   func isDeparting(_ key: RawSpan) -> Bool {
     departing.record(ofKey: key).map { stands($0, forKey: key) } ?? false
   }
 
-  /// Ends its departure; whether it was neither written since nor removed with others: its end is still to be told.
+  /// Acknowledges the loss of the key's record.
+  ///
+  /// Returns true if the removal must still be reported: no write, clear, or invalidation has covered the key
+  /// since.
   func endDeparture(of key: RawSpan) -> Bool {
     departing.remove(key.copiedBytes()).map { stands($0, forKey: key) } ?? false
   }
@@ -209,28 +237,28 @@ final class Partition: Sendable {
   }
 
   func removeHandler(for owner: Int) {
-    // Freed outside the lock: it is the user's.
+    // The handler is released outside the lock, because it belongs to the user.
     _ = control.withLock { $0.handlers.removeValue(forKey: owner) }
   }
 
-  /// Tells those who opened the partition; outside all locks and transactions.
+  /// Notifies all openings of the partition of record losses. The caller must not hold a lock or a transaction.
   func report(_ departures: [Departure]) {
     guard !departures.isEmpty else { return }
     let handlers = control.withLock { Array($0.handlers.values) }
     for handler in handlers { handler(departures) }
-    // Where nobody listens any more, nobody has to be told.
+    // A partition without handlers has no cache to acknowledge the losses.
     for departure in departures { departing.remove(departure.key) }
   }
 }
 
-/// What the writer thread took from a partition.
+/// The changes that the writer thread took from one partition.
 struct PartitionBatch: Sendable {
   let partition: Partition
-  /// Writes of another epoch are void.
+  /// The clear count at the hand-over. Writes with another clear count are void.
   let epoch: UInt16
-  /// Whether everything committed before goes first.
+  /// Whether the commit must first remove all records of the partition.
   let removesAll: Bool
-  /// The invalidations, and the newest number of the partition; nil where none of these is to be written.
+  /// The invalidations to write, with the partition's newest version; nil if none were staged.
   let invalidated: (invalidations: [Invalidation: UInt64], era: UInt64)?
   let writes: [StagedWrites]
   let links: BatchLinks

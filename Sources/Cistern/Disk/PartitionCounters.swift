@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What a partition has counted since the directory was opened.
+/// The counters of a partition since the directory was opened.
 ///
-/// Hits and misses are counted by readers, on whatever thread: each thread adds to a stripe that it seldom shares.
+/// Readers count hits and misses on any thread. Each thread adds to a stripe that it seldom shares.
 final class PartitionCounters: Sendable {
   let hits = StripedCounter()
   let misses = StripedCounter()
@@ -12,7 +12,7 @@ final class PartitionCounters: Sendable {
   let refused = Atomic<Int>(0)
   let failed = Atomic<Int>(0)
   let damaged = Atomic<Int>(0)
-  /// Records and bytes as of the last commit of this process, or since the partition was opened.
+  /// The live records and their bytes, as of the last commit of this process or the opening of the partition.
   let records = Atomic<Int>(0)
   let bytes = Atomic<Int>(0)
 
@@ -21,7 +21,7 @@ final class PartitionCounters: Sendable {
     bytes.store(counts.bytes, ordering: .relaxed)
   }
 
-  /// Adds what was counted here.
+  /// Adds these counters to the statistics.
   func add(to statistics: inout SecondTierStatistics) {
     statistics.hits += hits.value
     statistics.misses += misses.value
@@ -35,7 +35,7 @@ final class PartitionCounters: Sendable {
 }
 
 extension Atomic<Int> {
-  /// Adds, in no order with anything else.
+  /// Adds to the counter with relaxed ordering.
   func count(_ number: Int = 1) {
     wrappingAdd(number, ordering: .relaxed)
   }

@@ -1,7 +1,7 @@
 import Locking
 import Synchronization
 
-/// The formats that a partition's records are written in, one for each version of the schema.
+/// The formats of a partition's records, one for each schema version.
 final class PartitionFormats: Sendable {
   private struct Known: Sendable {
     let codec: String
@@ -9,7 +9,8 @@ final class PartitionFormats: Sendable {
   }
 
   private let known = Guarded<[UInt32: Known]>([:])
-  /// Whether a format is known that the file does not name: asked at each commit. Changes with `known`.
+  /// Whether the file does not name one of the known formats. Each commit reads it without the lock. It changes
+  /// only under the lock of `known`.
   private let hasUnwritten = Atomic<Bool>(false)
 
   func codec(ofVersion schemaVersion: UInt32) -> String? { known.withLock { $0[schemaVersion]?.codec } }
@@ -30,7 +31,7 @@ final class PartitionFormats: Sendable {
     }
   }
 
-  /// The file names the format.
+  /// Marks the format as written to the file.
   func noteWritten(_ format: ValueFormat) {
     known.withLock { known in
       known[format.schemaVersion]?.isWritten = true
@@ -38,7 +39,7 @@ final class PartitionFormats: Sendable {
     }
   }
 
-  /// The file was replaced by another one.
+  /// Marks all formats as unwritten after another file replaced the old one.
   func forgetFile() {
     known.withLock { known in
       for version in known.keys { known[version]?.isWritten = false }

@@ -1,22 +1,25 @@
 import LMDB
 
-/// A walk over a partition's records that ends invalidations, a little at a time: what they conceal is removed, and when
-/// it has seen everything they are over.
+/// A walk over the records of a partition that removes invalidated records in small steps, and then ends the
+/// invalidations.
 ///
-/// It begins after the commit that the invalidations were in, so that whatever was staged before them is in the file; what
-/// is staged after them is compared with them then. It can go on from any key, and begins anew after a restart.
+/// The walk begins after the commit of its invalidations. Every write that was staged before them is therefore in
+/// the file. Every write that is staged after them is compared with them at staging.
+///
+/// A walk can continue from any key. After a restart of the process, it begins again.
 struct PurgeWalk {
   let partition: Partition
   let generation: UInt64
-  /// What it ends, by the numbers that they had when it began; newer ones of the same go on.
+  /// The invalidations that the walk ends, with their versions at its beginning. A newer version of one stays in
+  /// force.
   let targets: [Invalidation: UInt64]
   let set: InvalidationSet
-  /// What the keys in the file begin with that are still to be seen, the next one last.
+  /// The prefixes of the file keys that the walk has not finished. The last one is next.
   private var prefixes: [[UInt8]] = []
-  /// The key to go on from, inside the last of them; nil for its beginning.
+  /// The key to continue from within the last prefix; nil for the beginning of the prefix.
   private var position: [UInt8]?
 
-  /// Records that are looked at in one go, at most.
+  /// The maximum number of records that one call examines.
   private static let stride = 1024
 
   init(partition: Partition, generation: UInt64, targets: [Invalidation: UInt64]) {
@@ -26,7 +29,7 @@ struct PurgeWalk {
     set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
     guard generation != 0 else { return }
     let direct = DiskKey(startOf: generation).copiedBytes()
-    // Of a long key the file's has only the digest: all of these have to be looked at.
+    // The file key of a long key holds only its digest, so the walk must examine every digested key.
     let digested = direct.dropLast() + [direct[direct.count - 1] | 1]
     prefixes = [Array(digested)]
     var ranges: [[UInt8]] = []
@@ -42,10 +45,13 @@ struct PurgeWalk {
     prefixes += ranges
   }
 
+  /// Whether the walk has examined all records.
   var isDone: Bool { prefixes.isEmpty }
 
-  /// The targets, a few at a time. The table's lock is held for one part: an invalidation waits for it inside the locks of all shards
-  /// of a cache.
+  /// The targets in small parts.
+  ///
+  /// The invalidation table holds its lock while it processes one part. A concurrent invalidation waits for this
+  /// lock while it holds the locks of all shards of a cache, so a part must be small.
   var targetParts: [[Invalidation: UInt64]] {
     var parts: [[Invalidation: UInt64]] = []
     for (place, target) in targets.enumerated() {
@@ -55,9 +61,10 @@ struct PurgeWalk {
     return parts
   }
 
+  /// The number of targets in one part.
   static let partSize = 128
 
-  /// Looks at the next records, and answers the keys of up to `count` that are to be removed.
+  /// Examines the next records, and returns the file keys of up to `count` records to remove.
   mutating func next(_ count: Int, in file: DiskFile) throws(LMDBError) -> [[UInt8]] {
     var walk = self
     defer { self = walk }
@@ -100,8 +107,9 @@ struct PurgeWalk {
 }
 
 extension Writer {
-  /// Goes on with the walk that is under way, or begins one. Readers are not held up, and writers of other processes only
-  /// while something is removed.
+  /// Continues the current walk, or begins one.
+  ///
+  /// The walk does not block readers. It blocks writers of other processes only while it changes the file.
   func purgeSomeInvalidated() throws(LMDBError) {
     guard let file = engine.file else { return }
     if walk == nil { walk = try nextWalk(in: file) }
@@ -118,7 +126,8 @@ extension Writer {
     }
     self.walk = nil
     let ended = try chore(in: file) { (step, transaction) throws(LMDBError) -> (row: EraRow, number: UInt)? in
-      // Everything was removed, and more has been written, since the walk began: then there are others to see.
+      // A changed generation means that the partition was cleared and written again. The walk has not seen the new
+      // records.
       guard try step.generation(of: walk.partition, creating: false, in: &transaction) == walk.generation else {
         return nil
       }
@@ -137,7 +146,7 @@ extension Writer {
     for partition in engine.partitions {
       let targets = partition.invalidations.purgeable
       guard !targets.isEmpty else { continue }
-      // The file's, not what is read: a removal of all may be staged, and not outlive a crash.
+      // The walk uses the generation in the file, not the one that is read: a staged clear may not survive a crash.
       let generation = try file.environment.withRead { (transaction) throws(LMDBError) in
         try transaction.number(forKey: MetaTable.partition(partition.name), in: file.meta) ?? 0
       }
@@ -148,12 +157,12 @@ extension Writer {
 }
 
 extension DiskEngine {
-  /// The newest invalidation of each partition.
+  /// The newest invalidation version of each partition.
   var invalidationEras: [ObjectIdentifier: UInt64] {
     partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.era }
   }
 
-  /// The invalidations that are in force, by the generation of their partition.
+  /// The invalidation tables that have invalidations in force, by the generation of their partition.
   var invalidatedGenerations: [UInt64: InvalidationTable] {
     var tables: [UInt64: InvalidationTable] = [:]
     for partition in partitions where !partition.invalidations.isEmpty {

@@ -1,6 +1,6 @@
 import LMDB
 
-/// A record that is about to be written.
+/// A record to be written.
 struct RecordDraft {
   let key: [UInt8]
   let metadata: RecordMetadata
@@ -14,7 +14,7 @@ struct RecordDraft {
     tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
   }
 
-  /// The same record, newer than the invalidations up to this number of the file's order.
+  /// Returns the same record with the invalidation version `era`, which is in file order.
   func stamped(era: UInt64) -> RecordDraft {
     guard era != metadata.era else { return self }
     var metadata = metadata
@@ -22,7 +22,7 @@ struct RecordDraft {
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
   }
 
-  /// The size of the record in bytes.
+  /// The size of the encoded record in bytes.
   var size: Int {
     RecordFormat.fixedSize + flags.optionalSize + tagsSize
       + (key.count > DiskKey.longestDirectKey ? key.count : 0) + bytes.count
@@ -43,7 +43,8 @@ struct RecordDraft {
     return flags
   }
 
-  /// Writes the record, as it lies under `diskKey`, into `target`, whose size is the record's.
+  /// Writes the record, as the file holds it under `diskKey`, into `target`. The size of `target` must be the
+  /// record's.
   @_lifetime(target: copy target)
   func encode(sequence: UInt64, under diskKey: borrowing DiskKey, into target: inout MutableRawSpan) {
     precondition(target.byteCount == size)
@@ -82,21 +83,21 @@ struct RecordDraft {
 }
 
 extension RecordFormat {
-  /// Writes the checksum, once all else is written.
+  /// Writes the checksum. All other bytes of the record must be final.
   @_lifetime(record: copy record)
   static func seal(_ record: inout MutableRawSpan, under key: RawSpan) {
     let sum = checksum(of: record.bytes, under: key)
     record.storeBytes(of: sum.littleEndian, toByteOffset: 0, as: UInt64.self)
   }
 
-  /// Writes the checksum, once all else is written.
+  /// Writes the checksum. All other bytes of the record must be final.
   @_lifetime(record: copy record)
   static func seal(_ record: inout MutableRawSpan, under key: borrowing DiskKey) {
     let bytes = key.copiedBytes()
     seal(&record, under: bytes.rawSpan)
   }
 
-  /// Gives a whole record another sequence number, and the checksum that goes with it.
+  /// Replaces the sequence number of an encoded record, and updates its checksum.
   @_lifetime(record: copy record)
   static func renumber(_ record: inout MutableRawSpan, sequence: UInt64, under key: borrowing DiskKey) {
     record.storeBytes(of: sequence.littleEndian, toByteOffset: sequenceOffset, as: UInt64.self)
@@ -105,7 +106,7 @@ extension RecordFormat {
 }
 
 extension MutableRawSpan {
-  /// Stores the number, little-endian, and moves the offset past it; traps out of bounds.
+  /// Stores the number in little-endian order, and advances the offset. Traps if the number is out of bounds.
   @_lifetime(self: copy self)
   fileprivate mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at offset: inout Int) {
     storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)

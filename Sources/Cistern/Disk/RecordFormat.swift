@@ -1,15 +1,15 @@
-/// How a record lies in the file. Numbers are little-endian, at no alignment.
+/// The layout of a record in the file. Numbers are little-endian and unaligned.
 ///
-///     0  checksum of the record's key in the file, and then of all that follows here
-///     8  format version          9  zero
-///    10  flags, two bytes: which of the optional fields there are, and whether the value is a negative result
-///    12  cost                   16  sequence number
-///    24  time written
-///    32  optional, in this order: time of expiry (8), grace (8), idle time (8), time of the last use (8), refresh ahead
-///        (8), era (8), schema version (4), length of the tags (4), of the key (4);
-///        then the tags, the key where the file's key is only its digest, and to the end the value's bytes
+///      0  checksum of the file key and of all bytes from offset 8
+///      8  format version          9  zero
+///     10  flags, two bytes: the optional fields that are present, and whether the value is a negative result
+///     12  cost                   16  sequence number
+///     24  time of creation
+///     32  optional, in this order: expiration time (8), grace (8), time to idle (8), last access time (8),
+///         refresh ahead (8), invalidation version (8), schema version (4), length of the tags (4), of the key (4);
+///         then the tags, the key if the file key is only its digest, and the value's bytes up to the end
 enum RecordFormat {
-  /// The version that this code writes, and the only one that it reads.
+  /// The format version that this code writes. It is also the only version that this code reads.
   static let version: UInt8 = 2
   /// The size of the fields that every record has.
   static let fixedSize = 32
@@ -31,20 +31,20 @@ enum RecordFormat {
     static let negative = Flags(rawValue: 512)
     static let known = Flags(rawValue: 1023)
 
-    /// The bytes of the optional fields, without the tags and the key themselves.
+    /// The size in bytes of the optional fields, without the tags and the key.
     var optionalSize: Int {
-      // Six fields have eight bytes, the three after them four.
+      // The first six fields have eight bytes each, the next three have four bytes each.
       8 * (rawValue & 63).nonzeroBitCount + 4 * (rawValue & 448).nonzeroBitCount
     }
   }
 
-  /// The checksum that the record has when it lies under `key`.
+  /// Returns the checksum of the record under `key`.
   @inline(__always)
   static func checksum(of record: RawSpan, under key: RawSpan) -> UInt64 {
     checksum(of: record, seed: seed(of: key))
   }
 
-  /// What a record's checksum begins with that lies under `key`.
+  /// Returns the checksum seed of records under `key`.
   @inline(__always)
   static func seed(of key: RawSpan) -> UInt64 { Checksum.of(key, seed: keySeed) }
 
@@ -54,7 +54,8 @@ enum RecordFormat {
   }
 }
 
-/// The fields of a record, and where the rest of it lies. Reading them copies nothing and trusts nothing.
+/// The fields of a record, and the ranges of its variable parts. Reading them copies nothing, and accepts arbitrary
+/// bytes.
 struct RecordHeader {
   let sequence: UInt64
   private let created: WallTime
@@ -65,20 +66,21 @@ struct RecordHeader {
   private let valueStart: Int
   private let end: Int
 
-  /// Where the tags, the whole key (empty where the file's key is it) and the value lie in the record.
+  /// The ranges of the tags, of the key, and of the value in the record. The key's range is empty if the file key
+  /// is the whole key.
   var tags: Range<Int> { tagsStart..<keyStart }
   var key: Range<Int> { keyStart..<valueStart }
   var value: Range<Int> { valueStart..<end }
 
-  /// Reads the fields of `record`, which may be any bytes; nil unless its checksum under `diskKey` and its lengths
-  /// are right.
+  /// Reads the fields of `record`, which can be arbitrary bytes. Returns nil if the checksum under `diskKey` or a
+  /// length is wrong.
   @inline(__always)
   init?(_ record: RawSpan, under diskKey: RawSpan) {
     self.init(record, seed: RecordFormat.seed(of: diskKey))
   }
 
-  /// Reads the fields of `record`, which may be any bytes; nil unless its checksum under `diskKey` and its lengths
-  /// are right.
+  /// Reads the fields of `record`, which can be arbitrary bytes. Returns nil if the checksum under `diskKey` or a
+  /// length is wrong.
   @inline(__always)
   init?(_ record: RawSpan, under diskKey: borrowing DiskKey) {
     self.init(record, seed: diskKey.withBytes { RecordFormat.seed(of: $0) })
@@ -92,7 +94,7 @@ struct RecordHeader {
     self.init(trusting: record)
   }
 
-  /// Reads the fields without comparing the checksum. Wrong lengths are still found: no bytes make it trap.
+  /// Reads the fields without checking the checksum. Returns nil if a length is wrong; no bytes make it trap.
   @inline(__always)
   init?(trusting record: RawSpan) {
     guard record.byteCount >= RecordFormat.fixedSize, record.byte(at: 8) == RecordFormat.version else { return nil }
@@ -104,27 +106,27 @@ struct RecordHeader {
     end = record.byteCount
     tagsStart = RecordFormat.fixedSize + flags.optionalSize
     guard tagsStart <= end else { return nil }
-    // The last of the optional fields.
+    // The length of the key is the last optional field.
     let keyLengthStart = tagsStart - (flags.contains(.key) ? 4 : 0)
     let keyLength = flags.contains(.key) ? record.integer(at: keyLengthStart, as: UInt32.self) : 0
     let tagsLength = flags.contains(.tags) ? record.integer(at: keyLengthStart - 4, as: UInt32.self) : 0
-    // Each length is below 2³²: the sum cannot overflow.
+    // Each length is less than 2³², so the sum cannot overflow.
     guard Int(tagsLength) + Int(keyLength) <= end - tagsStart else { return nil }
     keyStart = tagsStart + Int(tagsLength)
     valueStart = keyStart + Int(keyLength)
   }
 
-  /// The metadata of the record that this is the header of; allocates where there are tags.
+  /// Returns the metadata of the record that has this header. Allocates only if the record has tags.
   @inline(__always)
   func metadata(of record: RawSpan) -> RecordMetadata {
-    // Most records have none of the optional fields.
+    // Most records have no optional fields.
     flags.isEmpty ? RecordMetadata(created: created, cost: cost) : fullMetadata(of: record)
   }
 
   @inline(never)
   private func fullMetadata(of record: RawSpan) -> RecordMetadata {
     var metadata = RecordMetadata(created: created, cost: cost)
-    // In bounds: the initialiser has compared the size of all of these with the record's.
+    // The offsets are in bounds: the initializer compared the size of all optional fields with the record's size.
     var offset = RecordFormat.fixedSize
     if flags.contains(.expiry) { metadata.expires = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
     if flags.contains(.grace) { metadata.grace = record.next(at: &offset) }
@@ -138,25 +140,25 @@ struct RecordHeader {
     return metadata
   }
 
-  /// The era alone, of the record that this is the header of.
+  /// Returns the invalidation version of the record that has this header.
   func era(of record: RawSpan) -> UInt64 {
     guard flags.contains(.era) else { return 0 }
-    // After the fields of eight bytes each that come before it.
+    // The version follows the eight-byte fields that precede it in the layout.
     let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
     return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self)
   }
 
-  /// The schema version alone, of the record that this is the header of.
+  /// Returns the schema version of the record that has this header.
   func schemaVersion(of record: RawSpan) -> UInt32 {
     guard flags.contains(.schemaVersion) else { return 0 }
-    // After the fields of eight bytes each, which all come before it.
+    // The schema version follows all eight-byte fields.
     let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead, .era])
     return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt32.self)
   }
 }
 
 extension RawSpan {
-  /// The little-endian number at the offset, which moves past it; traps out of bounds.
+  /// Returns the little-endian number at the offset, and advances the offset. Traps if the number is out of bounds.
   @inline(__always)
   fileprivate func next<Number: FixedWidthInteger & BitwiseCopyable>(at offset: inout Int) -> Number {
     defer { offset += MemoryLayout<Number>.size }

@@ -1,33 +1,53 @@
-/// What a record carries beside its key and its bytes. Durations are in nanoseconds.
+/// The data of a record besides its key and its bytes. Durations are in nanoseconds.
 public struct RecordMetadata: Sendable, Equatable {
-  /// When it was written.
+  /// The time at which the value was written.
   public var created: WallTime
-  /// When it stops being fresh; nil for never.
+  /// The time at which the value expires, or nil if it never expires.
   public var expires: WallTime?
-  /// Its cost in memory, as weighed when it was written.
+  /// The value's cost in memory, as weighed when it was written.
   public var cost: UInt32
-  /// The version of the user's schema that its bytes follow.
+  /// The version of the user's schema that the bytes follow.
   public var schemaVersion: UInt32
-  /// The tags that it was given.
+  /// The tags of the value.
   public var tags: [String]
-  /// For how long after ``expires`` the value may be served stale; zero for not at all, the greatest number for ever.
+  /// The time after ``expires`` during which a read can return the stale value. Zero means never; the maximum means
+  /// forever.
   public var grace: UInt64
-  /// After how long without a use it is gone; zero for never.
+  /// The time to idle: the time without an access after which the value expires. Zero means that it never expires
+  /// by idling.
   public var idle: UInt64
-  /// When it was last used, as far as that was written; nil for when it was ``created``.
+  /// The last access time, as far as it was written. If it is nil, ``created`` is the last access time.
   public var lastUsed: WallTime?
-  /// How long before ``expires`` a use begins to refresh it; zero for not at all.
+  /// The time before ``expires`` during which an access starts a background refresh. Zero disables it.
   public var refreshAhead: UInt64
-  /// The number of the partition's newest invalidation (``SecondTierPartition/currentEra``) when the value began to be
-  /// fetched, or was set; zero before the first.
+  /// The invalidation version of the value.
+  ///
+  /// It is ``SecondTierPartition/currentEra`` at the start of the value's fetch, or at the time of the set. Zero
+  /// means that no invalidation preceded it.
   public var era: UInt64
-  /// Whether what is stored is that there is nothing (``OptionalValue``); the bytes are empty then.
+  /// Whether the record is a negative result: it stores that a value does not exist (``OptionalValue``). Its bytes
+  /// are empty.
   public var isNegative: Bool
-  /// Whether the value is set now, and not fetched: another process's invalidation that is committed before it does not
-  /// concern it. Not written.
+  /// Whether the value was set rather than fetched. The file does not store it.
+  ///
+  /// A committed invalidation of another process does not affect a value that is set later. It can affect a fetched
+  /// value, because the fetch may have begun earlier.
   package var isSet = false
 
-  /// Creates metadata.
+  /// Creates the metadata of a record.
+  ///
+  /// - Parameters:
+  ///   - created: The time at which the value was written.
+  ///   - expires: The time at which the value expires, or nil if it never expires.
+  ///   - cost: The value's cost in memory.
+  ///   - schemaVersion: The version of the user's schema.
+  ///   - tags: The tags of the value.
+  ///   - grace: The time after `expires` during which the stale value can be returned, in nanoseconds.
+  ///   - idle: The time to idle in nanoseconds, or zero for none.
+  ///   - lastUsed: The last access time, or nil for `created`.
+  ///   - refreshAhead: The time before `expires` during which an access starts a refresh, in nanoseconds.
+  ///   - era: The invalidation version of the value.
+  ///   - isNegative: Whether the record is a negative result.
   public init(
     created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = [],
     grace: UInt64 = 0, idle: UInt64 = 0, lastUsed: WallTime? = nil, refreshAhead: UInt64 = 0, era: UInt64 = 0,

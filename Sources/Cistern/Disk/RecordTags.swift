@@ -1,4 +1,4 @@
-/// A record's tags as bytes: each its length in bytes, in four, and then its UTF-8.
+/// The encoding of a record's tags: for each tag, the length in bytes as a four-byte number, and the UTF-8 bytes.
 enum RecordTags {
   static func size(of tags: [String]) -> Int {
     tags.reduce(0) { $0 + 4 + $1.utf8.count }
@@ -17,7 +17,7 @@ enum RecordTags {
     }
   }
 
-  /// The tags; as many as the bytes hold whole.
+  /// Decodes the tags. Ignores a truncated tag at the end.
   static func decode(_ bytes: RawSpan) -> [String] {
     var tags: [String] = []
     var offset = 0

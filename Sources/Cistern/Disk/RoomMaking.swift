@@ -1,27 +1,32 @@
 import LMDB
 
-/// Evicts for what is about to be written, by a debt in bytes: between the low watermark and the high one, more and more of
-/// each new byte is repaid.
+/// Reclaims space for new records by eviction, controlled by a debt in bytes.
 ///
-/// Bytes and not pages, because a page that loses a record keeps its place: records leave in the order of their age, and
-/// lie in the order of their keys, so that pages only thin out. What is written next fills them.
+/// Each new record adds a share of its bytes to the debt, and evictions repay it. The share grows from zero at the
+/// low watermark to the full size at the high watermark, and to twice the size above it.
+///
+/// The debt counts bytes instead of pages, because the removal of one record seldom frees a page. Records are
+/// evicted by age, but the file sorts them by key, so evictions thin out many pages. New records fill these pages
+/// again.
 struct RoomMaking {
   private let writer: Writer
   private let low: Int
   private let high: Int
   private let mostSpared: Int
-  /// The pages that may be in use, or copied, at once: all but those that the last transactions have freed.
+  /// The limit on the pages that are live or copied at once. The rest of the map holds pages that recent
+  /// transactions freed.
   private let mostPages: Int
   private var debt = 0
-  /// What is still to be evicted for the next batch; zero once its room is made, nil once it is put.
+  /// The bytes still to evict for the next batch. It is zero when the batch has its space, and nil after the batch
+  /// is put.
   private(set) var batchDebt: Int?
-  /// Records that had a second turn.
+  /// The number of records that got a second chance.
   private(set) var spared = 0
 
   init(writer: Writer, commit: Committing) {
     self.writer = writer
     let limits = writer.engine.limits
-    // On a full device the file's present size is as good as the map's.
+    // If the device is full, the file cannot grow. The file's size at that time then replaces the size of the map.
     let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
     low = max(8, limits.lowWatermark - writer.extraMargin - missing)
     high = low + limits.pagesPerTransaction
@@ -30,7 +35,9 @@ struct RoomMaking {
     mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
   }
 
-  /// Evicts until the debt for the record is repaid; false where the transaction has touched its share before that.
+  /// Evicts until the debt, including the record's share, is repaid.
+  ///
+  /// Returns false if the transaction reaches its page budget first.
   mutating func make(
     for draft: RecordDraft, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
@@ -38,10 +45,11 @@ struct RoomMaking {
     return try repay(&step, budget: budget, in: &transaction)
   }
 
-  /// As for one record, for all of a batch at once, before any of it is put. What is not repaid is carried over.
+  /// Evicts for all records of a batch before any of them is put.
   ///
-  /// A large batch needs more than its own pages: the transaction copies each page that it puts something into. So
-  /// records are evicted until the map has room for both.
+  /// A large batch needs more pages than its records fill, because the transaction copies every page that it
+  /// changes. After the debt is repaid, records are evicted until the map has room for both. If the transaction
+  /// reaches its page budget, the result is false, and `batchDebt` carries the rest over to the next transaction.
   mutating func make(
     forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep, budget: Int,
     in transaction: inout WriteTransaction
@@ -62,20 +70,21 @@ struct RoomMaking {
     return true
   }
 
-  /// Whether the map has room for the batch, and for copies of the pages that it changes.
+  /// Returns whether the map has room for the batch, and for copies of the pages that it changes.
   private func hasPages(
     forBatch footprint: Int, count: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Bool {
     let live = try step.livePages(in: transaction)
     let copied = min(count + count / 8 + 8, live)
-    // Records that come between others leave pages partly empty.
+    // Insertions between other records leave pages partly empty.
     let added = footprint / DiskLimits.pageSize * 5 / 4 + 1
     return live + copied + added <= mostPages
   }
 
-  /// The batch is put.
+  /// Resets the debt after the batch is put.
   mutating func forgetBatch() { batchDebt = nil }
 
+  /// Returns the part of the new bytes to evict, by the position between the watermarks.
   private func share(
     of footprint: Int, pages: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Int {
@@ -97,14 +106,14 @@ struct RoomMaking {
     return true
   }
 
-  /// Evicts one record, or purges some of a generation that is dead; false where there are none.
+  /// Evicts one record, or purges a few records of a dead generation. Returns false if no record is left.
   private mutating func evict(_ step: inout WriteStep, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool
   {
     if let dead = writer.deadGenerations.last {
       let (bytes, isDone) = try step.purge(dead, upTo: 4, in: &transaction)
       debt -= bytes
       if isDone {
-        // Should the transaction be aborted, the generation is found again in the file.
+        // If the transaction aborts, the next scan of the file for dead generations finds this one again.
         writer.deadGenerations.removeLast()
         step.outcome.hasDeadGenerations = true
       }
@@ -120,15 +129,17 @@ struct RoomMaking {
 }
 
 extension RecordDraft {
-  /// About how many bytes of the file it takes up.
+  /// The approximate number of bytes that the record occupies in the file.
   var footprint: Int { StepOutcome.footprint(size: size, key: key.count) }
 
-  /// About how many pages putting it touches.
+  /// The approximate number of pages that writing the record touches.
   var pages: Int { 1 + StepOutcome.overflowPages(size) }
 }
 
 extension WriteStep {
-  /// Pages in use: of the tables, of LMDB's own, and the two meta pages. Constant time.
+  /// Returns the number of pages in use: the tables, LMDB's free list, and the two meta pages.
+  ///
+  /// - Complexity: O(1).
   func livePages(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
     let environment = file.environment
     return try 2 + transaction.statistics(of: file.records).pageCount

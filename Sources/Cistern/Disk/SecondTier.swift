@@ -1,136 +1,221 @@
-/// What lies behind memory: bytes in, bytes out. LMDB's is the one that ships (a store's own, on disk); a test gives one
-/// that fails on purpose, and a server shared by several machines could be another.
+/// A tier behind memory, which stores records as bytes.
 ///
-/// One tier serves all caches of a store; each has a partition of its own.
+/// A ``Store`` has a second tier on disk. Your own type can implement this protocol. Examples are a server that
+/// several machines share, and a tier that injects failures in a test.
+///
+/// One tier serves all caches of a store. Each cache has its own partition of the tier.
 public protocol SecondTier: AnyObject, Sendable {
-  /// Opens the partition of the cache `name`, or begins it; the same partition for the same name.
+  /// Opens the partition of a cache, or creates it if the tier does not have it.
   ///
-  /// `departure` is told of keys that left the tier without being asked to: evicted for room, failed their checksum,
-  /// or staged and then not written. It is called outside all locks and transactions, on a thread of the tier's.
+  /// Equal names denote the same partition.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the cache.
+  ///   - departure: The handler of record losses. The tier calls it when a record was evicted, failed its checksum,
+  ///     or was staged and could not be written. The tier calls it on one of its threads, outside all locks and
+  ///     transactions.
+  /// - Returns: The partition of the cache.
+  /// - Throws: `CisternError` if the name is not valid for the tier, or if the tier is closed.
   func partition(
     named name: String, departure: @escaping @Sendable ([Departure]) -> Void
   ) throws(CisternError) -> any SecondTierPartition
 
-  /// Returns when everything staged before the call is committed, and durable as far as the store promises. Throws what
-  /// kept it from that, also where it was a failure since the last flush that is over.
+  /// Waits until every write that was staged before the call is committed, and is as durable as the store promises.
+  ///
+  /// - Throws: `CisternError` if a write since the last flush could not be committed, even if the tier works again.
   func flush() async throws(CisternError)
 
-  /// Flushes, then lets go of every resource. Partitions answer misses and refuse writes from then on.
+  /// Flushes the staged writes, and releases all resources.
+  ///
+  /// Afterwards, reads of the partitions are misses, and the partitions refuse writes.
+  ///
+  /// - Throws: `CisternError` if the flush fails. The tier is closed nevertheless.
   func close() async throws(CisternError)
 
-  /// Counts and sizes, as of now. Cheap; takes no transaction.
+  /// The current counters and sizes of the tier. Reading them is cheap, and takes no transaction.
   var statistics: SecondTierStatistics { get }
 }
 
-/// One cache's part of a second tier. Keys are bytes, at any length.
+/// The part of a second tier that belongs to one cache. Keys are bytes of any length.
 public protocol SecondTierPartition: AnyObject, Sendable {
-  /// Takes note of the format that the cache's values are encoded in, before any is written.
+  /// Registers the format in which the cache encodes its values. The cache calls it before it writes a record.
   ///
-  /// Throws `CisternError` with the code ``CisternError/Code/conflictingOpen`` if records of the same version of the schema
-  /// have another format. A tier that keeps no records beyond the process does not need it: by default, every format is
-  /// accepted.
+  /// A tier that does not keep records after the process ends does not need this method. The default implementation
+  /// accepts every format.
+  ///
+  /// - Parameter format: The codec of the cache, and the version of its schema.
+  /// - Throws: `CisternError` with the code ``CisternError/Code/conflictingOpen`` if the tier has records of the
+  ///   same schema version in another format.
   func adopt(_ format: ValueFormat) throws(CisternError)
 
-  /// Calls `body` with the newest record of the key, staged ones first, and marks it as used; nil where there is none.
+  /// Calls `body` with the newest record of the key, and counts the call as a use of the record.
   ///
-  /// The view ends with `body`, which may run inside a read transaction: keep it short.
+  /// A staged record is newer than a committed one. The bytes are valid only during the call of `body`. A read
+  /// transaction can be open during the call, so `body` must be short.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the key.
+  ///   - body: The closure that receives the metadata and the bytes of the record.
+  /// - Returns: The result of `body`, or nil if the key has no record.
   func withRecord<Result>(
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result?
 
-  /// Whether the key has a record, staged or committed; or had one that departed, until ``endDeparture(of:)``, a newer
-  /// write of the key, a removal of all or an invalidation that concerns it. Does not mark it as used.
+  /// Returns whether the key has a staged or committed record. The call does not count as a use of the record.
+  ///
+  /// The result is also true for a lost record until ``endDeparture(of:)`` acknowledges the loss. A newer write of
+  /// the key, a removal of all records, or an invalidation of the record ends this state earlier.
+  ///
+  /// - Parameter key: The bytes of the key.
   func contains(_ key: RawSpan) -> Bool
 
-  /// As ``contains(_:)``, and nil where the tier cannot tell, because it cannot be read for now: a removal must be staged
-  /// then, or what cannot be seen comes back.
+  /// Returns whether the key has a record, as ``contains(_:)`` does, or nil if the tier currently cannot read the
+  /// key.
   ///
-  /// A tier that does not implement it can always tell.
+  /// If the result is nil, a removal must be staged. Otherwise, a record that cannot be read now could be read
+  /// again later. The default implementation never returns nil.
+  ///
+  /// - Parameter key: The bytes of the key.
   func presence(of key: RawSpan) -> Bool?
 
-  /// The schema version of the key's record, staged or committed; nil if the key has none. Does not mark it as used.
+  /// Returns the schema version of the key's staged or committed record. The call does not count as a use of the
+  /// record.
   ///
-  /// A tier that does not implement it reads the record.
+  /// The default implementation reads the whole record.
+  ///
+  /// - Parameter key: The bytes of the key.
+  /// - Returns: The schema version, or nil if the key has no record.
   func schemaVersion(of key: RawSpan) -> UInt32?
 
-  /// Called by who is told of a key's departure, in the key's critical section: whether the key has had no write since it
-  /// departed, and was not removed with others. It is absent from now on. A write in between means that the departure
-  /// concerns nobody any more: who made it found the key there (``contains(_:)``), and has told of its end. So has who
-  /// removed all, or invalidated what the record's tags or key are concerned by.
+  /// Acknowledges the loss of the key's record. From this call on, the key is absent.
   ///
-  /// A tier that does not implement it answers whether the key is absent.
+  /// The cache calls it in the key's critical section, after the tier has reported the loss. The result tells
+  /// whether the cache must report the removal to its observers:
+  ///
+  /// - If the key was written since the loss, the result is false. The writer saw the key as present
+  ///   (``contains(_:)``), and has reported the end of the lost value.
+  /// - If all records were removed, or an invalidation covered the record, the result is false. That operation has
+  ///   reported the removal.
+  /// - Otherwise, the result is true.
+  ///
+  /// The default implementation returns whether the key is absent.
+  ///
+  /// - Parameter key: The bytes of the key.
+  /// - Returns: Whether the key has not been written, cleared, or invalidated since its record was lost.
   func endDeparture(of key: RawSpan) -> Bool
 
-  /// Takes a write, to be committed with others soon, and read from now on. Neither blocks nor fails: it is called
-  /// inside the entry's critical section, so that the order of a key's writes here is their order in memory.
+  /// Stages a write. Reads return it from now on, and the tier commits it soon, together with other writes.
   ///
-  /// A write that the tier can never hold is refused, and stands for the removal of the key's older record.
+  /// The cache calls it in the entry's critical section. The tier therefore receives the writes of a key in the
+  /// order in which memory applies them. The method must neither block nor call back.
+  ///
+  /// If the tier can never hold the record, it refuses the write, and removes the key's older record.
+  ///
+  /// - Parameter write: The new record, or the removal.
+  /// - Returns: The ticket to wait for the commit, or a refusal.
   func stage(_ write: StagedWrite) -> StagingResult
 
-  /// Takes the removal of every record of the partition: none is read from now on, and they are purged behind.
+  /// Stages the removal of all records of the partition.
+  ///
+  /// No read returns these records from now on. The tier deletes them in the background.
+  ///
+  /// - Returns: The ticket to wait for the commit.
   func stageRemovalOfAll() -> CommitTicket
 
-  /// Invalidates every record with the tag, or whose key has the prefix, that was stamped (``RecordMetadata/era``) with a
-  /// lesser number than the one that it answers: from its return on none of them is read, whether it is committed, staged,
-  /// or staged later. They are purged behind, and do not depart: whoever invalidates tells of it.
+  /// Invalidates the matching records that are older than the new invalidation version.
   ///
-  /// The numbers of a partition rise, also over restarts. O(1), and as ``stage(_:)`` neither blocks nor fails, and is
-  /// called inside critical sections, of all entries at once; what is staged is committed with the other writes, in order. A tier may remove more records than it was asked to, all of them
-  /// at most, where it holds more invalidations than it has room for.
+  /// A record matches if it has the tag, or if its key has the prefix. It is older if its version
+  /// (``RecordMetadata/era``) is less than the returned one. After the return, no read returns such a record, even
+  /// if it is staged later. The tier deletes these records in the background, and does not report them as losses.
+  /// The caller notifies the observers.
+  ///
+  /// The versions of a partition increase, also across restarts. The tier commits the invalidation in order with
+  /// the staged writes. If the tier has no room for more invalidations, it can remove more records than match, up
+  /// to all of them.
+  ///
+  /// Like ``stage(_:)``, the method must not block. The cache calls it inside the critical sections of all entries.
+  ///
+  /// - Parameter invalidation: The tag or the prefix.
+  /// - Returns: The new invalidation version, and the ticket to wait for the commit.
+  /// - Complexity: O(1).
   func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket)
 
-  /// The number of the partition's newest invalidation: what a record is to be stamped with whose value begins to be
-  /// fetched, or is set, now. Zero before the first. Cheap.
+  /// The newest invalidation version of the partition, or zero before the first invalidation.
+  ///
+  /// A record gets this version when its value is set, or when the fetch of its value begins. Reading it is cheap.
   var currentEra: UInt64 { get }
 
-  /// Whether the tier can take a batch of so many writes, whose keys, values and tags have so many bytes. Ask before the
-  /// batch is begun: one that is larger may be lost as a whole.
+  /// Returns whether the tier can commit a batch of this size. Ask before the batch begins: a larger batch can be
+  /// lost as a whole.
+  ///
+  /// - Parameters:
+  ///   - batchBytes: The total size in bytes of the keys, values, and tags.
+  ///   - count: The number of writes.
   func canHold(batchBytes: Int, count: Int) -> Bool
 
-  /// What a batch may take up in the tier, if the tier can say so; for errors.
+  /// The largest size of a batch, or nil if the tier does not state it. It appears in error messages.
   var largestBatch: ByteCount? { get }
 
-  /// Begins a batch: what is staged in it becomes one commit, so that a crash leaves all of it or nothing.
+  /// Begins a batch of writes that become one commit. After a crash, the tier has either all of them or none.
   ///
-  /// End it soon, with ``endBatch(_:)``, and call nothing of the user's before: no commit begins while a batch is open. May
-  /// block the thread for an instant, so call it outside all locks, and have at most one batch open on a thread.
+  /// End the batch soon with ``endBatch(_:)``, and do not call user code while it is open: no commit begins during
+  /// that time. The call can block the thread briefly, so call it outside all locks. A thread can have only one
+  /// open batch.
   func beginBatch() -> BatchToken
 
-  /// As ``stage(_:)``, as a part of the batch. A later write of the same key that comes before the commit takes the place
-  /// of this one, and is a part of the batch then.
+  /// Stages a write, as ``stage(_:)`` does, as a part of the batch.
+  ///
+  /// A later write of the same key before the commit replaces this write, and becomes a part of the batch.
+  ///
+  /// - Parameters:
+  ///   - write: The new record, or the removal.
+  ///   - batch: The open batch.
+  /// - Returns: The ticket to wait for the commit, or a refusal.
   func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult
 
-  /// Ends the batch; the ticket is that of its commit.
+  /// Ends the batch.
+  ///
+  /// - Parameter batch: The open batch.
+  /// - Returns: The ticket of the batch's commit.
   @discardableResult
   func endBatch(_ batch: BatchToken) -> CommitTicket
 
-  /// Waits, blocking the thread, while more is staged than the tier wants to hold. Call it before the write, outside
-  /// all locks.
+  /// Blocks the thread while the tier holds more staged writes than its bound. Call it before a write, outside all
+  /// locks.
   func waitForRoom()
 
-  /// As ``waitForRoom()``, suspending the task instead.
+  /// Suspends the task while the tier holds more staged writes than its bound. Call it before a write.
   func waitForRoom() async
 
-  /// Waits for room, suspending the task, before a write whose commit the caller waits for.
+  /// Suspends the task until the tier has room for a write whose commit the caller waits for.
   ///
-  /// A tier that fails tries again first, so that it does not refuse the write for a failure that is over.
+  /// A degraded tier first tries whether it works again. Otherwise, it could refuse the write for a failure that is
+  /// over.
   func prepareToCommit() async
 
-  /// Returns when what the ticket was given for is committed. Throws when it could not be.
+  /// Waits until the write of the ticket is committed.
+  ///
+  /// - Parameter ticket: The ticket of a staged write, a removal, an invalidation, or a batch.
+  /// - Throws: `CisternError` if the write could not be committed.
   func waitForCommit(_ ticket: CommitTicket) async throws(CisternError)
 
-  /// The keys whose newest record is staged, or was when this was called: ``forEachRecord(_:)`` does not see them. O(n) for
-  /// what is staged.
+  /// The keys that had a staged record at the time of the call. ``forEachRecord(_:)`` skips these keys.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of staged writes.
   var stagedKeys: [[UInt8]] { get }
 
-  /// Calls `body` with the key and metadata of every record, in no particular order, until it returns false. Sees what
-  /// was committed when it began, and skips what is staged to be replaced or removed.
+  /// Calls `body` with the key, the metadata, and the size of every committed record, in no particular order.
+  ///
+  /// The enumeration skips keys with a staged write. It can include or omit a record that is committed during the
+  /// call.
+  ///
+  /// - Parameter body: The closure that receives a record. It returns false to end the enumeration.
   func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows
 
-  /// Counts and sizes of this partition, as of now.
+  /// The current counters and sizes of the partition.
   var statistics: SecondTierStatistics { get }
 
-  /// Whether the tier works, as ``statistics`` say too. Cheap: it is asked inside critical sections.
+  /// The state of the tier, as in ``statistics``. Reading it is cheap; the cache reads it inside critical sections.
   var mode: SecondTierStatistics.Mode { get }
 }
 
@@ -138,43 +223,44 @@ extension SecondTierPartition {
   /// Accepts every format.
   public func adopt(_ format: ValueFormat) {}
 
-  /// None: for a tier that commits at once.
+  /// An empty array, for a tier that commits each write at once.
   public var stagedKeys: [[UInt8]] { [] }
 
-  /// Nil: the tier does not say.
+  /// Nil: the tier does not state a limit.
   public var largestBatch: ByteCount? { nil }
 
-  /// Waits for room.
+  /// Waits for room, as ``waitForRoom()`` does.
   public func prepareToCommit() async { await waitForRoom() }
 
-  /// Whether the key is there.
+  /// Returns whether the key has a record, as ``contains(_:)`` does.
   public func presence(of key: RawSpan) -> Bool? { contains(key) }
 
-  /// The version in the record's metadata.
+  /// Returns the schema version in the record's metadata, or nil if the key has no record.
   public func schemaVersion(of key: RawSpan) -> UInt32? {
     withRecord(forKey: key) { metadata, _ in metadata.schemaVersion }
   }
 
-  /// Whether the key is absent.
+  /// Returns whether the key is absent.
   public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }
 
-  /// What ``statistics`` say.
+  /// The mode in ``statistics``.
   public var mode: SecondTierStatistics.Mode { statistics.mode }
 }
 
-/// What is written of one key.
+/// A write of one key that is staged in a second tier.
 public indirect enum StagedWrite: Sendable {
-  // Indirect: a record is 150 bytes with three references, handed on a dozen times; in a cache without a second tier, too,
-  // every write would carry the room for one.
+  // Indirect, because the payload of a record is large and every write passes it through many calls. Without
+  // indirection, writes of a cache without a second tier would also carry its space.
 
-  /// The key's new record.
+  /// A new record of the key.
   case record(key: [UInt8], RecordMetadata, bytes: [UInt8])
-  /// The key's removal.
+  /// The removal of the key.
   case removal(key: [UInt8])
 
-  /// The same write of a value that is newer than the invalidations up to this number.
+  /// Returns the same write with the invalidation version `era`. A removal has no version, and is returned
+  /// unchanged.
   ///
-  /// - Parameter isSet: whether the value is set, and not fetched.
+  /// - Parameter isSet: Whether the value was set rather than fetched.
   @usableFromInline
   func stamped(era: UInt64, isSet: Bool) -> StagedWrite {
     guard case .record(let key, var metadata, let bytes) = self else { return self }
@@ -183,7 +269,7 @@ public indirect enum StagedWrite: Sendable {
     return .record(key: key, metadata, bytes: bytes)
   }
 
-  /// The key that is written.
+  /// The bytes of the key.
   public var key: [UInt8] {
     switch self {
     case .record(let key, _, _), .removal(let key): key
@@ -191,97 +277,105 @@ public indirect enum StagedWrite: Sendable {
   }
 }
 
-/// What became of a staged write.
+/// The result of staging a write.
 public enum StagingResult: Sendable {
-  /// It is readable now, and will be committed.
+  /// The write is staged. Reads return it, and the tier will commit it.
   case staged(CommitTicket)
-  /// The tier cannot hold it, now or ever (too large, read-only, closed, failing): the key reads as absent from now on.
+  /// The tier does not take the write. Reads take the key as absent.
+  ///
+  /// The record is too large, an invalidation already covers it, or the tier is read-only, failing, or closed.
   case refused
 }
 
-/// A place in the order of staged writes: whoever holds it can wait for its commit.
+/// The position of a write in the order of all staged writes. The holder can wait for the commit of the write.
 public struct CommitTicket: Sendable, Hashable, Comparable {
-  /// The place, from 1; greater is later.
+  /// The position, from 1. A later write has a greater number.
   public let number: UInt64
 
-  /// Creates a ticket; a user's own second tier counts its own.
+  /// Creates a ticket. A second tier of your own assigns its own numbers.
+  ///
+  /// - Parameter number: The position in the order of the tier's writes.
   public init(number: UInt64) {
     self.number = number
   }
 
-  /// Orders by place.
+  /// Returns whether the left write was staged before the right one.
   public static func < (left: CommitTicket, right: CommitTicket) -> Bool { left.number < right.number }
 }
 
-/// A key that left a tier without being asked to.
+/// A record loss: a record that left the tier without a removal by the user.
 public struct Departure: Sendable {
-  /// Why it left.
+  /// The reason for a record loss.
   public enum Cause: Sendable {
-    /// It made room for others.
+    /// The tier evicted the record to make room for others.
     case evicted
-    /// It was damaged, and removed.
+    /// The record was damaged, and the tier removed it.
     case damaged
-    /// It was staged, and could not be written.
+    /// The record was staged, and could not be written.
     case notWritten
   }
 
-  /// The key's bytes.
+  /// The bytes of the key.
   public let key: [UInt8]
-  /// Why it left.
+  /// The reason for the loss.
   public let cause: Cause
 
-  /// Creates a departure; a user's own second tier makes these too.
+  /// Creates a record loss. A second tier of your own creates these too.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the key.
+  ///   - cause: The reason for the loss.
   public init(key: [UInt8], cause: Cause) {
     self.key = key
     self.cause = cause
   }
 }
 
-/// What a second tier has counted since it was opened, and what it holds now.
+/// The counters of a second tier since it was opened, and its current sizes.
 public struct SecondTierStatistics: Sendable, Equatable {
-  /// Whether the tier works.
+  /// The operating state of a second tier.
   public enum Mode: Sendable, Equatable {
-    /// Reads and writes.
+    /// The tier reads and writes.
     case active
-    /// Reads only, as it was opened.
+    /// The tier was opened for reading only.
     case readOnly
-    /// The disk fails: misses and refusals, until it comes back.
+    /// The disk fails. Reads are misses, and writes are refused, until the disk works again.
     case degraded
-    /// Closed.
+    /// The tier is closed.
     case closed
   }
 
-  /// Whether the tier works.
+  /// The operating state.
   public var mode: Mode = .active
-  /// Records committed and live, as far as known without a scan.
+  /// The number of live committed records, as far as known without a scan.
   public var entryCount: Int = 0
-  /// Bytes of the records committed and live: keys, values and their headers.
+  /// The bytes of the live committed records: keys, values, and headers.
   public var liveBytes: Int = 0
-  /// Bytes that the tier takes up where it is kept (the file's size, for one on disk).
+  /// The bytes that the tier occupies in its storage, such as the size of its file on disk.
   public var occupiedBytes: Int = 0
-  /// The limit on ``occupiedBytes``.
+  /// The limit of ``occupiedBytes``.
   public var limitBytes: Int = 0
-  /// Writes staged and not yet committed.
+  /// The number of writes that are staged and not yet committed.
   public var stagedCount: Int = 0
-  /// Reads that found a record.
+  /// The number of reads that found a record.
   public var hits: Int = 0
-  /// Reads that did not.
+  /// The number of reads that found no record.
   public var misses: Int = 0
-  /// Records committed.
+  /// The number of committed records.
   public var stores: Int = 0
-  /// Removals committed.
+  /// The number of committed removals.
   public var removals: Int = 0
-  /// Commits: groups of writes.
+  /// The number of commits. One commit contains a group of writes.
   public var commits: Int = 0
-  /// Records evicted for room.
+  /// The number of records that were evicted to make room.
   public var evictions: Int = 0
-  /// Writes refused.
+  /// The number of refused writes.
   public var refused: Int = 0
-  /// Writes that failed after they were staged.
+  /// The number of writes that failed after they were staged.
   public var failed: Int = 0
-  /// Records found damaged.
+  /// The number of records that were found damaged.
   public var damaged: Int = 0
 
-  /// Creates statistics with every count at zero.
+  /// Creates statistics with zero in every counter.
   public init() {}
 }

@@ -1,15 +1,18 @@
-/// A cache's way to its partition of the second tier: the partition, and how keys become bytes. An object, so that each
-/// look-up counts one reference and not five.
+/// The connection of a cache to its partition of the second tier: the partition, and the conversion of keys to
+/// bytes.
+///
+/// It is a class, so that a look-up retains one object instead of five.
 @usableFromInline
 final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let partition: any SecondTierPartition
-  /// Reads a record and takes its bytes out. Runs outside all locks.
+  /// Returns the key's record with a copy of its bytes, or nil. The caller must not hold a lock.
   @usableFromInline let read: @Sendable (Key) -> StoredRecord?
-  /// Shows a record to a closure, with nothing copied.
+  /// Calls a closure with the key's record, without a copy. The caller must not hold a lock.
   @usableFromInline let view: @Sendable (Key, (RecordMetadata, RawSpan) -> Void) -> Void
-  /// The key's bytes. The user's code, where the key type is: outside all locks.
+  /// Returns the key's bytes. It runs the key type's code, which can be the user's, so the caller must not hold a
+  /// lock.
   @usableFromInline let bytes: @Sendable (Key) -> [UInt8]
-  /// The key of these bytes; nil where there is none.
+  /// Returns the key of these bytes, or nil if they are not a valid key.
   let key: @Sendable ([UInt8]) -> Key?
 
   @usableFromInline
@@ -31,7 +34,7 @@ extension SecondTierBinding where Key: CacheKey {
   convenience init(_ partition: any SecondTierPartition) {
     let read: @Sendable (Key) -> StoredRecord?
     let view: @Sendable (Key, (RecordMetadata, RawSpan) -> Void) -> Void
-    // The tier that ships is called directly; others by way of the protocol, whose generic call costs some 50 ns more.
+    // The direct call for the store's own tier avoids the cost of a generic call through the protocol.
     if let disk = DiskReader.reader(of: partition) {
       read = { key in key.withKeyBytes { disk.record(forKey: $0) } }
       view = { key, body in key.withKeyBytes { disk.view(forKey: $0, body) } }

@@ -1,24 +1,24 @@
 import LMDB
 
-/// A staged write, and its place in the order of all.
+/// A staged write with its position in the order of all staged writes.
 struct StagedEntry: Sendable {
   let write: StagedWrite
   let number: UInt64
-  /// How many times the partition had been emptied when the write was staged; one of an earlier epoch is void.
+  /// The clear count of the partition at the time of staging. An entry with an earlier clear count is void.
   let epoch: UInt16
-  /// What it counts towards the bound on staging.
+  /// The write's size in bytes, as it counts towards the bound on staged writes.
   let size: Int
-  /// The batch that it is a part of; zero for none.
+  /// The number of the batch that the write is a part of, or zero.
   var batch: UInt64 = 0
 }
 
-/// The newest staged write of each of some keys, looked up by bytes without an array being made of them.
+/// The newest staged write of each key. A look-up by bytes allocates no array.
 struct StagedWrites: Sendable, Sequence {
   private var byHash: [UInt64: StagedEntry] = [:]
-  /// Keys whose hash another key took before them: all but never any.
+  /// The writes of keys whose hash collides with the hash of another key. It is almost always empty.
   private var others: [[UInt8]: StagedEntry] = [:]
 
-  // Of the process: what makes two keys meet in one, does not in the next.
+  // Random for each process, so that keys that collide in one process do not collide in the next.
   private static let seed = UInt64.random(in: .min ... .max)
 
   static func hash(_ key: RawSpan) -> UInt64 { Checksum.of(key, seed: seed) }
@@ -31,7 +31,7 @@ struct StagedWrites: Sendable, Sequence {
     return others.isEmpty ? nil : others[key.copiedBytes()]
   }
 
-  /// Takes the entry; answers the one of the same key that it replaces.
+  /// Stores the entry, and returns the entry of the same key that it replaces.
   mutating func set(_ entry: StagedEntry, hash: UInt64) -> StagedEntry? {
     if let present = byHash[hash], present.write.key != entry.write.key {
       return others.updateValue(entry, forKey: entry.write.key)
@@ -39,7 +39,7 @@ struct StagedWrites: Sendable, Sequence {
     return byHash.updateValue(entry, forKey: hash)
   }
 
-  /// Takes the entry where its key has none; answers whether it did.
+  /// Stores the entry if its key has none, and returns whether it did.
   mutating func insert(_ entry: StagedEntry) -> Bool {
     let key = entry.write.key
     let hash = StagedWrites.hash(key.rawSpan)
@@ -47,7 +47,7 @@ struct StagedWrites: Sendable, Sequence {
     return set(entry, hash: hash) == nil
   }
 
-  /// Calls `body` with each entry, in no order.
+  /// Calls `body` with each entry, in no particular order.
   func forEach(_ body: (StagedEntry) -> Void) {
     for entry in byHash.values { body(entry) }
     for entry in others.values { body(entry) }
@@ -61,7 +61,7 @@ struct StagedWrites: Sendable, Sequence {
 }
 
 extension StagedWrite {
-  /// Its bytes in memory, roughly.
+  /// The approximate size of the write in memory, in bytes.
   @usableFromInline
   var stagedSize: Int {
     switch self {

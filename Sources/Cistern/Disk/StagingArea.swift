@@ -2,26 +2,28 @@ import LMDB
 import Locking
 import Synchronization
 
-/// The writes of one partition that are not yet committed, or whose commit is not yet known to be visible. Readers look
-/// here first.
+/// The writes of one partition that are not yet committed, or whose commit is not yet known to be visible.
 ///
-/// Sharded by the key's hash, so that writers of different keys seldom meet; a reader of a partition that has nothing
-/// staged pays one load.
+/// Readers look here first. The area is sharded by the key's hash, so that writers of different keys seldom
+/// contend. A read of a partition without staged writes costs one atomic load.
 final class StagingArea: Sendable {
   static let shardCount = 8
 
-  /// Guarded by the shard's lock. Both of the first are read; only `fresh` is written to.
+  /// The state of one shard. Readers look into `fresh` and then `committing`; stagers write only to `fresh`.
   private struct Shard: Sendable {
-    /// What was staged since the writer thread last came, its bytes, and the epoch of all of it.
+    /// The writes since the last hand-over to the writer thread.
     var fresh = StagedWrites()
+    /// The size of the writes in `fresh`, in bytes.
     var freshBytes = 0
+    /// The clear count of the writes in `fresh`.
     var epoch: UInt16 = 0
-    /// What the writer thread is committing: it stays, and is read, until the commit is visible.
+    /// The writes that the writer thread is committing. They stay readable until the commit is visible.
     var committing = StagedWrites()
-    /// What a removal of all made void: it is left to the writer thread to free, because there may be much of it.
+    /// The writes that the last clear made void. The writer thread frees them, because they can be many.
     var void = StagedWrites()
 
-    /// Begins a new epoch; answers what left `fresh`, and what is to be freed without the lock.
+    /// Begins a new clear count. Returns the size and number of the writes that left `fresh`, and the writes that
+    /// the caller must free outside the lock. Returns nil if the clear count is current.
     mutating func begin(_ epoch: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
       guard self.epoch != epoch else { return nil }
       self.epoch = epoch
@@ -34,11 +36,13 @@ final class StagingArea: Sendable {
   }
 
   private let shards: [ShardLock]
-  /// Writes in all shards, those being committed included. Raised before a write is readable and lowered after it is
-  /// not, so that whoever reads zero misses nothing that was staged before.
+  /// The number of writes in all shards, including those that are being committed.
+  ///
+  /// It is raised before a write becomes readable, and lowered after the write is no longer readable. A reader that
+  /// sees zero therefore misses no earlier write.
   private let count = Atomic<Int>(0)
 
-  /// Batches that have become one since the last hand-over. Its lock is taken inside a shard's.
+  /// The batches that were joined since the last hand-over. Lock order: a shard's lock, then this lock.
   private let links = Guarded(BatchLinks())
 
   private final class ShardLock: Sendable {
@@ -49,21 +53,24 @@ final class StagingArea: Sendable {
     shards = (0..<StagingArea.shardCount).map { _ in ShardLock() }
   }
 
-  /// Whether nothing is staged.
+  /// Whether no write is staged.
   @inline(__always)
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  /// Writes that are staged.
+  /// The number of staged writes.
   var stagedCount: Int { max(0, count.load(ordering: .relaxed)) }
 
-  /// Takes the write in place of an earlier one of its key, whose batch it becomes a part of. `make` is run with the
-  /// shard's lock held, and may give another write of the key, which is taken instead.
+  /// Stages a write, which replaces an earlier write of its key.
+  ///
+  /// If the earlier write is a part of a batch, the new write joins that batch. If both are parts of batches, the
+  /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
+  /// return another write of the key to stage instead.
   func stage(
     _ write: StagedWrite, batch: UInt64 = 0, make: () -> (number: UInt64, epoch: UInt16, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
-    // What leaves is freed outside the lock.
+    // Replaced writes are freed outside the lock.
     let (entry, isTaken, replaced, joins, void) = shard(of: hash).state.withLock { shard in
       let (number, epoch, instead) = make()
       let void = shard.begin(epoch)
@@ -85,7 +92,7 @@ final class StagingArea: Sendable {
       addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
-  /// The newest write of the key; nil where none is staged.
+  /// Returns the newest staged write of the key, or nil if the key has none.
   func entry(forKey key: RawSpan) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
@@ -93,7 +100,10 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// The keys of every staged record.
+  /// The keys of all staged records.
+  ///
+  /// A key can occur twice. A record that is being committed counts even if a newer removal is staged or its clear
+  /// count is old.
   var recordKeys: [[UInt8]] {
     var keys: [[UInt8]] = []
     for shard in shards {
@@ -106,7 +116,7 @@ final class StagingArea: Sendable {
     return keys
   }
 
-  /// Runs `body` if no write of the key was staged since the last hand-over, and none can be while it runs.
+  /// Runs `body` if the key has no write since the last hand-over. No write of the key can be staged while it runs.
   func unlessStagedAnew(_ key: [UInt8], _ body: () -> Void) {
     let hash = StagedWrites.hash(key.rawSpan)
     shard(of: hash).state.withLock { shard in
@@ -114,10 +124,12 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// Hands over what was staged since the last time, and keeps it readable until `finishCommitting`. No batch is open.
+  /// Hands over the writes since the last hand-over. They stay readable until `finishCommitting`.
+  ///
+  /// The caller must ensure that no batch is open.
   func beginCommitting() -> (writes: [StagedWrites], links: BatchLinks) {
     let writes = shards.compactMap { (shard) -> StagedWrites? in
-      // The void is freed after the lock.
+      // The void writes are freed after the lock is released.
       let (taken, _) = shard.state.withLock { shard -> (StagedWrites?, StagedWrites) in
         let void = shard.void
         shard.void = StagedWrites()
@@ -138,7 +150,10 @@ final class StagingArea: Sendable {
     )
   }
 
-  /// Lets go of what was handed over: its commit is visible, or it failed and `replacing` says what stands in its place.
+  /// Releases the handed-over writes after their commit is visible, or after it failed.
+  ///
+  /// For each write that has no newer write of its key, `replacing` returns the write to stage instead, or nil for
+  /// none.
   func finishCommitting(replacing: (StagedEntry) -> StagedEntry? = { _ in nil }) {
     for shard in shards {
       let (done, kept) = shard.state.withLock { shard in
@@ -146,7 +161,7 @@ final class StagingArea: Sendable {
         shard.committing = StagedWrites()
         var kept = 0
         for entry in done {
-          // A newer write of the key stands for itself.
+          // A newer write of the key makes a replacement unnecessary.
           let key = entry.write.key.rawSpan
           guard entry.epoch == shard.epoch, shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil else {
             continue
@@ -162,8 +177,10 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// Begins a new epoch: lets go of the writes of those before, in constant time. Answers the bytes and the number of those
-  /// that were not being committed.
+  /// Begins a new clear count, which makes the writes of earlier ones void.
+  ///
+  /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
+  /// the number of writes.
   func begin(epoch: UInt16) -> (bytes: Int, count: Int) {
     var bytes = 0
     var total = 0
@@ -181,12 +198,12 @@ final class StagingArea: Sendable {
   }
 }
 
-/// What staging a write changed.
+/// The effect of staging a write.
 struct StagingChange {
   let number: UInt64
-  /// Whether the write was taken itself, and not another in its place.
+  /// Whether the given write was staged, and not another write instead.
   let isTaken: Bool
-  /// Whether two batches have become one by it.
+  /// Whether the write joined two batches.
   let joinsBatches: Bool
   let addedBytes: Int
   let addedCount: Int

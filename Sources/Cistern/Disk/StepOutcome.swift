@@ -1,55 +1,59 @@
-/// What one write transaction did, for when it is committed.
+/// The changes of one write transaction, to apply to the state in memory after the commit.
 struct StepOutcome {
-  /// Whether the transaction changes anything: else its number is not used up.
+  /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
   var hasChanges = false
-  /// About how many pages it copies.
+  /// The approximate number of pages that the transaction copies.
   var touchedPages = 0
   var storesByPartition: [ObjectIdentifier: Int] = [:]
   var removalsByPartition: [ObjectIdentifier: Int] = [:]
-  /// Records of live generations that made room, by generation and key.
+  /// The live records that were evicted to make room.
   var evicted: [EvictedRecord] = []
-  /// Records that were found damaged and removed for it.
+  /// The records that were removed because they are damaged.
   var damaged: [(partition: Partition, key: [UInt8])] = []
-  /// Invalidations that were written, and the row of numbers that goes with them.
+  /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
   var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: EraRow)] = []
-  /// The formats that the file names now.
+  /// The formats that the file now names.
   var formats: [(partition: Partition, format: ValueFormat)] = []
-  /// Whether there are generations to purge.
+  /// Whether generations may have become dead, so that the file must be searched for them.
   var hasDeadGenerations = false
 
+  /// Counts a stored record of the partition.
   mutating func stored(_ partition: Partition) {
     hasChanges = true
     storesByPartition[ObjectIdentifier(partition), default: 0] += 1
   }
 
+  /// Counts a removed record of the partition.
   mutating func removed(_ partition: Partition) {
     hasChanges = true
     removalsByPartition[ObjectIdentifier(partition), default: 0] += 1
   }
 
-  /// The pages of its own that a record of this size has; a small one lies in a page with others.
+  /// Returns the number of pages that a record of this size does not share with other records. It is zero for a
+  /// small record.
   static func overflowPages(_ size: Int) -> Int {
     size > 1900 ? (size + 16 + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
   }
 
-  /// About how many bytes of the file the record takes up.
+  /// Returns the approximate number of bytes that a record occupies in the file.
   static func footprint(size: Int, key: Int) -> Int {
     let pages = overflowPages(size)
     return (pages > 0 ? pages * DiskLimits.pageSize : size) + 2 * key + 48
   }
 }
 
-/// A record that made room for others.
+/// A record that was evicted to make room for others.
 struct EvictedRecord: Sendable {
   let generation: UInt64
   let key: [UInt8]
   let tags: [String]
 }
 
-/// What became of the oldest record.
+/// The result of examining the oldest record for eviction.
 enum Eviction {
-  /// It is gone; about so many bytes of the file are free.
+  /// The record was evicted. The file has about this many more free bytes.
   case dropped(bytes: Int)
-  /// It was used, and has a second turn.
+  /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
+  /// it.
   case spared
 }

@@ -1,18 +1,20 @@
-/// A random number that a store's data file and its mark share. A data file with another number belongs to another store.
+/// A random number that a store's data file shares with its mark. A data file with another number belongs to
+/// another store.
 ///
-/// Each data file that is begun has a new one, and a copy of the file has the same. A store can be copied with both files.
+/// Each new data file gets a new identity. A copy of a file has the same identity, so a store can be copied with
+/// both files.
 struct StoreIdentity: Equatable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// A new identity.
+  /// Creates a random identity.
   init() {
     var generator = SystemRandomNumberGenerator()
     high = generator.next()
     low = generator.next()
   }
 
-  /// The identity that was written as ``text``; nil for any other text.
+  /// Creates the identity with the given ``text``, or returns nil if the text has another form.
   init?(_ text: Substring) {
     guard text.utf8.count == StoreIdentity.textLength, let high = UInt64(text.prefix(16), radix: 16),
       let low = UInt64(text.suffix(16), radix: 16)
@@ -22,7 +24,7 @@ struct StoreIdentity: Equatable, Sendable {
     if self.text != text { return nil }
   }
 
-  /// The identity as hexadecimal digits.
+  /// The identity as 32 hexadecimal digits.
   var text: String { StoreIdentity.digits(high) + StoreIdentity.digits(low) }
 
   static let textLength = 32

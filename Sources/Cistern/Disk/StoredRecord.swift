@@ -1,4 +1,4 @@
-/// A record of the second tier, taken out of it: its metadata, and a copy of its bytes.
+/// A record that was read from the second tier: its metadata, and a copy of its bytes.
 @usableFromInline
 struct StoredRecord {
   @usableFromInline let metadata: RecordMetadata

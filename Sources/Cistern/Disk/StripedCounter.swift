@@ -6,14 +6,15 @@ import Synchronization
   import Darwin
 #endif
 
-/// A count that many threads raise without meeting: each adds to one of a few places, by its own number.
+/// A counter that many threads increment without contention. Each thread adds to one of several stripes, chosen by
+/// its identifier.
 @safe
 final class StripedCounter: Sendable {
   private static let stripes = 8
-  // Words from one stripe to the next: two cache lines, since lines are fetched in pairs.
+  // The number of words between stripes: two cache lines, because processors prefetch lines in pairs.
   private static let stride = 16
 
-  // Allocated once, freed with the counter; every access is atomic.
+  // Allocated once, and freed by `deinit`; every access to a word is atomic.
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<Int>>
 
   init() {
@@ -23,7 +24,7 @@ final class StripedCounter: Sendable {
   }
 
   deinit {
-    // Atomic numbers are never deinitialised.
+    // `Atomic` needs no deinitialization.
     unsafe words.deallocate()
   }
 
@@ -35,11 +36,11 @@ final class StripedCounter: Sendable {
       let thread = UInt64(pthread_self())
     #endif
     let stripe = Int(truncatingIfNeeded: (thread &* 0x9e37_79b9_7f4a_7c15) >> 61)
-    // In bounds: three bits of eight stripes.
+    // In bounds: the index has three bits, and the counter has eight stripes.
     unsafe words[stripe &* StripedCounter.stride].wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// The sum, as of about now.
+  /// The sum of all stripes. Concurrent increments may or may not be included.
   var value: Int {
     var sum = 0
     for stripe in 0..<StripedCounter.stripes {

@@ -1,11 +1,15 @@
-/// The format in which the values of a cache are encoded.
+/// The format in which a cache encodes its values.
 public struct ValueFormat: Sendable, Hashable {
   /// The ``Codec/formatIdentifier`` of the cache's codec.
   public let codec: String
-  /// The version of the cache's schema: each version may have another codec.
+  /// The version of the cache's schema. Each version can have another codec.
   public let schemaVersion: UInt32
 
   /// Creates a format.
+  ///
+  /// - Parameters:
+  ///   - codec: The format identifier of the codec.
+  ///   - schemaVersion: The version of the cache's schema.
   public init(codec: String, schemaVersion: UInt32) {
     self.codec = codec
     self.schemaVersion = schemaVersion

@@ -1,7 +1,9 @@
 import LMDB
 
 extension WriteStep {
-  /// What is evicted with the sound record under the key; nil where an invalidation in force concerns it.
+  /// Returns the description of an evicted record, or nil if an invalidation in force covers the record.
+  ///
+  /// The caller must have checked the record under the key. An invalidated record is not reported as evicted.
   func evicted(
     _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> EvictedRecord? {
@@ -18,7 +20,7 @@ extension WriteStep {
     return EvictedRecord(generation: key.generation, key: fullKey, tags: metadata.tags)
   }
 
-  /// Removes the records under these keys that the set conceals. They are not told of.
+  /// Removes the records under these file keys that the set conceals. Their removal is not reported as a loss.
   mutating func purge(
     _ keys: [[UInt8]], concealedBy set: InvalidationSet, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

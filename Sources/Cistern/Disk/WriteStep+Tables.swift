@@ -1,14 +1,15 @@
 import LMDB
 
-/// What lies under a key.
+/// A record in the file, as far as a write needs it.
 enum PresentRecord {
-  /// A sound record; its whole key where the file's is a digest.
+  /// A record with a correct checksum. `digestedKey` is the whole key if the file key is its digest.
   case record(sequence: UInt64, size: Int, digestedKey: [UInt8]?)
-  /// One whose checksum is wrong.
+  /// A record with a wrong checksum.
   case damaged(size: Int)
 }
 
 extension WriteStep {
+  /// Returns the record under the key, or nil if the file has none. Reads the whole record to check its checksum.
   func present(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> PresentRecord? {
@@ -19,10 +20,10 @@ extension WriteStep {
       digestedKey: key.isDigest ? record.extracting(header.key).copiedBytes() : nil)
   }
 
-  /// What lies under a key that is to be replaced or removed.
+  /// Returns the record under a key that is about to be replaced or removed, or nil if the file has none.
   ///
-  /// As ``present(under:in:)``, but a record of several pages is not read for its checksum: its sequence number is believed
-  /// where the order leads from that to the key, and nothing else of it is needed.
+  /// Unlike ``present(under:in:)``, the method does not read a record of several pages for its checksum. It trusts
+  /// the sequence number if the order has an entry for it with the same key. The rest of the record is not needed.
   func departing(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> PresentRecord? {
@@ -34,19 +35,20 @@ extension WriteStep {
     return try present(under: key, in: transaction)
   }
 
-  /// The first entry of the order; its key is nil where it is none.
+  /// Returns the first entry of the order, or nil if the order is empty. Its key is nil if the entry's value is not
+  /// a key.
   func oldest(in transaction: inout WriteTransaction) throws(LMDBError) -> (sequence: UInt64, key: DiskKey?)? {
     var cursor = try transaction.cursor(in: file.order)
     guard try cursor.moveToFirst(), let sequence = cursor.key, let value = cursor.value else { return nil }
     return (UInt64(sequence), DiskKey(value))
   }
 
-  /// The first record from `start` on.
+  /// Returns the first record key from `start` on, or nil if no record follows.
   func first(from start: borrowing DiskKey, in transaction: inout WriteTransaction) throws(LMDBError) -> DiskKey? {
     var cursor = try transaction.cursor(in: file.records)
     let start = start.copiedBytes()
     guard try cursor.move(toFirstFrom: start.rawSpan), let key = cursor.key else { return nil }
-    // A table's name: they come after all records.
+    // The key is the name of a table. These names sort after all records.
     if key.byteCount < DiskKey.prefixSize { return nil }
     guard let key = DiskKey(key) else {
       throw LMDBError(.corrupted, operation: "read a key", message: "a key of the file is none of ours")
@@ -54,7 +56,8 @@ extension WriteStep {
     return key
   }
 
-  /// Appends the key to the order, unmarked.
+  /// Appends the key to the order with a new sequence number, and returns the number. The record is not marked as
+  /// read.
   mutating func appendOrder(
     _ key: borrowing DiskKey, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> UInt64 {
@@ -65,7 +68,7 @@ extension WriteStep {
     return lastSequence
   }
 
-  /// Removes the order's entry of a damaged record, where its sequence number still leads to it.
+  /// Removes the order's entry of a damaged record, if the record's sequence number still refers to it.
   mutating func removeOrder(
     under key: borrowing DiskKey, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -73,6 +76,8 @@ extension WriteStep {
     if let sequence { _ = try transaction.removeValue(forKey: sequence, in: file.order) }
   }
 
+  /// Returns the record's sequence number if the order's entry for it has the same key. Does not check the
+  /// checksum.
   private func trustedSequence(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> UInt? {
@@ -86,7 +91,7 @@ extension WriteStep {
     return sequence
   }
 
-  /// Removes the record and its entry in the order, and counts.
+  /// Removes the record and its entry in the order, and updates the counts of its generation.
   mutating func drop(
     _ key: borrowing DiskKey, sequence: UInt64?, size: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -100,7 +105,9 @@ extension WriteStep {
     outcome.touchedPages += 1
   }
 
-  /// Removes an entry of the order that leads to no sound record of its own, and with it a damaged record.
+  /// Removes an entry of the order that does not refer to a sound record with the same sequence number.
+  ///
+  /// If the entry refers to a damaged record, the method also removes that record.
   mutating func dropDangling(
     _ sequence: UInt64, _ key: DiskKey?, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -111,7 +118,7 @@ extension WriteStep {
     }
   }
 
-  /// Gives the record a new sequence number, at the tail.
+  /// Moves the record to the end of the order, with a new sequence number.
   mutating func moveToTail(
     _ key: borrowing DiskKey, from sequence: UInt64, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -125,7 +132,7 @@ extension WriteStep {
     outcome.hasChanges = true
   }
 
-  /// The counts of the generation; nil where it is dead.
+  /// Returns the counts of the generation, or nil if the generation is dead.
   mutating func liveCounts(
     _ generation: UInt64, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> GenerationCounts? {
@@ -136,6 +143,7 @@ extension WriteStep {
     return read
   }
 
+  /// Adds to the counts of a live generation. The generation's counts must have been read with `liveCounts(_:in:)`.
   mutating func change(_ generation: UInt64, records: Int, bytes: Int) {
     guard var present = counts[generation] ?? nil else { return }
     present.records += records

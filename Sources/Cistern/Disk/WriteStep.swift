@@ -1,28 +1,32 @@
 import LMDB
 
-/// One write transaction's work on the tables: they change together here, and nowhere else.
+/// The work of one write transaction on the tables. Only steps change the records and the order of an open store.
 ///
-/// A value of the transaction's own: where the transaction is aborted, it is thrown away, so that nothing in memory is
-/// changed by what was not committed. Marks of use are therefore only looked at: that of a number goes when the number is
-/// given out, which is when it can no longer be an older record's.
+/// The step keeps its results for the state in memory. If the transaction aborts, the step is discarded with them.
+/// Two effects are immediate, because they do no harm if the transaction aborts:
+///
+/// - The step sets and clears recency marks. It clears the mark of a sequence number only when it assigns the
+///   number, which no older record can then have.
+/// - The step assigns versions to invalidations, because a reader can see the commit before the writer thread
+///   publishes it.
 struct WriteStep {
   let file: DiskFile
   let recency: RecencyBitmap
-  /// The invalidations of each generation's partition where any are in force.
+  /// The invalidation tables that have invalidations in force, by the generation of their partition.
   let invalidated: [UInt64: InvalidationTable]
   /// The greatest sequence number in use.
   var lastSequence: UInt64
-  /// The counts of each live generation that was met; nil for one that is dead.
+  /// The counts of each generation that the step has read. The value is nil for a dead generation.
   var counts: [UInt64: GenerationCounts?] = [:]
-  /// What the file has of them.
+  /// The counts in the file, for each live generation that the step has read.
   var notedCounts: [UInt64: GenerationCounts] = [:]
-  /// The generation of each partition that was met; zero for none.
+  /// The generation of each partition that the step has looked up, or zero if the partition has none.
   private(set) var generations: [ObjectIdentifier: UInt64] = [:]
-  /// The newest invalidation of each partition that was met, by the file's order.
+  /// The newest invalidation version of each partition, in file order.
   var fileEras: [ObjectIdentifier: UInt64] = [:]
-  /// Sequence numbers of a batch's records, which this transaction has put.
+  /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
   private var protected: Set<UInt64> = []
-  /// What was done.
+  /// The changes of the transaction so far.
   var outcome = StepOutcome()
 
   init(
@@ -39,20 +43,23 @@ struct WriteStep {
     }
   }
 
-  /// No store comes to so many records in its life: a greater number is damage.
+  /// The limit of sequence numbers. No store writes this many records, so a greater number is a sign of damage.
   private static let sequenceLimit: UInt64 = 1 << 62
 
   // MARK: Records
 
-  /// Writes the record. One that is replaced leaves its place in the order of eviction to it, marked as used: that spares
+  /// Writes the record.
+  ///
+  /// A record that replaces another one keeps its place in the eviction order, and is marked as read. This saves
   /// two changes of the order.
   ///
-  /// One that is `protected` is not evicted by this transaction.
+  /// - Parameter isProtected: Whether this transaction must not evict the record.
   mutating func put(
     _ given: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    // An invalidation that concerns the record, and comes after it, is not in the file yet.
+    // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
+    // is not in the file yet.
     let draft = given.stamped(era: fileEra(of: partition))
     let generation = try generation(of: partition, creating: true, in: &transaction)
     _ = try liveCounts(generation, in: transaction)
@@ -89,7 +96,9 @@ struct WriteStep {
     return era
   }
 
-  /// Removes the key's record, if it has one; `onlyIfDamaged` spares a sound one.
+  /// Removes the key's record, if the file has one.
+  ///
+  /// - Parameter onlyIfDamaged: Whether a sound record stays.
   mutating func remove(
     _ fullKey: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -98,7 +107,7 @@ struct WriteStep {
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
     switch try onlyIfDamaged ? present(under: key, in: transaction) : departing(under: key, in: transaction) {
     case .record(let sequence, let size, let digested):
-      // Another key's, of the same digest, stays.
+      // A record of another key with the same digest stays.
       if onlyIfDamaged || digested.map({ $0 != fullKey }) ?? false { return }
       try drop(key, sequence: sequence, size: size, in: &transaction)
       outcome.removed(partition)
@@ -110,8 +119,10 @@ struct WriteStep {
     }
   }
 
-  /// Drops the oldest record, unless it was read since its last turn and `sparing`: then it goes to the tail, unmarked.
-  /// Nil where there is none.
+  /// Evicts the oldest record, or returns nil if no record is left.
+  ///
+  /// If `sparing` is true and the record is marked as read, it gets a second chance instead. It moves to the end of
+  /// the order without a mark.
   mutating func evictOldest(
     sparing: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Eviction? {
@@ -119,11 +130,11 @@ struct WriteStep {
     guard let key, case .record(let number, let size, let digested) = try present(under: key, in: transaction),
       number == sequence
     else {
-      // An entry that leads to no sound record of its own: left behind by damage.
+      // Damage left an entry that does not refer to a sound record with this sequence number.
       try dropDangling(sequence, key, in: &transaction)
       return .dropped(bytes: 0)
     }
-    // What is invalidated is as good as gone: it is not spared, and nobody is told that it left.
+    // An invalidated record gets no second chance, and its eviction is not reported.
     let isLive = try liveCounts(key.generation, in: transaction) != nil
     let evicted = isLive ? try evicted(key, digested, in: transaction) : nil
     let isProtected = protected.remove(sequence) != nil
@@ -138,8 +149,10 @@ struct WriteStep {
     return .dropped(bytes: StepOutcome.footprint(size: size, key: key.count))
   }
 
-  /// Removes up to `count` records of a dead generation; answers about how many bytes of the file they took up, and
-  /// whether the generation has none left, and is forgotten.
+  /// Removes up to `count` records of a dead generation.
+  ///
+  /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty.
+  /// The method then removes the row of the dead generation.
   mutating func purge(
     _ generation: UInt64, upTo count: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
@@ -165,7 +178,7 @@ struct WriteStep {
 
   // MARK: Generations
 
-  /// Removes everything of the partition: its generation is dead from this commit on.
+  /// Removes all records of the partition. Its generation becomes dead with this commit, and is purged later.
   mutating func removeAll(of partition: Partition, in transaction: inout WriteTransaction) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction)
     guard generation != 0 else { return }
@@ -178,7 +191,8 @@ struct WriteStep {
     outcome.hasDeadGenerations = true
   }
 
-  /// The partition's generation; zero where it has none and `creating` is false.
+  /// Returns the partition's generation. If the partition has none, the method creates one, or returns zero if
+  /// `creating` is false.
   mutating func generation(
     of partition: Partition, creating: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> UInt64 {
@@ -200,10 +214,10 @@ struct WriteStep {
     return generation
   }
 
-  /// Writes what is only written once; the last thing to be done.
+  /// Writes the changed counts. It must be the last change of the transaction.
   ///
-  /// Counts that are as they were are left: values of one size often replace one another, and the row is a way of pages
-  /// down to itself, each of them copied.
+  /// Unchanged counts are not written: each row that is written costs copies of all pages on the path to it. Counts
+  /// often stay the same, because a new value often has the size of the old one.
   mutating func finish(in transaction: inout WriteTransaction) throws(LMDBError) {
     for (generation, counts) in counts {
       guard let counts, counts != notedCounts[generation] else { continue }
@@ -212,6 +226,6 @@ struct WriteStep {
     }
   }
 
-  /// The counts of a generation that was met; nil for others.
+  /// Returns the counts of a generation that the step has read, or nil for any other generation.
   func counts(of generation: UInt64) -> GenerationCounts? { counts[generation] ?? nil }
 }

@@ -1,8 +1,10 @@
 import LMDB
 
 extension Writer {
-  /// What is done when there is nothing to commit, a little at a time: purging dead generations, removing what readers
-  /// found damaged.
+  /// Performs one small part of the maintenance: removes damaged records, and purges dead generations and
+  /// invalidated records.
+  ///
+  /// The writer thread calls it when it has nothing to commit.
   func doChores() {
     guard engine.mode == .active else { return }
     do throws(LMDBError) {
@@ -16,7 +18,7 @@ extension Writer {
     noteChores()
   }
 
-  /// Notes whether there is something to do when there is nothing to commit.
+  /// Requests maintenance if a dead generation must be purged or an invalidation walk is due.
   func noteChores() {
     let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
     if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.hasChores = true } }
@@ -40,7 +42,7 @@ extension Writer {
     var records: [(partition: Partition, key: [UInt8])] = []
     for suspect in suspects {
       switch suspect {
-      // One that was replaced since is nobody's any more: the new one is not at fault.
+      // An error of a file that was replaced since does not concern the present file.
       case .file(let error, let environment): if environment === engine.file?.environment { throw error }
       case .record(let partition, let key): records.append((partition, key))
       }
@@ -52,7 +54,7 @@ extension Writer {
         for (partition, key) in records {
           try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
         }
-        // What tags they had is not known: an invalidation by prefix concerns them.
+        // The tags of a damaged record are unknown, so only invalidations by prefix can cover it.
         leaving = step.outcome.damaged.map { partition, key in
           let record = DepartedRecord(epoch: partition.epoch, era: partition.invalidations.era, tags: [])
           return Leaving(partition: partition, key: key, record: record)
@@ -69,7 +71,7 @@ extension Writer {
     }
   }
 
-  /// Runs `body` in a write transaction of its own.
+  /// Runs `body` in a separate write transaction, and publishes the resulting counts after the commit.
   func chore<Result>(
     in file: DiskFile,
     _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
@@ -93,7 +95,7 @@ extension Writer {
     return result
   }
 
-  /// Looks which generations are to be purged.
+  /// Reads from the file which generations are dead and must be purged. Reads at most 64 of them at once.
   func loadDeadGenerations() {
     guard let file = engine.file, !engine.options.isReadOnly else { return }
     do {
@@ -114,7 +116,7 @@ extension Writer {
 }
 
 extension DiskEngine {
-  /// Fails as a test wants it to.
+  /// Throws the error that a test injects into the commit, if any.
   func injectFault() throws(LMDBError) {
     let code: LMDBError.Code =
       switch options.faults.atCommit() {

@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 
 extension Writer {
-  /// Takes everything that is staged, and commits it in as few transactions as its size allows.
+  /// Takes all staged changes, and commits them in as few transactions as their size allows.
   func commitStaged() {
     checkReadersNowAndThen()
     let round = takeRound()
@@ -13,7 +13,8 @@ extension Writer {
       } catch {
         fail(&commit, engine.diagnosis(of: error))
       }
-      // With what is told before, a client's code would stand between the commit and its note.
+      // If the file is written through, `settle(_:)` writes the note afterwards. Reports of record losses run user
+      // code, which must not come between the commit and the note.
       if !isSynchronizing || !commit.departures.isEmpty { noteChanges() }
       finish(commit)
     } else {
@@ -24,7 +25,8 @@ extension Writer {
     noteChores()
   }
 
-  /// A flush with nothing to commit looks after the files, too. A store that closes leaves them as they are.
+  /// Follows replaced files even if a flush has nothing to commit. A store that closes leaves the files as they
+  /// are.
   private func followFilesIfIdle() {
     guard !isStopping, engine.mode == .active else { return }
     do throws(LMDBError) {
@@ -34,20 +36,20 @@ extension Writer {
     }
   }
 
-  /// Notes how what was committed left the file, so that the next opening need not look through it.
+  /// Notes the file's fingerprint after the commits, so that the next opening need not check the file's pages.
   func noteChanges() {
     guard let file = engine.file else { return }
     file.note.noteChanges(of: file.environment, engine.claim)
   }
 
-  /// Whether somebody waits for what is committed to be written through, too.
+  /// Whether a caller waits until the commits are written through to the device.
   private var isSynchronizing: Bool {
     engine.options.durability == .powerCut && engine.progress.withLock { $0.isAwaited }
   }
 
   private func takeRound() -> CommitRound {
-    // Numbers are given out with the lock held under which the write becomes visible to the taking: all up to this one
-    // are taken below, or were before.
+    // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
+    // `through` is therefore taken here, or was taken earlier.
     let (through, batches) = engine.withoutOpenBatches {
       let through = engine.tickets.load(ordering: .sequentiallyConsistent)
       let batches = engine.partitions.compactMap { partition in
@@ -58,7 +60,9 @@ extension Writer {
     return CommitRound(batches: batches, through: through, partBytes: engine.limits.roundPart)
   }
 
-  /// Commits step by step; throws what it cannot get over, with `commit` telling how far it came.
+  /// Commits the group in one or more transactions.
+  ///
+  /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
   private func perform(_ commit: inout Committing) throws(LMDBError) {
     var budget = engine.limits.pagesPerTransaction
     try followFiles()
@@ -80,7 +84,7 @@ extension Writer {
           commit.hasReopened = true
         case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
           guard !commit.hasReplaced else { throw error }
-          // The staged writes are whole: they go into the new file.
+          // The staged writes are intact, so they go into the new file.
           try replaceFile(because: error)
           commit.restart()
           commit.hasReplaced = true
@@ -90,7 +94,7 @@ extension Writer {
     }
   }
 
-  /// One transaction: evicts what it must, and puts as many of the items as it may touch pages for.
+  /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
   private func performStep(_ commit: inout Committing, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
     var room = RoomMaking(writer: self, commit: commit)
@@ -127,7 +131,8 @@ extension Writer {
     published(step, number: number, of: file, &commit, leaving: leaving)
   }
 
-  /// Puts the next item, or batch, and answers where the one after it is; nil where it is left for the next step.
+  /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
+  /// transaction.
   private func put(
     _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
     in transaction: inout WriteTransaction
@@ -145,7 +150,7 @@ extension Writer {
     return position + 1
   }
 
-  /// All of a batch, in this transaction or in none.
+  /// Puts all items of a batch in this transaction, or none of them.
   private func putBatch(
     of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
     in transaction: inout WriteTransaction
@@ -155,7 +160,7 @@ extension Writer {
     let pages = size.pages
     guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
     guard try room.make(forBatch: size, count: unit.count, &step, budget: budget, in: &transaction) else { return nil }
-    // What was evicted for it is committed first, where the two together would be too much.
+    // If the evictions and the batch together exceed the budget, the evictions are committed first.
     guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
     for index in unit {
       let item = round[index]
@@ -169,7 +174,7 @@ extension Writer {
     return unit.upperBound
   }
 
-  /// Before anything else: what removes many records at once.
+  /// Puts the clears and the invalidations of the group, which must precede its writes.
   private func putPreliminaries(
     of round: CommitRound, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -181,7 +186,8 @@ extension Writer {
     }
   }
 
-  /// Where another process committed since, its removals of all and its invalidations are taken note of.
+  /// Updates the generations and invalidations of all partitions if another process has committed since the last
+  /// look.
   func noticeForeignCommits(
     of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -195,7 +201,7 @@ extension Writer {
     step.outcome.hasDeadGenerations = true
   }
 
-  /// The step is committed: makes its generations visible, and counts.
+  /// Publishes a committed step: its invalidations, formats, generations, and counts.
   func published(
     _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, leaving: [Leaving]
   ) {
@@ -209,7 +215,7 @@ extension Writer {
       guard let generation = step.generations[identity] else { continue }
       batch.partition.publish(generation: generation, epoch: batch.epoch, transaction: transaction)
       if generation == 0 { batch.partition.counters.set(GenerationCounts()) }
-      // Nil where nothing of the generation was counted in this step: then the counts are what they were.
+      // The counts are nil if the step did not read them. The published counts are then still correct.
       if let counts = step.counts(of: generation) { batch.partition.counters.set(counts) }
     }
     file.knownTransaction.store(transaction, ordering: .releasing)
@@ -219,7 +225,9 @@ extension Writer {
     engine.noteSizes(of: file)
   }
 
-  /// The round is over, well or not: what was committed leaves staging, what was not is removed instead.
+  /// Ends the commit group, whether or not it is completely committed.
+  ///
+  /// Committed writes leave the staging area. A removal replaces each record that could not be committed.
   private func finish(_ commit: Committing) {
     var keptBytes = 0
     var keptCount = 0
@@ -247,11 +255,12 @@ extension Writer {
         if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
       }
     }
-    // A number that a flush from now on waits for: what the key had before must not be on disk after it.
+    // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
+    // disk after that flush.
     if keptCount > 0 { _ = engine.nextNumber() }
     engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
     engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
-    // Before anyone who waits goes on: after a flush, all that left has been told.
+    // Losses are reported before waiters resume, so that after a flush all record losses are reported.
     for (partition, departures) in commit.departures { partition.report(departures) }
     for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
     engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
@@ -263,10 +272,11 @@ extension Writer {
     settle(commit.round.through)
   }
 
-  /// Tells those who wait how far it came; where they want it on the device, sees to that first.
+  /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written
+  /// through.
   ///
-  /// What was committed is noted after that, and not before: the note sets the file's times, which some systems would write
-  /// through with the rest.
+  /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
+  /// these through as well.
   func settle(_ number: UInt64) {
     let isAwaited = engine.progress.withLock { progress in
       progress.settle(through: number)
@@ -280,12 +290,13 @@ extension Writer {
     for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
   }
 
+  /// Writes the file through to the device. If that fails, the method fails all waiters and degrades the store.
   func synchronize() {
     guard engine.mode == .active, let file = engine.file else { return }
     do {
       try file.environment.synchronize(force: true)
     } catch {
-      // The commits are in the file, and the newest of them may not outlive a power cut.
+      // The commits are in the file, but the newest ones may not survive a power cut.
       let failure = CisternError(
         .diskFailed, "what was committed could not be written through", location: engine.directory, cause: error)
       engine.failWaiters(failure)

@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 
 extension Writer {
-  /// The round cannot go on: what is not committed is given up.
+  /// Gives up all uncommitted writes of the group after an error that prevents further commits.
   func fail(_ commit: inout Committing, _ error: LMDBError) {
     commit.giveUp(error, as: failure("what was staged could not be committed", error))
   }
@@ -12,7 +12,7 @@ extension Writer {
     return CisternError(isSpace ? .noSpace : .diskFailed, message, location: engine.directory, cause: error)
   }
 
-  /// The disk fails: goes on in memory only, and tries again later.
+  /// Switches to degraded mode after a disk failure: the store works in memory only, and retries the disk later.
   func degrade(_ error: LMDBError) {
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
@@ -25,8 +25,10 @@ extension Writer {
     engine.announceRoom()
   }
 
-  /// Says when the disk is tried again. The delay doubles with each failed try that was due, not with one that a caller
-  /// asked for. A reader that holds its snapshot ends at any time, and to look for it costs nothing: that delay stays.
+  /// Schedules the next retry of the disk.
+  ///
+  /// The delay doubles after each scheduled retry that fails, but not after one that a caller requested. If a
+  /// reader holds its snapshot, the delay stays: the reader can end at any time, and the check is cheap.
   private func planRetry(wasActive: Bool) {
     guard wasActive || retryCause == .due else { return }
     if longReader != nil { retryDelay = initialRetryDelay }
@@ -37,11 +39,12 @@ extension Writer {
     engine.monitor.withLock { $0.retryAt = monotonicNanoseconds() &+ delay }
   }
 
-  /// Tries whether the disk works again, with what is staged: the removals of what could not be written.
+  /// Tries whether the disk works again. If it does, commits the staged changes, which include the removals of lost
+  /// writes.
   func retry(_ cause: WriterState.RetryCause) {
     retryCause = cause
     defer { retryCause = nil }
-    // Whoever asks while this try is already failing is not answered with its failure, but by the next.
+    // A caller that begins to wait during this retry must not get its failure. The next retry answers that caller.
     let through = engine.tickets.load(ordering: .sequentiallyConsistent)
     do throws(LMDBError) {
       if engine.file == nil { try openFreshFile() }
@@ -54,7 +57,7 @@ extension Writer {
       do {
         try tick(in: file)
       } catch  where error.code == .panic {
-        // After a meta page that could not be written, LMDB takes no transaction until it is opened again.
+        // After a meta page could not be written, LMDB accepts no transaction until the file is reopened.
         try reopenFile()
         if let file = engine.file { try tick(in: file) }
       }
@@ -64,7 +67,7 @@ extension Writer {
     }
     noteChanges()
     engine.monitor.withLock { $0.retryAt = nil }
-    // Active before the round: what is staged from now on is for the disk again.
+    // The mode changes before the commit, so that writes from now on are staged for the disk again.
     engine.mode = .active
     commitStaged()
     guard engine.mode == .active else { return }
@@ -73,10 +76,12 @@ extension Writer {
     engine.report(.recovered, "the disk works again")
   }
 
+  /// Commits an empty change, to test whether the disk works.
   private func tick(in file: DiskFile) throws(LMDBError) {
     try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
   }
 
+  /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.
   private func giveUpStaged(through: UInt64, _ error: LMDBError) {
     let failure = failure("the disk still fails; what was staged is not on it", error)
     let waiters = engine.progress.withLock { progress in
@@ -88,13 +93,14 @@ extension Writer {
     degrade(error)
   }
 
+  /// The first delay before a failing disk is tried again, in nanoseconds.
   private var initialRetryDelay: UInt64 { max(1, engine.options.retryInterval.clampedNanoseconds) }
 
-  /// Gets over an error outside of a round.
+  /// Recovers from an error outside of a commit group.
   func recover(from error: LMDBError) {
     let error = engine.diagnosis(of: error)
     switch error.code {
-    // Opened again when the disk is tried again: nothing is wrong with what is on it.
+    // The contents of the file are intact. The next retry of the disk reopens the file.
     case .panic: degrade(error)
     case .corrupted, .pageNotFound, .badTransaction, .invalid, .truncated:
       do {
@@ -110,7 +116,9 @@ extension Writer {
 }
 
 extension DiskEngine {
-  /// The error, or that the device is full: LMDB says of a write that the system cut short what it says of one that failed.
+  /// Returns the error, or an error with the code `noSpace` if the device is full.
+  ///
+  /// LMDB reports a write that the system cut short in the same way as a failed write.
   func diagnosis(of error: LMDBError) -> LMDBError {
     guard error.code == .ioError,
       options.faults.isDeviceFull?() ?? DeviceSpace.isExhausted(in: directory)

@@ -7,7 +7,8 @@ import LMDB
 #endif
 
 extension Writer {
-  /// Frees the slots of readers whose processes died, once in many rounds: each keeps every page from its snapshot on.
+  /// Frees the reader slots of dead processes, once in many commit groups. Such a slot keeps all pages since its
+  /// snapshot.
   func checkReadersNowAndThen() {
     roundsSinceReaderCheck += 1
     guard roundsSinceReaderCheck >= Writer.roundsBetweenReaderChecks, let file = engine.file else { return }
@@ -19,8 +20,13 @@ extension Writer {
     }
   }
 
-  /// The map is full: if that is because of a reader, evicting would empty the store for nothing. Waits for it, and after
-  /// a while reports it and throws.
+  /// Waits for a reader that keeps the pages of a full map from reuse.
+  ///
+  /// If a reader holds these pages, evictions would empty the store without making room. The method returns when no
+  /// old reader is left, or when the oldest one has changed.
+  ///
+  /// - Throws: `LMDBError` with the code `mapFull` if the reader outlasts the store's patience. The reader is
+  ///   reported once.
   func waitForReaders(of file: DiskFile) throws(LMDBError) {
     try file.environment.clearStaleReaders()
     let start = monotonicNanoseconds()
@@ -42,7 +48,7 @@ extension Writer {
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")
   }
 
-  /// The oldest reader, where it is old enough to keep pages from being used.
+  /// Returns the oldest reader whose snapshot is old enough to keep freed pages from reuse, or nil if none is.
   private func hinderingReader(of file: DiskFile) throws(LMDBError) -> ReaderSlot? {
     let last = try file.environment.information().lastTransaction
     let old = try file.environment.readers().filter { slot in slot.transaction.map { $0 + 3 < last } ?? false }

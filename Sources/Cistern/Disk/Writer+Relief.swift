@@ -1,8 +1,12 @@
 import LMDB
 
 extension Writer {
-  /// The map is full, or the device is: evicts more, in small transactions, so that the step can be tried again. Gives up
-  /// an item that does not fit though all else is gone; throws where nothing can be done.
+  /// Makes room after the map or the device was found full, so that the caller can try the transaction again.
+  ///
+  /// The method evicts records in small transactions, and more of them with each call. If an item does not fit
+  /// although all other records are gone, the method gives up that item.
+  ///
+  /// - Throws: `error` if it cannot make room.
   func relieve(
     _ commit: inout Committing, in file: DiskFile, budget: inout Int, _ error: LMDBError
   ) throws(LMDBError) {
@@ -14,7 +18,8 @@ extension Writer {
     if commit.reliefs > 64 { throw error }
     try waitForReaders(of: file)
     budget = max(1, budget / 2)
-    // At first only lets two commits pass: what the last ones freed can be used then, and readers have moved on.
+    // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
+    // commits freed, and readers may have ended.
     if commit.reliefs == 1, error.code == .mapFull, try pass(in: file) { return }
     extraMargin = min(extraMargin + engine.limits.pagesPerTransaction / 2, engine.limits.pageCount / 4)
     let pages = engine.limits.pagesPerTransaction * min(commit.reliefs, 8)
@@ -29,8 +34,10 @@ extension Writer {
     }
   }
 
-  /// Evicts about so many bytes, in at least three transactions: LMDB uses again what was freed two commits ago. False
-  /// where nothing is left.
+  /// Evicts about this many bytes, in at least three transactions, because LMDB reuses a page two commits after it
+  /// was freed.
+  ///
+  /// Returns false if no record is left.
   private func evict(
     bytes: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
   ) throws(LMDBError) -> Bool {
@@ -50,13 +57,13 @@ extension Writer {
         atOnce = 1
         sparing = false
       }
-      // Where all are marked, the first turn around unmarks them; the second drops.
+      // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
       if rounds > 10_000 { break }
     }
     return hasRecords
   }
 
-  /// One transaction that evicts at most `count` records; the bytes of those that went, and whether none is left.
+  /// Evicts at most `count` records in one transaction. Returns the freed bytes, and whether no record is left.
   private func evictSome(
     _ count: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
   ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
@@ -72,7 +79,7 @@ extension Writer {
           case .dropped(let bytes)?: dropped += bytes
           case .spared?: continue
           case nil:
-            // A change all the same, so that what was freed before comes closer to being used.
+            // The change makes the commit count, which brings the pages that were freed before closer to reuse.
             try step.tick(in: &transaction)
             isEmpty = true
           }
@@ -90,7 +97,7 @@ extension Writer {
     }
   }
 
-  /// Commits twice, changing nothing that matters; false where there is no room even for that.
+  /// Commits two empty changes. Returns false if the map has no room even for these.
   private func pass(in file: DiskFile) throws(LMDBError) -> Bool {
     do {
       for _ in 0..<2 {
@@ -105,7 +112,7 @@ extension Writer {
 }
 
 extension WriteStep {
-  /// A change that changes nothing, so that the commit counts as one.
+  /// Rewrites a row with the same value, so that LMDB counts the commit.
   mutating func tick(in transaction: inout WriteTransaction) throws(LMDBError) {
     try transaction.put(MetaTable.value(MetaTable.formatVersion), forKey: MetaTable.format, in: file.meta)
     outcome.hasChanges = true

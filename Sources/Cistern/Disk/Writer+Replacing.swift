@@ -1,19 +1,21 @@
 import LMDB
 
 extension Writer {
-  /// What is on disk cannot be used any more: it is set aside, and an empty file begun. What is staged is whole, and goes
-  /// into that. Readers that are inside the old file finish there, and are waited for.
+  /// Sets the unusable data file aside, and begins an empty one.
+  ///
+  /// The staged writes are intact, and go into the new file. The method waits for readers that are inside the old
+  /// file.
   func replaceFile(because error: LMDBError) throws(LMDBError) {
     let old = engine.file
     engine.setFile(nil)
     let newName: String?
     do {
       newName = try engine.claim.withGate({ $0 as any Error }) { () throws(any Error) -> String? in
-        // Another process may have been faster: then its new file is there already, and is not touched.
+        // Another process may already have replaced the file. Its new file must stay as it is.
         let isOurs = try old.map { try $0.isInPlace() } ?? true
         try old?.close()
         guard isOurs else { return nil }
-        // Otherwise another process would take the file for one that some other program removed.
+        // Otherwise, another process would conclude that a foreign program removed the file.
         engine.claim.forgetDataFile()
         return try DiskDirectory.setAside(in: engine.directory)
       }
@@ -29,8 +31,8 @@ extension Writer {
     try openFreshFile()
   }
 
-  /// Continues with the files that are in the directory now, if another process or program replaced or removed the open
-  /// ones.
+  /// Continues with the present files of the directory, if another process or program has replaced or removed the
+  /// open ones.
   func followFiles() throws(LMDBError) {
     guard let file = engine.file else { return }
     let stamp = DirectoryWatch.stamp(of: engine.directory)
@@ -50,7 +52,7 @@ extension Writer {
     try reopenFile()
   }
 
-  /// Closes the file, and opens the one that is in the directory now.
+  /// Closes the file, and opens the one that is now in the directory.
   func reopenFile() throws(LMDBError) {
     let old = engine.file
     engine.setFile(nil)
@@ -58,7 +60,7 @@ extension Writer {
     try openFreshFile()
   }
 
-  /// Opens what is in the directory now, or begins it.
+  /// Opens the data file in the directory, or begins an empty one.
   func openFreshFile() throws(LMDBError) {
     var opening = DiskOpening(directory: engine.directory, options: engine.options, limits: engine.limits)
     defer { for report in opening.reports { self.report(report) } }
@@ -74,7 +76,7 @@ extension Writer {
     deadGenerations = []
     extraMargin = 0
     ceiling = nil
-    // Nothing of the old file's is known of the new one.
+    // All knowledge of the old file is invalid for the new one.
     for partition in engine.partitions {
       engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
     }

@@ -1,30 +1,32 @@
 import LMDB
 import Synchronization
 
-/// The writer thread's own: what it alone knows between one round and the next.
+/// The state of the writer thread between commit groups. Only the writer thread accesses it, or the thread that
+/// replaces it at the exit of the process.
 final class Writer {
   let engine: DiskEngine
-  /// Generations whose records are to be purged.
+  /// The generations whose records must be purged.
   var deadGenerations: [UInt64] = []
-  /// The walk over the records that ends invalidations, where one is under way.
+  /// The current walk that ends invalidations, or nil.
   var walk: PurgeWalk?
-  /// How many pages more than usual are kept free, since the map was found full.
+  /// The number of additional pages to keep free since the map was found full.
   var extraMargin = 0
-  /// The file's pages when the device had no room for more; nil where it has not come to that.
+  /// The number of pages in the file when the device was full, or nil if the device is not known to be full.
   var ceiling: Int?
-  /// How long to wait before a failing disk is tried again.
+  /// The delay before the next retry of a failing disk, in nanoseconds.
   var retryDelay: UInt64
-  /// Why the disk is being tried again; nil while it is not.
+  /// The reason for the current retry of the disk; nil if no retry is running.
   var retryCause: WriterState.RetryCause?
-  /// The reader that was reported to keep the file's space from being used, and may still be there.
+  /// The reader that was reported to keep pages from reuse, and that may still exist.
   var longReader: ReaderSlot?
-  /// Rounds since stale readers were last cleared.
+  /// The number of commit groups since stale reader slots were last cleared.
   var roundsSinceReaderCheck = 0
-  /// Tells whether the names in the directory were checked.
+  /// The last checked state of the names in the directory.
   var watch = DirectoryWatch()
-  /// Once the last owner closed the store.
+  /// Whether the last owner has closed the store.
   private(set) var isStopping = false
-  /// Reports of the present round. Their handlers may end the process, and the round must be over then.
+  /// The reports of the current commit group. Their handlers can end the process, so they run after the group is
+  /// complete.
   private var pendingReports: [StoreReport] = []
 
   static let roundsBetweenReaderChecks = 256
@@ -34,18 +36,19 @@ final class Writer {
     retryDelay = engine.options.retryInterval.clampedNanoseconds
   }
 
-  /// Starts the thread of the engine.
+  /// Starts the writer thread of the engine.
   static func start(for engine: DiskEngine) throws(SystemError) {
     try SystemThread.start { Writer(engine: engine).run() }
   }
 
-  /// Does what there is to do until the store is closed.
+  /// Runs the duties of the writer thread until the store is closed.
   private func run() {
     adoptThread()
     loadDeadGenerations()
     loop: while true {
       let duty = nextDuty()
-      // Asked before the round: everything that was staged before is in it.
+      // The phase is read before the commit, so that the commit contains everything that was staged before the
+      // request.
       let isExiting = engine.exitPhase == .asked
       switch duty {
       case .commit where isExiting: commitForExit()
@@ -61,10 +64,12 @@ final class Writer {
     stop()
   }
 
+  /// Waits for the next duty of the writer thread.
   private func nextDuty() -> WriterState.Duty {
     let interval = engine.options.commitInterval.clampedNanoseconds
     return engine.monitor.wait(orUntil: { state in
-      // Announced before looking: whoever stages after the look finds it, and wakes the thread.
+      // The thread announces that it is idle before it looks for writes. A write that is staged after the look
+      // wakes the thread.
       engine.writerIsIdle.store(true, ordering: .sequentiallyConsistent)
       let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
       let answer = state.duty(now: monotonicNanoseconds(), stagedCount: count, interval: interval)
@@ -74,9 +79,10 @@ final class Writer {
     })
   }
 
-  /// Adds a report that is delivered when the round is over.
+  /// Adds a report to deliver when the commit group is complete.
   func report(_ report: StoreReport) { pendingReports.append(report) }
 
+  /// Delivers the pending reports, including those that a handler causes.
   func deliverReports() {
     while !pendingReports.isEmpty {
       let reports = pendingReports
@@ -85,7 +91,7 @@ final class Writer {
     }
   }
 
-  /// The last round, and the closing of the file.
+  /// Commits the last group, closes the file, and resumes all waiters.
   private func stop() {
     isStopping = true
     commitStaged()

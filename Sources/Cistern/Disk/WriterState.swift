@@ -1,25 +1,25 @@
-/// What the writer thread waits for. Guarded by the engine's monitor.
+/// The state that the writer thread waits on. The engine's monitor guards it.
 struct WriterState: Sendable {
-  /// When the oldest write that is not taken yet was staged, in monotonic nanoseconds; nil where none is.
+  /// The time at which the oldest pending write was staged, in monotonic nanoseconds; nil if no write is pending.
   var stagedSince: UInt64?
-  /// Once so much is staged that it should be committed without waiting for the interval.
+  /// Whether enough is staged to commit before the commit interval ends.
   var isFull = false
-  /// Once someone waits for a commit.
+  /// Whether a caller waits for a commit.
   var isAsked = false
-  /// Once there are records to purge, or damaged ones to remove.
+  /// Whether maintenance is due: records to purge, or damaged records to remove.
   var hasChores = false
-  /// When to try again, where the disk failed.
+  /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
   var retryAt: UInt64?
-  /// Once the last owner closed the store.
+  /// Whether the last owner has closed the store.
   var isStopping = false
-  /// Once the thread has ended.
+  /// Whether the writer thread has ended.
   var hasStopped = false
-  /// Tasks that wait for room in staging.
+  /// The tasks that wait for room in the staging area.
   var roomWaiters: [CheckedContinuation<Void, Never>] = []
-  /// Tasks that wait for the thread to end.
+  /// The tasks that wait for the end of the writer thread.
   var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
-  /// What to do next.
+  /// The next duty of the writer thread.
   enum Duty {
     case commit
     case chores
@@ -27,15 +27,16 @@ struct WriterState: Sendable {
     case stop
   }
 
-  /// Why a failing disk is tried again.
+  /// The reason to retry a failing disk.
   enum RetryCause {
-    /// The time for it has come.
+    /// The retry delay has passed.
     case due
     /// A caller waits for a commit.
     case asked
   }
 
-  /// What the writer thread should do at `now`; else, until when to wait.
+  /// Returns the duty of the writer thread at `now`, or the time until which to wait. Clears the flags of the
+  /// returned duty.
   mutating func duty(now: UInt64, stagedCount: Int, interval: UInt64) -> Waiting<Duty> {
     if isStopping { return .done(.stop) }
     if let retryAt {

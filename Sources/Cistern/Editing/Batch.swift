@@ -1,10 +1,12 @@
-/// Writes that are made together: see ``Cache/batch(context:_:)``. The last write of a key is the one that counts. In a
-/// cache that merges, values that are set one after the other are merged, one after the other.
+/// A group of writes that apply together; see ``Cache/batch(context:_:)``.
+///
+/// The last write of a key counts. In a cache that merges, several values of a key are merged in the order of their
+/// writes.
 public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Write = KeyWrite<Value>
 
   @usableFromInline private(set) var writes: [Key: Write] = [:]
-  /// In the order of their first writes.
+  /// The keys in the order of their first writes.
   @usableFromInline private(set) var keys: [Key] = []
   @usableFromInline let layering: WriteLayering
 
@@ -13,32 +15,41 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.layering = layering
   }
 
-  /// Whether nothing was written yet.
+  /// Whether the batch contains no write.
   @inlinable
   public var isEmpty: Bool { writes.isEmpty }
 
-  /// The number of keys that were written.
+  /// The number of keys with a write.
   @inlinable
   public var count: Int { writes.count }
 
-  /// Will store a value, as ``Cache/setValue(_:forKey:expiry:tags:context:)`` does.
+  /// Adds a write that stores a value, like ``Cache/setValue(_:forKey:expiry:tags:context:)``.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - key: The key.
+  ///   - expiry: The lifetime of the value, or nil for that of the cache.
+  ///   - tags: The tags of the value, or nil if the write names no tags.
   @inlinable
   public mutating func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
     write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
   }
 
-  /// Will remove a key, as ``Cache/removeValue(forKey:context:)`` does. A value that is set after it replaces the cached one, also
-  /// in a cache that merges.
+  /// Adds a write that removes a key, like ``Cache/removeValue(forKey:context:)``.
+  ///
+  /// A value that is set after the removal replaces the cached one, even in a cache that merges.
+  ///
+  /// - Parameter key: The key.
   @inlinable
   public mutating func removeValue(forKey key: Key) {
     write(.remove, to: key)
   }
 
-  /// Answers the write of the key that this one replaces.
+  /// Adds a write, and returns the write of the same key that it replaces or extends.
   @inlinable
   @discardableResult
   mutating func write(_ write: Write, to key: Key) -> Write? {
-    // One look-up, if the key is new.
+    // A new key needs only one lookup.
     guard let former = writes.updateValue(write, forKey: key) else {
       keys.append(key)
       return nil

@@ -1,6 +1,7 @@
 import Locking
 
-/// A scratch layer over a cache: reads go through to the cache, writes stay in the layer until they are saved together.
+/// A layer of unsaved writes over a cache. Reads that find no write in the layer continue in the cache. A save
+/// applies all writes together.
 ///
 /// ```swift
 /// let draft = articles.draft()
@@ -9,32 +10,36 @@ import Locking
 /// try draft.save()
 /// ```
 ///
-/// A draft of a draft saves into that draft, and only the outermost into the cache. Saving is one batch
-/// (``Cache/batch(context:_:)``): one commit, one set of changes. A draft goes on after it was saved or discarded, as an
-/// empty layer over what there is then. What was not saved when the last reference goes, is dropped.
+/// A draft of a draft saves into that draft, and only the outermost one saves into the cache. A save is one batch
+/// (``Cache/batch(context:_:)``): one atomic write and one set of changes. After a save or a discard, the draft
+/// continues as an empty layer. Unsaved writes are dropped with the last reference to the draft.
 ///
-/// A draft reads confirmed values. Unconfirmed edits (``Cache/editValue(forKey:expiry:tags:context:_:confirmedBy:)``) lie over
-/// the values that a draft saves, as over any other write, so that a save makes no edit permanent.
+/// A draft reads confirmed values. Unconfirmed edits (``Cache/editValue(forKey:expiry:tags:context:_:confirmedBy:)``)
+/// apply on top of the values that a draft saves, as on top of any other write. A save therefore makes no edit
+/// permanent.
 ///
-/// If a key that the draft wrote has changed below it since the draft first read or wrote it, the save has a
-/// conflict. A ``DraftConflictPolicy`` decides it. The end of a value by expiry or eviction is no change. A removal is a
-/// change, also of an absent key, and ``Cache/removeAll()`` is one of every key. A removal by tag or prefix is a change of the keys
-/// whose values it removes. With a ``CacheConfiguration/isEqual``, a key that has an equal value again has not changed.
+/// A save has a conflict if a key that the draft wrote has changed below it since the draft first read or wrote the
+/// key. A ``DraftConflictPolicy`` resolves conflicts. These rules define a change:
 ///
-/// In a cache that merges, a value that a draft sets is merged as any other. First come the draft's earlier values of the key,
-/// then those of the drafts below, and at last the cached one. The same holds for a value that a policy's closure returns. A
-/// key that is removed first is not merged, so that its value replaces the one below. A draft shows its own values of a key that
-/// it wrote, merged with one another.
+/// - Expiry and eviction of a value are not changes.
+/// - A removal is a change, even of an absent key. ``Cache/removeAll()`` is a change of every key.
+/// - A removal by tag or prefix is a change of the keys whose values it removes.
+/// - With a ``CacheConfiguration/isEqual``, a key that has an equal value again has not changed.
 ///
-/// A value that is set keeps the tags of the one below unless new ones are named.
+/// In a cache that merges, a value that a draft sets is merged, too. It is merged with the draft's earlier values of
+/// the key first, then with those of the drafts below, and finally with the cached value. The same applies to a value
+/// that a policy's closure returns. If the draft removes a key first, a later value replaces the one below. For a key
+/// that it wrote, a draft shows only its own values, merged with one another.
 ///
-/// May be used from any thread. A read or write costs what it does in a dictionary, the first of a key what it does in the
-/// cache.
+/// A value that is set keeps the tags of the value below unless the write names tags.
+///
+/// A draft may be used from any thread. The first use of a key costs as much as in the cache, and later ones as much
+/// as in a dictionary.
 public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let parent: any DraftParent<Key, Value>
   let merge: (@Sendable (Value, Value) throws -> Value)?
   let isEqual: (@Sendable (Value, Value) -> Bool)?
-  // Values leave it outside the lock.
+  // Values that are taken out must be released outside the lock, because their deinitializers are the user's code.
   let state: Guarded<DraftState<Key, Value>>
 
   init(of parent: any DraftParent<Key, Value>) {
@@ -48,16 +53,17 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     for key in state.withLock({ $0.seenKeys }) { parent.unwatch(key) }
   }
 
-  /// A draft of this one: it saves into this one.
+  /// Returns a draft of this draft. It saves into this one.
   public func draft() -> Draft { Draft(of: self) }
 
-  /// Whether nothing waits to be saved.
+  /// Whether the draft has no unsaved writes.
   public var isEmpty: Bool { state.withLock { $0.batch.isEmpty } }
 
-  /// The keys that were written and wait to be saved, in the order of their first writes.
+  /// The keys with unsaved writes, in the order of their first writes.
   public var writtenKeys: [Key] { state.withLock { $0.batch.keys } }
 
-  /// The value of a key: the draft's own if it wrote one, else that of what is below. Setting nil removes it.
+  /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the value below. Setting nil
+  /// removes the key.
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
     set {
@@ -65,29 +71,36 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// The value of a key: the draft's own if it wrote one, else that of what is below.
+  /// Returns the value of a key: the draft's own if it wrote the key, and otherwise the value below.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or nil if the key is absent.
   public func value(forKey key: Key) -> Value? {
     seeForItself(key)
     return read(key, isByUser: true).value
   }
 
-  /// Will store a value, when the draft is saved.
+  /// Adds a write that stores a value when the draft is saved.
   ///
   /// - Parameters:
-  ///   - value: the value.
-  ///   - key: its key.
-  ///   - expiry: the value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the value, for ``Cache/removeAll(tagged:context:)``; nil for those of the value below.
+  ///   - value: The value.
+  ///   - key: The key.
+  ///   - expiry: The lifetime of the value, or nil for that of the cache.
+  ///   - tags: The tags of the value, for ``Cache/removeAll(tagged:context:)``, or nil for those of the value below.
   public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
     write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
   }
 
-  /// Will remove a key, when the draft is saved. In a cache that merges, a value that is set after it replaces the one below.
+  /// Adds a write that removes a key when the draft is saved.
+  ///
+  /// In a cache that merges, a value that is set after the removal replaces the one below.
+  ///
+  /// - Parameter key: The key.
   public func removeValue(forKey key: Key) {
     write(.remove, to: key)
   }
 
-  /// Drops what was not saved.
+  /// Drops the unsaved writes.
   public func discard() {
     let (former, unseen) = state.withLock { $0.empty() }
     withExtendedLifetime(former) {}
@@ -104,11 +117,12 @@ extension Draft {
     return readBelow(key, isByUser: isByUser)
   }
 
-  /// Reads below, and notes the value for later comparison.
+  /// Reads the value below, and records it for later comparison.
   @discardableResult
   private func readBelow(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
     let reading = parent.read(key, isByUser: isByUser)
-    // Asked after the value was read: if it is that of the draft's base, so is the value.
+    // The order matters: the value is read before the version. If the version is that of the draft's base, the value
+    // is, too.
     let version = isEqual == nil ? nil : parent.version(of: key)
     state.withLock { $0.note(reading, of: key, version: version, isByUser: isByUser) }
     return reading
@@ -123,12 +137,12 @@ extension Draft {
     }
   }
 
-  /// A write, and what the draft shows after it. Runs the user's merge.
+  /// Returns a write with the value that the draft shows after it. Calls the user's merge closure.
   ///
-  /// - Parameter count: how often the key has been written.
+  /// - Parameter count: The number of earlier writes of the key.
   func shown(_ write: KeyWrite<Value>, of key: Key, count: UInt64) -> DraftState<Key, Value>.ShownWrite {
     let own = state.withLock { $0.ownReading(of: key)?.value }
-    // A value that cannot be merged is shown as it is. The save throws.
+    // A value that cannot be merged is shown unmerged. The save throws then.
     let shown = write.value(over: own) { incoming, earlier in
       guard let merge, let earlier else { return incoming }
       return (try? merge(earlier, incoming)) ?? incoming
@@ -136,7 +150,7 @@ extension Draft {
     return DraftState.ShownWrite(key: key, count: count, write: write, shown: shown)
   }
 
-  /// Begins to watch a key below, the first time that it is read or written here, or by a draft of this one.
+  /// Watches a key below, before its first read or write in this draft or in a draft of this one.
   func see(_ key: Key) {
     guard state.withLock({ !$0.hasSeen(key) }) else { return }
     let version = parent.watch(key)
@@ -151,15 +165,16 @@ extension Draft {
 // MARK: Saving
 
 extension Draft {
-  /// Saves what was written into what is below: all of it, or nothing.
+  /// Saves all writes into the layer below, or nothing.
   ///
-  /// Returns when it is readable there; ``commit(onConflict:context:)`` waits for the disk. Throws `CisternError` as
-  /// ``Cache/batch(context:_:)`` does, with ``CisternError/Code/conflict`` where the policy is to throw: its cause is a
-  /// ``DraftConflictError`` with the keys. The draft keeps its writes then, and can be saved by another policy.
+  /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
   /// - Parameters:
-  ///   - policy: what becomes of keys that changed below.
-  ///   - context: who writes, for ``Change/context``.
+  ///   - policy: The resolution of conflicts, which are keys that changed below.
+  ///   - context: The identity of the writer, for ``Change/context``.
+  /// - Throws: `CisternError`, as ``Cache/batch(context:_:)`` does. If the policy is to throw, conflicts throw
+  ///   ``CisternError/Code/conflict``, with a ``DraftConflictError`` as the cause. In all cases, the draft keeps its
+  ///   writes and can be saved again, for example with another policy.
   public func save(
     onConflict policy: DraftConflictPolicy<Key, Value> = .throw, context: WriterContext? = nil
   ) throws(CisternError) {
@@ -167,8 +182,15 @@ extension Draft {
     _ = try push(policy, context: context)
   }
 
-  /// Saves, as ``save(onConflict:context:)`` does, and returns when it is on disk. A draft of a draft is not: it saves into
-  /// that one's memory.
+  /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
+  ///
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft.
+  ///
+  /// - Parameters:
+  ///   - policy: The resolution of conflicts, which are keys that changed below.
+  ///   - context: The identity of the writer, for ``Change/context``.
+  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk fails. After a disk failure,
+  ///   the values are saved in memory and the draft no longer has the writes.
   public nonisolated(nonsending) func commit(
     onConflict policy: DraftConflictPolicy<Key, Value> = .throw, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -176,7 +198,7 @@ extension Draft {
     try await parent.waitForCommit(try push(policy, context: context))
   }
 
-  /// The keys that were written and have changed below since. Others may change before a save.
+  /// The written keys that have changed below. More keys may change before a save.
   public var conflicts: [Key] {
     let snapshot = state.withLock { $0 }
     return snapshot.batch.keys.filter { parent.isConflict($0, of: snapshot) }

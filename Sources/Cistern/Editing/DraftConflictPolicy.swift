@@ -1,4 +1,5 @@
-/// What becomes of a key that a draft wrote, and that has changed below the draft since it first read or wrote it.
+/// The resolution of conflicts: the result for a key that the draft wrote and that has changed below since the draft
+/// first used it.
 public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   enum Decision: Sendable {
     case theirs
@@ -9,18 +10,20 @@ public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Se
 
   let decision: Decision
 
-  /// It stays as it is below; the draft's write of it is dropped.
+  /// Keeps the value below, and drops the draft's write of the key.
   public static var theirs: DraftConflictPolicy { DraftConflictPolicy(decision: .theirs) }
 
-  /// It gets what the draft wrote.
+  /// Applies the draft's write.
   public static var mine: DraftConflictPolicy { DraftConflictPolicy(decision: .mine) }
 
-  /// Nothing is saved, and the save throws.
+  /// Saves nothing and throws.
   public static var `throw`: DraftConflictPolicy { DraftConflictPolicy(decision: .throw) }
 
-  /// It gets what `resolve` makes of both; nil removes it. When it throws, nothing is saved, and the save throws.
+  /// Stores the value that `resolve` returns, or removes the key if it returns nil. If `resolve` throws, nothing is
+  /// saved and the save throws.
   ///
-  /// Called outside all locks, and again if the key changes once more meanwhile.
+  /// - Parameter resolve: A closure that combines both values. It is called outside all locks, and again if the key
+  ///   changes during the call.
   public static func merge(
     _ resolve: @escaping @Sendable (DraftConflict<Key, Value>) throws -> Value?
   ) -> DraftConflictPolicy {
@@ -29,7 +32,7 @@ public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Se
 
   var isMerge: Bool { if case .merge = decision { true } else { false } }
 
-  /// Throws with all keys that are in conflict, where that is the policy.
+  /// If the policy is to throw, throws an error with all keys in conflict.
   func check(_ draft: DraftState<Key, Value>, isConflict: (Key) -> Bool) throws(CisternError) {
     guard case .throw = decision else { return }
     let keys = draft.batch.keys.filter { isConflict($0) }
@@ -37,19 +40,20 @@ public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Se
   }
 }
 
-/// A key that was changed both in a draft and below it.
+/// A key that changed both in a draft and below it.
 public struct DraftConflict<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The key.
   public let key: Key
-  /// The value that the draft first read; nil where there was none, or the draft wrote the key without having read it.
+  /// The value that the draft first read. It is nil if the key was absent, or if the draft wrote the key without
+  /// reading it.
   public let original: Value?
-  /// The value that is below the draft now; nil where it was removed.
+  /// The present value below the draft, or nil if the key was removed.
   public let theirs: Value?
-  /// The value that the draft has; nil where it removed it.
+  /// The draft's value, or nil if the draft removed the key.
   public let mine: Value?
 }
 
-/// The cause of a `CisternError` that a draft's save throws when it has conflicts.
+/// The cause of a `CisternError` that a draft's save throws for conflicts.
 public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
   /// The keys that the draft wrote and that have changed below it.
   public let keys: [Key]

@@ -1,25 +1,26 @@
-/// What a draft lies over.
+/// The layer below a draft: a cache or another draft.
 protocol DraftParent<Key, Value>: AnyObject, Sendable {
   associatedtype Key: Hashable & Sendable
   associatedtype Value: Sendable
 
-  /// The cache's.
+  /// The merge closure of the cache.
   var merge: (@Sendable (Value, Value) throws -> Value)? { get }
-  /// The cache's.
+  /// The comparison of the cache.
   var isEqual: (@Sendable (Value, Value) -> Bool)? { get }
 
-  /// The confirmed value of a key.
+  /// Returns the confirmed value of a key.
   ///
-  /// - Parameter isByUser: whether the user gets it.
+  /// - Parameter isByUser: Whether the value is returned to the user.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
-  /// Counts the key's changes until ``unwatch(_:)``; the count now.
+  /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the present count.
   func watch(_ key: Key) -> UInt64
   func unwatch(_ key: Key)
-  /// The draft has saved a key that it goes on to watch. A removal of the saved value by one of its tags is a change.
+  /// Notifies the parent that the draft saved a key and continues to watch it. A later removal of the saved value by
+  /// tag then counts as a change.
   func follow(_ key: Key)
-  /// The count of changes of a key that is watched.
+  /// Returns the number of changes of a watched key.
   func version(of key: Key) -> UInt64
-  /// Takes all that a draft wrote, or nothing.
+  /// Applies all writes of a draft, or none.
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key>
@@ -28,15 +29,15 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError)
 }
 
-/// The effect of a save below.
+/// The result of a save in the layer below.
 struct SavedDraft<Key: Hashable & Sendable>: Sendable {
   let outcome: WriteOutcome
-  /// The counts of changes of the draft's keys, with its own.
+  /// The numbers of changes of the draft's keys after the save, including its own.
   let versions: [Key: UInt64]
 }
 
 extension DraftParent {
-  /// Whether a key has changed since the draft first saw it.
+  /// Returns whether a key has changed since the draft first used it.
   func isConflict(_ key: Key, of draft: DraftState<Key, Value>) -> Bool {
     draft.isConflict(key, version: version(of: key), isEqual: isEqual) { read(key, isByUser: false).value }
   }
@@ -45,7 +46,7 @@ extension DraftParent {
 extension Draft: DraftParent {
   func watch(_ key: Key) -> UInt64 {
     while true {
-      // This draft must see the key, too: it finds changes below itself when it is saved.
+      // This draft must watch the key as well, because it looks for changes below when it is saved.
       see(key)
       if let version = state.withLock({ $0.watch(key) }) { return version }
     }

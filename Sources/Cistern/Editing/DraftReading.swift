@@ -1,20 +1,21 @@
-/// A value as a draft reads it: the confirmed one, without unconfirmed edits.
+/// A confirmed value, without unconfirmed edits, as a draft reads it.
 struct DraftReading<Value: Sendable>: Sendable {
-  /// The value; nil for none.
+  /// The value, or nil if the key is absent.
   let value: Value?
-  /// The tags that were named when it was stored.
+  /// The tags that the write of the value named.
   let tags: [String]
 }
 
-/// How a key was below a draft when the draft first saw it.
+/// The state of a key below a draft when the draft first used the key.
 struct DraftBase<Value: Sendable>: Sendable {
-  /// The count of changes below. Changes since then are in conflict with what the draft writes.
+  /// The number of changes below. A later change conflicts with the draft's write.
   var version: UInt64
-  /// The value below at that count, where it is known. A later value would conceal a conflict.
+  /// The value below at this version, if it is known. A value of a later version must not be stored here, because it
+  /// would hide a conflict.
   var baseline: DraftReading<Value>?
   /// The value that the user first read.
   var read: DraftReading<Value>?
-  /// How many drafts of this one have seen the key through it.
+  /// The number of drafts of this one that use the key.
   var childCount = 0
   /// Whether this draft itself has read or written the key.
   var isOwn = false
@@ -23,6 +24,6 @@ struct DraftBase<Value: Sendable>: Sendable {
     self.version = version
   }
 
-  /// Whether nothing depends on it, beside what the draft writes.
+  /// Whether only a write of this draft can still need the base.
   var isUnneeded: Bool { childCount == 0 && !isOwn }
 }

@@ -1,10 +1,10 @@
 extension DraftState {
-  /// Whether the key has changed below since it was first seen. Runs the user's comparison.
+  /// Returns whether the key has changed below since the draft first used it. Calls the user's comparison.
   ///
   /// - Parameters:
-  ///   - version: the count of changes below.
-  ///   - isEqual: the cache's; with one, a value that equals the first one is no change.
-  ///   - theirs: looks up the value below.
+  ///   - version: The number of changes below.
+  ///   - isEqual: The cache's comparison. If it is present, a value that equals the first one is not a change.
+  ///   - theirs: A closure that returns the value below.
   func isConflict(
     _ key: Key, version: UInt64, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
   ) -> Bool {
@@ -17,11 +17,12 @@ extension DraftState {
     }
   }
 
-  /// The write of a key that the policy decides on; nil to leave the key unchanged below. Runs the policy's merge.
+  /// Returns the write of a key after the policy resolved a conflict, or nil to keep the value below. Calls the
+  /// policy's merge closure.
   ///
   /// - Parameters:
-  ///   - theirs: the value below; needed if the policy merges, or if the cache has an `isEqual`.
-  ///   - version: the count of changes below, as of that value.
+  ///   - theirs: The value below. It is required if the policy merges, or if the cache has an `isEqual`.
+  ///   - version: The number of changes below at the time of that value.
   func write(
     of key: Key, over theirs: Value?, version: UInt64, isEqual: ((Value, Value) -> Bool)?,
     _ policy: DraftConflictPolicy<Key, Value>
@@ -44,7 +45,7 @@ extension DraftState {
           location: "saving a draft, key \(key)", cause: error)
       }
       guard let resolved else { return .remove }
-      // It is stored as the draft's own value would be.
+      // The resolved value is stored in the same way as the draft's own value.
       if case .merge(let writes) = mine, writes.replaces {
         return .merge(MergedWrites([resolved], writes.storing, replaces: true))
       }

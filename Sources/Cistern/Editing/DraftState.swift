@@ -1,14 +1,14 @@
-/// The content of a draft: its writes, and the base of each key that it has seen. Pure; guarded by the draft's lock.
+/// The writes of a draft, and the base of each key that it has used. It is pure, and the draft's lock guards it.
 ///
-/// Values that are taken out are returned, for the draft to free outside the lock.
+/// Values that are taken out are returned, so that the draft can release them outside the lock.
 struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Write = KeyWrite<Value>
 
   private(set) var batch: Batch<Key, Value>
-  /// The values that the draft shows of keys with several writes, in a cache that merges.
+  /// The values that the draft shows for keys with several writes, in a cache that merges.
   private var mergedValues: [Key: Value] = [:]
   private var bases: [Key: DraftBase<Value>] = [:]
-  /// Counts the writes of each key, for drafts of this one and for saves under way.
+  /// The number of writes of each key. Drafts of this one and concurrent saves compare it.
   private var writeCounts: [Key: UInt64] = [:]
 
   init(layering: WriteLayering) {
@@ -19,19 +19,19 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func hasSeen(_ key: Key) -> Bool { bases[key] != nil }
   func writeCount(of key: Key) -> UInt64 { writeCounts[key] ?? 0 }
 
-  /// The count of changes below when the draft first saw the key.
+  /// Returns the number of changes below when the draft first used the key.
   func seenVersion(of key: Key) -> UInt64? { bases[key]?.version }
 
-  /// The value below when the draft first saw the key; nil if it is not known.
+  /// Returns the value below when the draft first used the key, or nil if it is unknown.
   func baseline(of key: Key) -> DraftReading<Value>? { bases[key]?.baseline }
 
-  /// The value that the user first read below.
+  /// Returns the value below that the user first read.
   func firstRead(of key: Key) -> DraftReading<Value>? { bases[key]?.read }
 
-  /// The tags of the value below, as far as the draft has looked at it.
+  /// Returns the tags of the value below, as far as the draft has read it.
   func tags(below key: Key) -> [String] { (bases[key]?.read ?? bases[key]?.baseline)?.tags ?? [] }
 
-  /// The key as the draft has written it; nil if it has not.
+  /// Returns the value that the draft wrote, or nil if it did not write the key.
   func ownReading(of key: Key) -> DraftReading<Value>? {
     guard let write = batch.writes[key] else { return nil }
     let tags: [String]
@@ -50,39 +50,40 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: Seeing
 
 extension DraftState {
-  /// The key is read or written for the first time; false if another caller came first.
+  /// Adds the base of a key before its first use. Returns false if another caller was first.
   mutating func see(_ key: Key, version: UInt64) -> Bool {
     if bases[key] != nil { return false }
     bases[key] = DraftBase(version: version)
     return true
   }
 
-  /// The draft itself reads or writes the key; false if the key was not seen.
+  /// Records that the draft itself uses the key. Returns false if the key has no base.
   mutating func noteOwnUse(of key: Key) -> Bool {
     guard bases[key] != nil else { return false }
     bases[key]?.isOwn = true
     return true
   }
 
-  /// Notes a value that was read below. The first one counts. Frees nothing.
+  /// Records a value that was read below. Only the first one counts, and no value is released.
   ///
   /// - Parameters:
-  ///   - version: the count of changes below after that; nil where it does not matter.
-  ///   - isByUser: whether the user gets the value.
+  ///   - version: The number of changes below after the read, or nil if no comparison needs it.
+  ///   - isByUser: Whether the value is returned to the user.
   mutating func note(_ reading: DraftReading<Value>, of key: Key, version: UInt64?, isByUser: Bool) {
     guard let base = bases[key] else { return }
     if isByUser, base.read == nil { bases[key]?.read = reading }
     if base.baseline == nil, base.version == version { bases[key]?.baseline = reading }
   }
 
-  /// A draft of this one has seen the key: its base stays until that draft has no use for it. Nil if the key was not seen.
+  /// Records that a draft of this one uses the key, which keeps its base. Returns the number of writes, or nil if the
+  /// key has no base.
   mutating func watch(_ key: Key) -> UInt64? {
     guard bases[key] != nil else { return nil }
     bases[key]?.childCount += 1
     return writeCount(of: key)
   }
 
-  /// A draft of this one has no use for the key any more; whether this one has none either.
+  /// Records that a draft of this one no longer uses the key. Returns whether this draft no longer uses it either.
   mutating func unwatch(_ key: Key) -> (isUnseen: Bool, former: DraftBase<Value>?) {
     bases[key]?.childCount -= 1
     guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return (false, nil) }
@@ -93,19 +94,19 @@ extension DraftState {
 // MARK: Writing
 
 extension DraftState {
-  /// The values that a write replaces.
+  /// The values that a write replaces, which the caller must release outside the lock.
   typealias Replaced = (write: Write?, shown: Value?)
 
   /// A write, and the value that the draft shows after it.
   struct ShownWrite: Sendable {
     let key: Key
-    /// How often the key had been written when the value was made.
+    /// The number of writes of the key when `shown` was computed.
     let count: UInt64
     let write: Write
     let shown: Value?
   }
 
-  /// Takes writes, if none of their keys was written since their values were made; nil if one was.
+  /// Adds writes. Returns nil, and adds none, if any of their keys was written after its `shown` was computed.
   mutating func write(_ writes: [ShownWrite]) -> [Replaced]? {
     guard writes.allSatisfy({ writeCount(of: $0.key) == $0.count }) else { return nil }
     return writes.map { one in
@@ -119,9 +120,10 @@ extension DraftState {
     }
   }
 
-  /// Drops all writes. For drafts of this one that is a change of their keys. The bases that these drafts use stay.
+  /// Drops all writes, which is a change of their keys for drafts of this one. Keeps the bases that these drafts use.
   ///
-  /// - Returns: the state as it was, to be freed; and the keys that the draft has no use for any more.
+  /// - Returns: The former state, which the caller must release outside the lock, and the keys that the draft no
+  ///   longer uses.
   mutating func empty() -> (former: DraftState, unseen: [Key]) {
     let former = self
     for key in batch.keys { writeCounts[key, default: 0] += 1 }
@@ -139,11 +141,12 @@ extension DraftState {
     return (former, unseen)
   }
 
-  /// The writes of `saved`, an earlier state of this one, are below now. Later writes stay.
+  /// Removes the writes of `saved`, an earlier state of this one, after a save applied them below. Keeps later
+  /// writes.
   ///
-  /// - Parameter versions: the counts of changes below, as the save left them.
-  /// - Returns: the state as it was, to be freed; the keys that the draft has no use for any more; and the saved ones that it
-  ///   goes on to watch.
+  /// - Parameter versions: The numbers of changes below after the save.
+  /// - Returns: The former state, which the caller must release outside the lock. Also the keys that the draft no
+  ///   longer uses, and the saved keys that it still watches.
   mutating func endSaving(
     _ saved: DraftState, versions: [Key: UInt64]
   ) -> (former: DraftState, unseen: [Key], followed: [Key]) {
@@ -158,7 +161,7 @@ extension DraftState {
     var followed: [Key] = []
     for (key, base) in former.bases {
       let isWritten = batch.writes[key] != nil
-      // Seen during the save.
+      // The draft first used the key during the save, so its base must stay.
       if !saved.hasSeen(key) { continue }
       if !isWritten, base.childCount == 0 {
         bases[key] = nil
@@ -166,7 +169,7 @@ extension DraftState {
         continue
       }
       bases[key]?.isOwn = isWritten
-      // The draft's own save is not in conflict with its later writes.
+      // The draft's own save must not conflict with its later writes.
       if let version = versions[key] {
         followed.append(key)
         bases[key]?.version = version

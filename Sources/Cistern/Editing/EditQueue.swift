@@ -1,11 +1,11 @@
 /// The optimistic edits of one key: functions over the confirmed value, in the order in which they were made. Pure.
 ///
-/// What is shown is what the pending edits, one after the other, make of the confirmed value. An edit that is confirmed
-/// enters the confirmed value, one that is withdrawn goes, and in either case the others are applied anew: each is
-/// kept or lost by itself. Confirmed edits enter in the order of their confirmations, which is the order in which
-/// whoever confirms them took them.
+/// The shown value is the result of applying all pending edits to the confirmed value, one after the other. A
+/// confirmed edit becomes part of the confirmed value, and a failed edit is withdrawn. In both cases, the other edits
+/// are applied again, and each one succeeds or fails separately. Edits become part of the confirmed value in the
+/// order of their confirmations, which should be the order in which the origin applied them.
 ///
-/// It calls the user's functions: outside all locks.
+/// The queue calls the user's functions, so it must be used outside all locks.
 struct EditQueue<Value: Sendable>: Sendable {
   typealias Change = @Sendable (Value?) -> Value?
 
@@ -14,47 +14,47 @@ struct EditQueue<Value: Sendable>: Sendable {
     let change: Change
   }
 
-  /// The confirmed value; nil where there is none.
+  /// The confirmed value, or nil if the key is absent.
   private(set) var base: Value?
-  /// Edits that are neither confirmed nor withdrawn.
+  /// The edits that are neither confirmed nor withdrawn.
   private(set) var pending: [Edit] = []
 
   init(base: Value?) {
     self.base = base
   }
 
-  /// Whether no edit is pending: what is shown is confirmed.
+  /// Whether no edit is pending, so that the shown value is confirmed.
   var isSettled: Bool { pending.isEmpty }
 
   func contains(_ number: UInt64) -> Bool { pending.contains { $0.number == number } }
 
-  /// What is shown. Applies every pending edit.
+  /// Returns the shown value. Applies every pending edit.
   func shown() -> Value? { pending.reduce(base) { value, edit in edit.change(value) } }
 
-  /// An edit is made: it comes after those that are pending.
+  /// Adds an edit after the pending ones.
   mutating func add(_ edit: Edit) {
     pending.append(edit)
   }
 
-  /// Another value is confirmed, by a load, a set, or whoever else writes the key.
+  /// Replaces the confirmed value after a load, a set or another write of the key.
   mutating func replaceBase(by value: Value?) {
     base = value
   }
 
-  /// An edit is confirmed, as it was made.
+  /// Confirms an edit with the value that it produces.
   mutating func confirm(_ number: UInt64) {
     guard let edit = pending.first(where: { $0.number == number }) else { return }
     confirm(number, by: edit.change(base))
   }
 
-  /// An edit is confirmed, by this value in place of its own.
+  /// Confirms an edit with another value, for example the one that the origin returned.
   mutating func confirm(_ number: UInt64, by value: Value?) {
     guard contains(number) else { return }
     base = value
     withdraw(number)
   }
 
-  /// An edit failed.
+  /// Removes a failed edit.
   mutating func withdraw(_ number: UInt64) {
     pending.removeAll { $0.number == number }
   }

@@ -1,19 +1,19 @@
 import Locking
 import Synchronization
 
-/// The keys of a cache that unconfirmed edits lie over.
+/// The keys of a cache with unconfirmed edits.
 ///
-/// Storage around ``EditQueue``. Changed inside the critical section of the key's shard, so that what is here and what
-/// memory shows change together; its own lock is taken inside that.
+/// This class stores an ``EditQueue`` for each key. Changes are made inside the critical section of the key's shard,
+/// so that the edits and the shown value change together. The lock of this class is acquired inside that section.
 @usableFromInline
 final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// A key with edits that are not settled.
+  /// A key with pending edits.
   @usableFromInline
   struct Edited: Sendable {
     var queue: EditQueue<Value>
-    /// What the queue shows, computed outside all locks.
+    /// The value that the queue shows, which was computed outside all locks.
     @usableFromInline var shown: Value? = nil
-    /// How long the confirmed value is good for.
+    /// The lifetime of the confirmed value.
     @usableFromInline var timing: Timing
   }
 
@@ -23,7 +23,8 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   init() {}
 
-  /// One load; who begins an edit meanwhile is seen in the critical section.
+  /// Whether no key has edits. Reads one atomic counter; the critical section of a key detects an edit that begins
+  /// concurrently.
   @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
@@ -32,10 +33,12 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }
 
-  /// All keys that edits lie over. O(n) for n of these.
+  /// The keys with edits. O(n) for n keys with edits.
   var keys: [Key] { edited.withLock { Array($0.keys) } }
 
-  /// Inside the key's critical section. Answers what was there, to be freed outside of it.
+  /// Replaces the edits of a key. Must be called inside the key's critical section.
+  ///
+  /// - Returns: The former edits, which the caller must release outside that section.
   @usableFromInline
   func set(_ new: Edited?, for key: Key) -> Edited? {
     edited.withLock { edited in
@@ -46,8 +49,10 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Inside the critical sections of all shards. Answers what was removed, to be freed outside of them. O(n) for n keys that
-  /// edits lie over.
+  /// Removes the edits of all keys that match. Must be called inside the critical sections of all shards.
+  ///
+  /// - Returns: The removed edits, which the caller must release outside these sections.
+  /// - Complexity: O(n) for n keys with edits.
   @usableFromInline
   func removeAll(where isRemoved: (Key, Edited) -> Bool) -> [Edited] {
     edited.withLock { edited in
@@ -58,7 +63,9 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Inside the critical sections of all shards. Answers what was there, to be freed outside of them.
+  /// Removes all edits. Must be called inside the critical sections of all shards.
+  ///
+  /// - Returns: The former edits, which the caller must release outside these sections.
   @usableFromInline
   func removeAll() -> [Key: Edited] {
     edited.withLock { edited in

@@ -1,22 +1,22 @@
 /// The write of a key in a batch or a draft. Pure.
 @usableFromInline
 enum KeyWrite<Value: Sendable>: Sendable {
-  /// The key gets this value, merged with the cached one if the cache merges.
+  /// Stores the value, merged with the cached one if the cache merges.
   case store(Value, Storing)
-  /// The key is removed.
+  /// Removes the key.
   case remove
-  /// The key gets several values, merged one after the other.
+  /// Stores several values that are merged one after the other.
   case merge(MergedWrites<Value>)
 }
 
 /// The values that were set for a key one after the other, in a cache that merges.
 @usableFromInline
 struct MergedWrites<Value: Sendable>: Sendable {
-  /// Whether the key is removed first: the values are not merged with the cached one.
+  /// Whether the key is removed first, so that the values are not merged with the cached one.
   @usableFromInline let replaces: Bool
-  /// The oldest first; at least one.
+  /// The values, oldest first. There is at least one.
   @usableFromInline let values: [Value]
-  /// The terms of the outcome.
+  /// The write options of the merged value.
   @usableFromInline let storing: Storing
 
   @usableFromInline
@@ -26,26 +26,26 @@ struct MergedWrites<Value: Sendable>: Sendable {
     self.replaces = replaces
   }
 
-  /// These, and the others after them.
+  /// Returns these values, followed by later ones.
   @usableFromInline
   func followed(by later: [Value], _ storing: Storing) -> MergedWrites {
     MergedWrites(values + later, storing.keepingTags(of: self.storing), replaces: replaces)
   }
 }
 
-/// The meaning of a write for an earlier one of the same key, in the same batch or draft.
+/// The effect of a write on an earlier write of the same key, in the same batch or draft.
 @usableFromInline
 enum WriteLayering: Sendable {
-  /// It replaces that.
+  /// The write replaces the earlier one.
   case replaces
-  /// It replaces that, and is made of its value: the tags stay unless new ones are named.
+  /// The write replaces the earlier one but is derived from its value, so it keeps the tags unless it names tags.
   case edits
-  /// It is merged with that.
+  /// The value is merged with the earlier one.
   case merges
 }
 
 extension KeyWrite {
-  /// The sum of both writes, this one being the later.
+  /// Returns the combination of an earlier write and this one.
   @usableFromInline
   func following(_ earlier: KeyWrite, _ layering: WriteLayering) -> KeyWrite {
     switch (self, earlier) {
@@ -76,11 +76,11 @@ extension KeyWrite {
     }
   }
 
-  /// The value that the write leaves; nil where it removes the key. Runs the user's merge.
+  /// Returns the value after the write, or nil if the write removes the key. Calls the user's merge closure.
   ///
   /// - Parameters:
-  ///   - present: the value that it is merged with; nil for none.
-  ///   - merged: merges a value over an earlier one.
+  ///   - present: The value to merge with, or nil for none.
+  ///   - merged: A closure that merges a value with an earlier one.
   @inlinable
   func value<Failure: Error>(
     over present: Value?, _ merged: (_ incoming: Value, _ earlier: Value?) throws(Failure) -> Value
@@ -95,7 +95,7 @@ extension KeyWrite {
     }
   }
 
-  /// The terms of the value.
+  /// The write options of the value.
   @inlinable
   var storing: Storing {
     switch self {
@@ -105,7 +105,7 @@ extension KeyWrite {
     }
   }
 
-  /// Whether the write replaces the cached value in a cache that merges, too.
+  /// Whether the write replaces the cached value even in a cache that merges.
   @inlinable
   var replaces: Bool {
     switch self {

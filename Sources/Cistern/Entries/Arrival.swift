@@ -1,4 +1,4 @@
-/// What a write puts in the place of an entry.
+/// A value that is ready to be written into an entry, with its cost and its deadlines.
 @usableFromInline
 struct Arrival<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
@@ -12,7 +12,7 @@ struct Arrival<Value: Sendable>: Sendable {
     self.timing = timing
   }
 
-  /// Whether it is past its lifetime.
+  /// Returns whether the value is past its lifetime and within its grace period.
   @inlinable
   func isStale(at now: MonotonicTime) -> Bool {
     if case .stale = timing.freshness(at: now) { true } else { false }

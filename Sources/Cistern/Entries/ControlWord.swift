@@ -1,57 +1,61 @@
-/// Eight control bytes in a word, each about one slot: empty, freed, or seven bits of the hash of the key that is in it.
-/// All eight are looked at with a few operations on the word.
+/// Operations on the control word of a group: eight control bytes, one for each slot.
+///
+/// A control byte says that its slot is empty, that it was freed, or that it holds a key with these seven hash bits.
+/// A few operations on the word examine all eight bytes at once.
 @usableFromInline
 enum ControlWord {
-  /// Never taken since the table was built: a search ends here.
+  /// The byte of an empty slot. The search for a key ends at a group that contains one.
   @inlinable static var emptyByte: UInt64 { 0x80 }
-  /// Taken once, free now: a search goes on, an insertion may take it.
+  /// The byte of a freed slot. A search continues past it, and an insertion may reuse it.
   @inlinable static var freedByte: UInt64 { 0xFE }
   @inlinable static var allEmpty: UInt64 { 0x8080_8080_8080_8080 }
   @inlinable static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
   @inlinable static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
-  /// The byte for a key's hash.
+  /// Returns the control byte for a key's fingerprint.
   @inlinable
   static func byte(_ fingerprint: UInt32) -> UInt64 { UInt64(fingerprint & 0x7F) }
 
-  /// The byte for a key's hash, eight times.
+  /// Returns a word with the control byte for a fingerprint in all eight places.
   @inlinable
   static func pattern(_ fingerprint: UInt32) -> UInt64 { byte(fingerprint) &* lowBits }
 
-  /// The high bit of each byte that may be the pattern's. Some are set for a byte that follows a match without being
-  /// one; the keys tell.
+  /// Returns the high bit of each byte that may equal the pattern's byte.
+  ///
+  /// The result has no false negatives. The byte above a match can be a false positive, so the caller compares the
+  /// keys.
   @inlinable
   static func matches(_ word: UInt64, _ pattern: UInt64) -> UInt64 {
     let difference = word ^ pattern
     return (difference &- lowBits) & ~difference & highBits
   }
 
-  /// The high bit of each empty byte.
+  /// Returns the high bit of each empty byte.
   @inlinable
   static func empty(_ word: UInt64) -> UInt64 { word & ~(word &<< 6) & highBits }
 
-  /// The high bit of each byte that is empty or freed.
+  /// Returns the high bit of each byte that is empty or freed.
   @inlinable
   static func available(_ word: UInt64) -> UInt64 { word & highBits }
 
-  /// Whether the high bit of the byte at an offset is set.
+  /// Returns whether the high bit of the byte at an offset is set.
   @inlinable
   static func isSet(_ highBits: UInt64, at offset: Int) -> Bool {
     highBits &>> UInt64(truncatingIfNeeded: offset &* 8) & 0x80 != 0
   }
 
-  /// The word with another byte at an offset.
+  /// Returns the word with the byte at an offset replaced.
   @inlinable
   static func setting(_ byte: UInt64, at offset: Int, in word: UInt64) -> UInt64 {
     let shift = UInt64(truncatingIfNeeded: offset &* 8)
     return word & ~(0xFF &<< shift) | byte &<< shift
   }
 
-  /// The offsets of the slots that hold an entry.
+  /// Returns the offsets of the slots that hold an entry.
   @inlinable
   static func full(_ word: UInt64) -> Offsets { Offsets(bits: ~word & highBits) }
 
-  /// The offsets of bytes whose high bit is set, in order.
+  /// The offsets of the bytes whose high bit is set, in ascending order.
   @usableFromInline
   struct Offsets: Sequence, IteratorProtocol {
     @usableFromInline var bits: UInt64

@@ -1,5 +1,7 @@
-/// The life of one key's entry: a pure state machine. An event goes in; the new state, and what follows from it, come
-/// out. Locks, tasks, eviction and disk are elsewhere, and act on what this decides.
+/// The state of one key's entry: a pure state machine.
+///
+/// Each event returns the new state and the actions that follow. The machine holds no lock, starts no task and knows
+/// neither eviction nor disk. The storage around it applies its decisions.
 ///
 ///                  load              publish, set, promote
 ///     absent ───────────▶ inProgress ───────────▶ ready ─┐ hit, set
@@ -13,22 +15,27 @@
 ///        │                                        └───┘ load when stale or due
 ///        └──────────────────────────────────────────────────┘ remove, expire, evict
 ///
-/// Identity: a flight publishes, fails or is abandoned only in the entry that still names it. Whatever happened to the
-/// key since (a removal, a set, a clear, another flight) has put something else in its place, and the flight is
-/// *disowned*: its own waiters get its result and nobody else does.
+/// - Invariant: A flight publishes, fails or is abandoned only in the entry that still refers to it. A removal, a
+///   set, a clear or another flight replaces that entry. The flight is then *disowned*: it gives its result to its
+///   own waiters and stores nothing.
 @usableFromInline
 enum Entry<Value: Sendable> {
-  /// Once a load found nothing usable, until its flight lands, fails or is abandoned, or until the key is written.
+  /// The key has a flight and no value.
+  ///
+  /// The state ends when the flight completes, fails or is abandoned, or when the key is written.
   case inProgress(Flight<Value>)
-  /// Once a value was published, set or promoted, until it is replaced, removed or evicted, is refreshed, or is gone.
+  /// The key has a value and no flight.
+  ///
+  /// The state ends when the value is replaced, removed, evicted or expired, or when a load starts a refresh.
   case ready(Held<Value>)
-  /// Once a load found a value that is stale or due, until the flight that it started ends, or the key is written. Who
-  /// accepts the value has it meanwhile.
+  /// The key has a stale or refresh-due value and a flight that fetches a newer one.
+  ///
+  /// The state ends when the flight ends or the key is written. Until then, loads that accept the value get it.
   case refreshing(Refreshing<Value>)
 }
 
 extension Entry {
-  /// The value that it holds, and what is known of it.
+  /// The value in memory, with its deadlines and its residency.
   @inlinable
   var held: Held<Value>? {
     switch self {
@@ -38,9 +45,10 @@ extension Entry {
     }
   }
 
-  /// The value of an entry without a flight, where nothing follows from returning it and no invalidation is newer.
+  /// Returns the value if the entry has no flight, the value is fresh, and reading it has no other effect.
   ///
-  /// A method, so that the entry is read in place: a caller that took its parts copied all of them first.
+  /// Returns nil if the entry was not yet compared with the shard's newest invalidation. This is a method so that the
+  /// compiler reads the entry in place; a caller that took its parts would copy all of them first.
   @inlinable
   @inline(__always)
   func simplyFreshValue(at now: MonotonicTime, era: Era) -> Value? {
@@ -48,15 +56,15 @@ extension Entry {
     return held.value
   }
 
-  /// Whether it holds a value: then it has a cost, and a place in the order of eviction.
+  /// Whether the entry holds a value. Only such an entry has a cost and a place in the eviction order.
   @inlinable
   var isReady: Bool { if case .inProgress = self { false } else { true } }
 
-  /// Whether it holds a value and has a flight.
+  /// Whether the entry holds a value and has a flight.
   @inlinable
   var isRefreshing: Bool { if case .refreshing = self { true } else { false } }
 
-  /// The flight that may publish into it.
+  /// The flight that may publish into the entry.
   @inlinable
   var flight: Flight<Value>? {
     switch self {
@@ -66,7 +74,7 @@ extension Entry {
     }
   }
 
-  /// The same entry with this in the place of the value that it holds; one that holds none stays as it is.
+  /// Returns the entry with its value replaced. An entry without a value stays the same.
   @inlinable
   func replacingHeld(_ held: Held<Value>) -> Entry {
     switch self {
@@ -80,28 +88,40 @@ extension Entry {
 // MARK: Loading
 
 extension Entry {
-  /// What a load finds.
+  /// The result of a load.
   @usableFromInline
   enum LoadDecision {
-    /// A value to return.
+    /// The load returns this value.
     case hit(Value, isStale: Bool)
-    /// A value to return, and a new flight without waiters that brings a newer one.
+    /// The load returns this value and starts the new flight, which has no waiters and fetches a newer value.
     case refresh(Value, Flight<Value>, isStale: Bool)
-    /// A flight to wait for, as the waiter with this number; its work is to be raised where a priority is given. Beside
-    /// it, what to return where it fails or takes too long.
+    /// The load waits for this flight, as the waiter with this number.
+    ///
+    /// The caller raises the priority of the flight's work if `raiseTo` is given. The load returns `instead` if the
+    /// flight fails or takes too long.
     case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, instead: Fallback<Value>?)
-    /// Nothing usable: a new flight, with its first waiter, took the place of what was there. The second tier can only
-    /// have something better where memory had nothing.
+    /// The load leads a new flight, as its first waiter.
+    ///
+    /// `looksBehind` says whether the leader first looks in the second tier. It is true only if memory had no value:
+    /// otherwise the second tier has no better one.
     case lead(Flight<Value>, waiter: Int, instead: Fallback<Value>?, looksBehind: Bool)
-    /// A flight that would be joined, but whose leader does not look in the second tier: the load must look there first.
+    /// The load must look in the second tier before it joins this flight, because the flight's leader does not look
+    /// there.
     case lookBehind(Flight<Value>)
-    /// Nothing usable, and nothing may be fetched.
+    /// Memory has no usable value, and the load must not fetch one.
     case notCached
-    /// A value past its time. It is still there: its end has to be announced first.
+    /// The value is past its grace period. The entry still holds it, because its end must be announced first.
     case expired
   }
 
-  /// Someone wants the value. `makeFlight` is called only where a new flight begins.
+  /// Decides how a load of the key continues.
+  ///
+  /// - Parameters:
+  ///   - entry: The key's entry. It changes if a flight begins.
+  ///   - now: The time of the load.
+  ///   - demand: The values that the load accepts.
+  ///   - priority: The priority of the calling task.
+  ///   - makeFlight: Creates a flight. Called only if the load starts one.
   @inlinable
   static func load(
     _ entry: inout Entry?, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
@@ -125,7 +145,8 @@ extension Entry {
     if case .inProgress(let flight) = entry, demand.looksBehind, !flight.isAheadOfSecondTier {
       return .lookBehind(flight)
     }
-    // One that was abandoned takes no waiters, and its end is on its way. A new flight need not wait for that.
+    // An abandoned flight takes no waiters, and its entry is about to be removed. A new flight need not wait for
+    // that.
     if let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
       return .join(flight, waiter: waiter, raiseTo: raised, instead: instead)
     }
@@ -149,18 +170,20 @@ extension Entry {
 // MARK: Writing
 
 extension Entry {
-  /// Whether a flight may bring its result: only into the entry that is still its own.
+  /// Returns whether a flight may publish into the entry: the entry still refers to that flight.
   @inlinable
   static func isOwn(_ flight: Flight<Value>, _ entry: Entry?) -> Bool { entry?.flight === flight }
 
   @inlinable
   static func isAbsent(_ entry: Entry?) -> Bool { if case nil = entry { true } else { false } }
 
-  /// Whether a write applies to the entry as it is.
+  /// Returns whether a write's condition holds for the entry.
   ///
   /// - Parameters:
-  ///   - stamp: the number of writes of the key so far, as its shard counts them.
-  ///   - watched: what is known of the key where somebody watches it.
+  ///   - condition: The condition of the write.
+  ///   - entry: The key's entry.
+  ///   - stamp: The key's current write version, as its shard counts it.
+  ///   - watched: The state of the key if a writer watches it.
   @inlinable
   static func permits(
     _ condition: WriteCondition<Value>, _ entry: Entry?, stamp: UInt32, watched: KeyVersions.Watched? = nil
@@ -177,9 +200,13 @@ extension Entry {
     }
   }
 
-  /// A value arrives, by a set, by promotion, or from a flight that may publish; nil where the key is to have nothing,
-  /// because it was removed, its value was refused, or it is past its time. A flight in progress is disowned, unless
-  /// what arrives is only shown over what the flight will bring.
+  /// Puts a value into the entry, or empties the entry if `held` is nil.
+  ///
+  /// The value comes from a set, from a promotion, or from a flight that may publish. It is nil if memory will hold
+  /// no value, for example after a removal.
+  ///
+  /// - Parameter keepsFlight: Whether the entry keeps a flight in progress. Otherwise, the flight is disowned. True
+  ///   for a promotion beside the flight, and for a value that unconfirmed edits show.
   @inlinable
   static func arrive(_ entry: inout Entry?, _ held: Held<Value>?, keepsFlight: Bool = false) {
     guard keepsFlight, let flight = entry?.flight else {
@@ -189,7 +216,7 @@ extension Entry {
     entry = held.map { .refreshing(Refreshing(held: $0, flight: flight)) } ?? .inProgress(flight)
   }
 
-  /// The value goes, because its time is up or its room is needed. A flight that was to refresh it goes on.
+  /// Removes the value because it expired or was evicted. A flight that refreshes the value continues.
   @inlinable
   static func lose(_ entry: inout Entry?) {
     switch entry {
@@ -199,11 +226,13 @@ extension Entry {
     }
   }
 
-  /// A flight ends with nothing to publish: it failed, or its last waiter left. Gone before any waiter runs, so that a
-  /// retry from a catch block starts a new flight. A value that it was to refresh stays.
+  /// Ends a flight that has no value to publish, because it failed or its last waiter left.
   ///
-  /// - Parameter retryFrom: when a value that stays is due for a refresh again; nil for as before.
-  /// - Returns: whether the entry was the flight's own, and has no flight now.
+  /// The flight leaves the entry before any waiter resumes, so that a retry from a `catch` block starts a new flight.
+  /// An older value stays.
+  ///
+  /// - Parameter retryFrom: When a remaining value becomes due for a refresh again; nil to keep its deadline.
+  /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @inlinable
   static func end(_ flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime? = nil) -> Bool {
     guard isOwn(flight, entry) else { return false }
@@ -211,10 +240,10 @@ extension Entry {
     return true
   }
 
-  /// A flight takes too long for one of its waiters. A value that it is to refresh is not due again before `retryFrom`; the
-  /// flight goes on.
+  /// Delays the next refresh, because a waiter's timeout expired. The flight continues.
   ///
-  /// - Returns: whether the entry is the flight's own.
+  /// - Parameter retryFrom: The earliest time at which an older value becomes due for a refresh again.
+  /// - Returns: Whether the entry belongs to the flight.
   @inlinable
   static func postponeRefresh(by flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime) -> Bool {
     guard isOwn(flight, entry) else { return false }
@@ -226,30 +255,33 @@ extension Entry {
   }
 }
 
-/// Under which condition a write applies to an entry.
+/// The condition under which a write applies to an entry.
 @usableFromInline
 enum WriteCondition<Value: Sendable> {
-  /// In any case: a removal.
+  /// The write always applies. Used by removals.
   case always
-  /// While no unconfirmed edit lies over the key: a set.
+  /// The write applies if the key has no unconfirmed edits. Used by sets.
   case unedited
-  /// While the key, which is watched, has this version still: what depends on the value that was read with it. And while
-  /// the entry is the flight's, where one is given.
+  /// The write applies if the watched key still has this version: the write depends on a value that was read with it.
+  /// If a flight is given, the entry must also belong to that flight.
   case unchanged(since: KeyVersions.Version, of: Flight<Value>? = nil)
-  /// While the entry is this flight's: what it brings.
+  /// The write applies if the entry belongs to this flight. Used by the flight's own result.
   case own(Flight<Value>)
-  /// While the key is absent, and was not written since a look-up gave this stamp: a promotion. What is promoted was read
-  /// after the invalidation with this number, and perhaps before later ones.
+  /// The write applies if the key is absent and still has this write version. Used by promotions.
+  ///
+  /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
   case untouched(stamp: UInt32, era: UInt64 = .max)
-  /// While the entry holds a value that is past its time, its grace included.
+  /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)
-  /// While the entry is this flight's and holds no value: a promotion that leaves the flight under way. The record was read
-  /// after the invalidation with this number, and perhaps before later ones.
+  /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
+  /// flight.
+  ///
+  /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
   case beside(Flight<Value>, era: UInt64)
 }
 
 extension WriteCondition {
-  /// The flight that brings the value.
+  /// The flight that fetched the value.
   @inlinable
   var flight: Flight<Value>? {
     switch self {
@@ -259,13 +291,13 @@ extension WriteCondition {
     }
   }
 
-  /// The flight that is told if the second tier loses a record that was read for this write.
+  /// The flight that is notified if the second tier loses the record that was read for this write.
   @usableFromInline
   var witness: Flight<Value>? {
     if case .beside(let flight, _) = self { flight } else { flight }
   }
 
-  /// Whether the value was fetched or read, not set.
+  /// Whether the value was fetched or read from the second tier. False for a value that a caller sets.
   @inlinable
   var brings: Bool {
     switch self {
@@ -274,7 +306,7 @@ extension WriteCondition {
     }
   }
 
-  /// The newest invalidation when the value began to be fetched or read; nil for one that is set now.
+  /// The invalidation version when the value's fetch or read began; nil for a value that a caller sets now.
   @inlinable
   var era: UInt64? {
     switch self {

@@ -1,7 +1,7 @@
-/// A flight that knows its entry, and takes it out when its last waiter has left.
+/// A flight that knows its entry, and removes the entry when the last waiter leaves.
 @usableFromInline
 final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value>, @unchecked Sendable {
-  // Sendable holds: all that it has of its own is constant and Sendable.
+  // Sendable holds: the properties that this class adds are constant and Sendable.
   @usableFromInline let key: Key
   @usableFromInline let hash: UInt64
   @usableFromInline let table: EntryTable<Key, Value>

@@ -1,4 +1,4 @@
-/// One key's part of a batch.
+/// The part of a batch that writes one key.
 @usableFromInline
 struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let key: Key
@@ -6,7 +6,7 @@ struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let condition: WriteCondition<Value>
   @usableFromInline let effect: WriteEffect
   @usableFromInline let edits: EditMark
-  /// What memory is to hold; nil for nothing.
+  /// The value for memory; nil if memory will not hold one.
   @usableFromInline var arrival: Arrival<Value>?
 
   @inlinable
@@ -23,12 +23,12 @@ struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
   }
 }
 
-/// What a batch did to one key, beside its entry.
+/// The effect of a batch on one key, in addition to the change of its entry.
 @usableFromInline
 struct BatchEffect {
   /// Whether the second tier holds the new value.
   @usableFromInline let isPersisted: Bool
-  /// Whether either tier does, for the statistics.
+  /// Whether either tier holds the new value, for the statistics.
   @usableFromInline let isStored: Bool
   /// Whether a value was removed, for the statistics.
   @usableFromInline let isRemoved: Bool
@@ -41,7 +41,7 @@ struct BatchEffect {
   }
 }
 
-/// Where a part of a batch goes. In the order of shards, in which they are entered.
+/// The shard of one part of a batch. Places are ordered by shard, because a batch locks the shards in that order.
 @usableFromInline
 struct PartPlace: Comparable {
   @usableFromInline let shard: Int
@@ -58,7 +58,9 @@ struct PartPlace: Comparable {
 }
 
 extension EntryTable {
-  /// Room in memory, reserved for a batch before its critical sections: inside them, no other entry can be evicted for it.
+  /// Room in memory that is reserved for a batch before its critical sections.
+  ///
+  /// Inside the critical sections the batch cannot evict other entries.
   @usableFromInline
   struct Reservation {
     @usableFromInline let cost: Int
@@ -71,9 +73,9 @@ extension EntryTable {
     }
   }
 
-  /// Takes from the parts the values that memory could never hold beside those before them.
+  /// Removes the values for which memory has no room in addition to the values of earlier parts.
   ///
-  /// - Returns: the room that the others need, and whether they are all.
+  /// - Returns: The room that the remaining values need, and whether all values remain.
   @inlinable
   func fit(_ parts: inout [BatchPart<Key, Value>]) -> (Reservation, isWhole: Bool) {
     let limit = budget.overallLimit
@@ -92,24 +94,31 @@ extension EntryTable {
     return (Reservation(cost: cost, count: count), isWhole)
   }
 
-  /// Reserves room that there can be, evicting others.
+  /// Reserves room, and evicts other entries until the room is available.
+  ///
+  /// The reservation must come from ``fit(_:)``, so that it is within the limits. Otherwise this function does not
+  /// return.
   @inlinable
   func reserve(_ reservation: Reservation) {
     while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictSomewhere() }
   }
 
+  /// Releases a reservation that no batch used.
   @inlinable
   func release(_ reservation: Reservation) {
     budget.release(cost: reservation.cost, count: reservation.count)
   }
 
-  /// Puts all parts into effect at once, or none, where the condition of one does not hold: no look-up sees some of
-  /// them. Uses up the reservation if it does.
+  /// Applies all parts, or none if the condition of one part does not hold.
+  ///
+  /// Every look-up sees either no part or all parts. If the parts are applied, the reservation is used up.
   ///
   /// - Parameters:
-  ///   - parts: one for each key, with room reserved for their values.
-  ///   - commit: run once inside the critical sections of all keys, before the entries change. Given what memory had of
-  ///     each; answers what becomes of each.
+  ///   - parts: One part for each key. The room for their values is reserved.
+  ///   - commit: Runs once inside the critical sections of all keys, before the entries change. It takes the value
+  ///     that memory held for each key and the oldest invalidation version among the shards, and returns the effect
+  ///     on each key.
+  /// - Returns: Whether the parts were applied.
   @inlinable
   func writeAll(
     _ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
@@ -117,14 +126,15 @@ extension EntryTable {
     let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].hash), number: $0) }.sorted()
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
-    // What leaves is let go of with `batch`, outside all locks.
+    // `batch` releases the removed entries at the end of the function, outside all locks.
     return withShards(of: places[...], parts, &batch, commit)
   }
 
+  /// The state of a batch between its checks and its changes.
   @usableFromInline
   struct BatchInEffect {
     @usableFromInline var had: [Held<Value>?]
-    /// The newest invalidation that every one of the shards knows of.
+    /// The lowest invalidation version among the locked shards.
     @usableFromInline var era = UInt64.max
     @usableFromInline var effects: [BatchEffect] = []
     @usableFromInline var leaving: [Entry<Value>?] = []
@@ -136,7 +146,8 @@ extension EntryTable {
     }
   }
 
-  /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
+  /// Locks the shards in ascending order and checks the conditions. Changes the entries in reverse order, before each
+  /// unlock.
   @inlinable
   func withShards(
     of places: ArraySlice<PartPlace>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
@@ -163,7 +174,7 @@ extension EntryTable {
     }
   }
 
-  /// Whether a part's condition holds; and what memory had of its key.
+  /// Returns whether a part's condition holds, and stores the value that memory held for its key in `had`.
   @inlinable
   func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout Held<Value>?) -> Bool {
     let fingerprint = Self.fingerprint(part.hash)
@@ -173,6 +184,7 @@ extension EntryTable {
       part.condition, entry, stamp: shard.stamp(of: fingerprint), watched: shard.versions[fingerprint])
   }
 
+  /// Applies one part of a batch to its shard, whose lock is held.
   @inlinable
   func put(
     _ part: BatchPart<Key, Value>, isPersisted: Bool, into shard: inout Shard<Key, Value>,
@@ -180,7 +192,7 @@ extension EntryTable {
   ) {
     let fingerprint = Self.fingerprint(part.hash)
     let number = shard.slots.find(part.key, fingerprint: fingerprint)
-    // What was reserved is for the whole of the new value: what the older one had is free, where it is replaced.
+    // The reservation covers the whole cost of the new value, so the room of the replaced value becomes free.
     if let number, shard.isLinked(number), part.arrival != nil {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }

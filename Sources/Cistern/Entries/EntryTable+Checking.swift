@@ -1,6 +1,7 @@
 extension EntryTable {
-  /// The counters of all shards and what they hold, as of one instant: all locks are held at once. Only misses are counted
-  /// without a lock.
+  /// Returns the counters and the contents of all shards at one instant, because it holds all locks at once.
+  ///
+  /// Only the count of misses can change during the call, because it is counted without a lock.
   func snapshot() -> Snapshot {
     var snapshot = Snapshot()
     shards.withAllShards { shard in
@@ -18,7 +19,9 @@ extension EntryTable {
     return snapshot
   }
 
-  /// The keys that memory holds a value of, shard by shard; and those that are being fetched for the first time, if asked for.
+  /// Returns the keys whose values memory holds, one shard after another.
+  ///
+  /// - Parameter includesInProgress: Whether the result includes keys that have a flight and no value.
   func keys(includingInProgress includesInProgress: Bool = false) -> [Key] {
     var keys: [Key] = []
     for index in 0..<shards.count {
@@ -31,18 +34,20 @@ extension EntryTable {
     return keys
   }
 
-  /// What a table has counted, and what it holds.
+  /// The counters and the contents of a table at one instant.
   struct Snapshot {
     var counters = ShardCounters()
-    /// The cost of the values held.
+    /// The total cost of the values in memory.
     var cost = 0
-    /// The number of values held.
+    /// The number of values in memory.
     var count = 0
-    /// The number of entries in progress.
+    /// The number of entries that have a flight, including entries that hold a value.
     var inProgressCount = 0
   }
 
-  /// Recounts everything. What does not add up, in words; empty where all is sound. For tests: it visits every entry.
+  /// Recounts the contents and describes each inconsistency. Returns an empty array if the table is consistent.
+  ///
+  /// For tests: visits every entry and holds all locks.
   func findings() -> [String] {
     var findings: [String] = []
     var cost = 0

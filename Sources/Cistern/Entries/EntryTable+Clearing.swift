@@ -1,15 +1,17 @@
 import Locking
 
 extension EntryTable {
-  /// Takes everything out at once: no look-up sees some of it. Flights in progress are disowned. O(1): the shards' tables
-  /// are taken away whole, and many entries are let go of behind, by a task.
+  /// Removes all entries at once: every look-up sees either all of them or none. Flights in progress are disowned.
+  ///
+  /// The function takes the shards' tables as a whole. A task destroys the entries later if there are many.
   ///
   /// - Parameters:
-  ///   - startBehind: runs what it is given soon, in a task.
-  ///   - commit: run once, inside the critical sections of all shards.
+  ///   - startBehind: Runs its argument soon, in a task.
+  ///   - commit: Runs once, inside the critical sections of all shards.
+  /// - Complexity: O(*s*) for *s* shards, plus the destruction of a small number of entries.
   @inlinable
   func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
-    // The old tables go outside the locks, with their values; the room for them is not made under these.
+    // Allocated before the locks are taken. The old tables and their values are destroyed outside the locks.
     let remains = Remains<Key, Value>(capacity: shards.count)
     var index = 0
     var entryCount = 0
@@ -25,22 +27,25 @@ extension EntryTable {
     } _: {
       commit()
     }
-    // Few take less time than a task.
+    // Below this number, destroying the entries costs less than starting a task.
     guard entryCount > 1_000 else { return remains.letGo() }
     startBehind { remains.letGo() }
   }
 }
 
-/// What is left of a cleared table. Let go of where it is asked to, whoever else still has a reference to this.
+/// The removed contents of a cleared table.
+///
+/// ``letGo()`` destroys the contents at a chosen time, even if other references to this object exist.
 @safe
 @usableFromInline
 final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: it is filled before anyone else has it, and let go of then, once.
+  // Sendable holds: one thread fills the object before it is shared. After that, only the single call of `letGo()`
+  // and the deinitializer change it.
   @usableFromInline let parts: UnsafeMutablePointer<Part>
-  /// The parts that have not been let go of.
+  /// The number of parts that are still initialized.
   @usableFromInline var count: Int
 
-  /// What is left of one shard.
+  /// The removed contents of one shard.
   @usableFromInline
   struct Part: ~Copyable {
     @usableFromInline var slots = SlotTable<Key, Value>()
@@ -50,7 +55,7 @@ final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Senda
     init() {}
   }
 
-  /// Makes room for what is left of so many shards.
+  /// Creates empty parts for this number of shards.
   @inlinable
   init(capacity: Int) {
     unsafe parts = .allocate(capacity: capacity)
@@ -66,12 +71,14 @@ final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Senda
 
   @inlinable
   func letGo() {
-    // All were initialised, and these have not been let go of.
+    // All parts are initialized by `init`, and `count` of them were not deinitialized since.
     unsafe parts.deinitialize(count: count)
     count = 0
   }
 
-  /// Takes what a shard holds, under its lock, and leaves an empty one. For each index below the capacity.
+  /// Takes the contents of a shard and leaves the shard empty. Called under the shard's lock.
+  ///
+  /// - Parameter index: The index of the part, below the capacity.
   @inlinable
   func take(from shard: inout Shard<Key, Value>, as index: Int) {
     unsafe swap(&parts[index].slots, &shard.slots)

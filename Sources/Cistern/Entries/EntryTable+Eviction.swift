@@ -1,13 +1,15 @@
 extension EntryTable {
-  /// The sum of the costs of what is held. Takes each shard's lock in turn.
+  /// The total cost of the values in memory. Reading it takes the locks of the shards one after another.
   var memoryCost: Int {
     (0..<shards.count).reduce(0) { sum, index in
       sum + shards.withShard(at: index) { $0.policy.total.cost }
     }
   }
 
-  /// Evicts until no more than this cost is held. The costs are added up again only when as much has gone as was too
-  /// much: what others bring meanwhile has to go, too.
+  /// Evicts entries until their total cost is at most `target`.
+  ///
+  /// Other threads may add entries during the call. The function therefore computes the total again after each excess
+  /// is evicted.
   func trim(toCost target: Int) {
     while true {
       var excess = memoryCost - max(0, target)
@@ -19,7 +21,10 @@ extension EntryTable {
     }
   }
 
-  /// Evicts one entry, from whichever shard has one, beginning anywhere, or with this one; its cost, or nil where none has.
+  /// Evicts one entry from any shard that holds one.
+  ///
+  /// - Parameter first: The index of the shard to try first; nil for a random one.
+  /// - Returns: The cost of the evicted entry; nil if no shard holds an entry.
   @inlinable
   @inline(never)
   @discardableResult
@@ -27,7 +32,7 @@ extension EntryTable {
     let start = first ?? Int.random(in: 0..<shards.count)
     for offset in 0..<shards.count {
       let index = (start + offset) & (shards.count - 1)
-      // Let go of at the end of the turn, outside the lock.
+      // Released at the end of the iteration, outside the lock.
       var gone = Shard<Key, Value>.Evicted.nothing
       defer { withExtendedLifetime(gone) {} }
       let freed = shards.withShard(at: index) { shard -> Int? in
@@ -48,18 +53,20 @@ extension EntryTable {
 }
 
 extension EntryTable: MemoryTenant {
-  /// As if every shard held what one of them does. Takes that one's lock.
+  /// An estimate of the total cost, from one random shard. Reading it takes that shard's lock.
   @usableFromInline
   package var estimatedCost: Double {
     let cost = shards.withShard(at: Int.random(in: 0..<shards.count)) { $0.policy.total.cost }
     return Double(cost) * Double(shards.count)
   }
 
-  /// Evicts one entry; false where there is none.
+  /// Evicts one entry. Returns false if no shard holds one.
   @usableFromInline
   package func evictOne() -> Bool { evictAnywhere() != nil }
 
-  /// Gives back the room for entries of shards that hold few of those that they have room for. O(n) for these.
+  /// Releases the unused slots of shards that hold few entries.
+  ///
+  /// - Complexity: O(*n*) for *n* entries in these shards.
   @usableFromInline
   package func giveBackSlots() {
     for index in 0..<shards.count {
@@ -71,11 +78,12 @@ extension EntryTable: MemoryTenant {
 }
 
 extension EntryTable {
-  /// The second tier lost a key without being asked to. Where memory still holds it, nothing is lost yet.
+  /// Handles a record loss: the second tier lost the record of a key. If memory holds the value, the key stays
+  /// present.
   ///
   /// - Parameters:
-  ///   - isAbsent: asked inside the critical section: the key may have been written again.
-  ///   - commit: run inside it where the key is in neither tier now.
+  ///   - isAbsent: Acknowledges the loss, inside the critical section. Returns false if the key was written since.
+  ///   - commit: Runs inside the critical section if neither tier holds the key now.
   func departed(_ key: Key, hash: UInt64, isAbsent: () -> Bool, commit: () -> Void) {
     let fingerprint = Self.fingerprint(hash)
     shards.withShard(of: hash) { shard in

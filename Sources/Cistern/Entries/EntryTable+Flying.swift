@@ -1,14 +1,14 @@
 import Synchronization
 
 extension EntryTable {
-  /// How a load without a hit goes on.
+  /// The options of the flights of a table.
   @usableFromInline
   struct Pilot: Sendable {
-    /// Where flights' tasks run; nil for the global pool.
+    /// The executor of the flights' tasks; nil for the global executor.
     @usableFromInline let taskExecutor: (any TaskExecutor)?
-    /// Whether a flight whose waiters have all left completes and is published.
+    /// Whether a flight completes and publishes its value after all its waiters have left.
     @usableFromInline let completesAbandonedFlights: Bool
-    /// Whether a value that memory does not have may be elsewhere.
+    /// Whether the cache has a second tier, which may hold a value that memory does not hold.
     @usableFromInline let hasSecondTier: Bool
 
     @inlinable
@@ -19,16 +19,19 @@ extension EntryTable {
     }
   }
 
-  /// Gives a flight's result to those who wait for it. Its entry goes first, where that is the flight's own still, because
-  /// nothing was put into memory: whoever is resumed, and asks again, starts anew.
+  /// Completes a flight that put nothing into memory, and gives its result to the waiters.
+  ///
+  /// The flight leaves its entry first, so that a waiter that resumes and loads again starts a new flight.
   @inlinable
   func land(_ flight: Flight<Value>, _ outcome: Flight<Value>.Outcome, forKey key: Key, hash: UInt64) {
     end(flight, forKey: key, hash: hash)
     flight.land(outcome)
   }
 
-  /// A flight for a key, which the load that leads it registers. When its last waiter leaves, its entry goes and its
-  /// work is cancelled, unless it is to complete all the same.
+  /// Creates a flight for a key. The load that leads the flight registers it in the entry.
+  ///
+  /// If the last waiter leaves, the flight removes its entry and cancels its work, unless it must complete without
+  /// waiters.
   @inlinable
   func makeFlight(
     forKey key: Key, hash: UInt64, work: FlightWork? = nil, priority: TaskPriority, pilot: Pilot
@@ -38,8 +41,10 @@ extension EntryTable {
       era: newestInvalidation.load(ordering: .acquiring), pilot: pilot)
   }
 
-  /// The second tier has something that others may want, and the flight brings something else. No load joins the flight
-  /// after this without having looked there.
+  /// Marks a flight as not covering the second tier, because the second tier has a value and the flight fetches
+  /// another one.
+  ///
+  /// From now on, no load joins the flight before it has looked in the second tier.
   @usableFromInline
   func leaveSecondTierToOthers(_ flight: Flight<Value>, hash: UInt64) {
     shards.withShard(of: hash) { _ in flight.leaveSecondTierToOthers() }

@@ -2,13 +2,15 @@ import Locking
 import Synchronization
 
 extension EntryTable {
-  /// What has one of these tags or keys counts as gone from now on, in all shards at once; nothing is visited.
+  /// Invalidates all entries with a tag or a prefix, in all shards at once. Visits no entry.
   ///
   /// - Parameters:
-  ///   - add: numbers the invalidation, in the second tier where there is one, and adds it to those that are pending. Run
-  ///     once, inside the critical sections of all shards: nobody finds it in one tier and not in the other.
-  ///   - concerns: whether it concerns a key with these tags. Called inside the same.
-  ///   - commit: run once, inside the same.
+  ///   - add: Assigns the invalidation version, in the second tier if there is one, and adds the invalidation to the
+  ///     pending ones. Runs once, inside the critical sections of all shards, so that both tiers agree for every
+  ///     writer.
+  ///   - concerns: Returns whether the invalidation concerns a key with these tags. Called inside the same critical
+  ///     sections.
+  ///   - commit: Runs once, inside the same critical sections.
   @inlinable
   func invalidate(
     _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool, commit: () -> Void
@@ -27,7 +29,9 @@ extension EntryTable {
     }
   }
 
-  /// Tells those who joined a flight whether an invalidation concerns what it brings, which is not stored.
+  /// Marks a flight as invalidated if an invalidation since its start concerns its value. The value is not stored.
+  ///
+  /// Waiters that joined the flight after the invalidation then load again.
   func noteInvalidation(of flight: Flight<Value>, forKey key: Key, hash: UInt64, tags: [String]) {
     shards.withShard(of: hash) { shard in
       if shard.invalidations.concerns(key, tags: tags, since: flight.era) { flight.noteInvalidation() }
@@ -38,13 +42,15 @@ extension EntryTable {
   enum Sweeping: UInt8 {
     /// No task runs.
     case idle
-    /// It makes a pass, and no invalidation came since that began.
+    /// A task makes a pass, and no invalidation came since the pass began.
     case running
-    /// It has another pass to begin.
+    /// Another pass must begin.
     case due
   }
 
-  /// Asks for a sweep of what is invalidated. Returns whether the caller must start the task: at most one sweeps at a time.
+  /// Requests a sweep of invalidated entries. At most one task sweeps at a time.
+  ///
+  /// - Returns: Whether the caller must start the task.
   @usableFromInline
   func requestSweep() -> Bool {
     sweeping.exchange(Sweeping.due.rawValue, ordering: .sequentiallyConsistent) == Sweeping.idle.rawValue
@@ -58,14 +64,17 @@ extension EntryTable {
     }
   }
 
-  /// Whether another pass is due; else the task ends. One step down: from due to running, or from running to idle.
+  /// Returns whether another pass must begin; otherwise the task ends.
+  ///
+  /// The state moves one step down: from due to running, or from running to idle.
   @usableFromInline
   func beginsPass() -> Bool {
     sweeping.subtract(1, ordering: .sequentiallyConsistent).oldValue == Sweeping.due.rawValue
   }
 
-  /// Visits every entry, a few at a time, releases those that invalidations concern, and forgets the invalidations that nothing
-  /// in memory is older than.
+  /// Visits every entry, a few at a time, and releases the entries that invalidations concern.
+  ///
+  /// Then forgets the invalidations that are older than everything in memory.
   @inlinable
   func sweepOnce() async {
     let target = newestInvalidation.load(ordering: .sequentiallyConsistent)
@@ -88,7 +97,11 @@ extension EntryTable {
     forgetInvalidations(olderThan: oldest, swept: target)
   }
 
-  /// Forgets the invalidations that nothing in memory is older than.
+  /// Forgets the invalidations that are older than everything in memory.
+  ///
+  /// - Parameters:
+  ///   - oldest: An invalidation version. No entry and no flight is older.
+  ///   - swept: An invalidation version. No entry is older.
   @usableFromInline
   func forgetInvalidations(olderThan oldest: UInt64, swept: UInt64) {
     let forgetsNothing = shards.withShard(at: 0) { _ in
@@ -102,22 +115,22 @@ extension EntryTable {
     withExtendedLifetime(forgotten) {}
   }
 
-  /// The invalidations that are pending, and their size in bytes. For checks.
+  /// The number of pending invalidations, and their size in bytes. For checks.
   var pendingInvalidations: (count: Int, size: Int) {
     shards.withShard(at: 0) { _ in invalidations.read { ($0.count, $0.size) } }
   }
 }
 
-/// How far a sweep of a shard has come.
+/// The position of a sweep in a shard.
 @usableFromInline
 struct SweepPosition {
   @usableFromInline var group = 0
-  /// The groups there were: after a rebuild, entries are elsewhere, and it begins anew.
+  /// The number of groups when the sweep began. If the table is rebuilt, entries move, and the sweep starts again.
   @usableFromInline var groupCount: Int?
-  /// The least era among the flights on their way.
+  /// The lowest invalidation version among the flights in progress.
   @usableFromInline var oldestFlight = UInt64.max
 
-  /// An invalidation may have to wait for this many to be compared.
+  /// The number of groups that the sweep visits in one critical section. It bounds the time that other threads wait.
   @usableFromInline static let groupsAtOnce = 32
 
   @usableFromInline
@@ -125,7 +138,7 @@ struct SweepPosition {
 }
 
 extension Shard {
-  /// Visits some more entries; whether it has come to the end.
+  /// Visits the next groups of entries. Returns whether the sweep reached the end of the shard.
   @inlinable
   mutating func sweep(_ position: inout SweepPosition, budget: MemoryBudget) -> Bool {
     if position.groupCount != slots.groupCount {
@@ -138,7 +151,7 @@ extension Shard {
     }
     position.group = end
     guard end == slots.groupCount else { return false }
-    // A flight that lost its entry may be merged under what replaced it.
+    // A flight that lost its entry may still be merged under the newer value.
     position.oldestFlight = min(position.oldestFlight, versions.oldestFlight)
     return true
   }

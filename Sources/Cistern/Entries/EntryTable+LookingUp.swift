@@ -1,8 +1,9 @@
 public import Locking
 
 extension EntryTable {
-  /// What memory has for a key. Moves and allocates nothing; takes the shard's lock only where it is not biased to
-  /// readers.
+  /// Returns the value that memory holds for a key.
+  ///
+  /// Allocates nothing. Takes the shard's lock only if the lock is not biased to readers.
   @inlinable
   @inline(__always)
   func lookUp(
@@ -13,9 +14,9 @@ extension EntryTable {
     return lookUpAlone(key, hash: hash, index: index, at: now, accepting: demand)
   }
 
-  /// The main path: among others who look something up. Nil for what needs the shard alone.
+  /// The fast path of a look-up, which shares the shard with other readers.
   ///
-  /// Inlined: as a function of its own it cost a hit 18 instructions of 250.
+  /// Returns nil if the look-up needs the shard's lock. Inlined because a call costs a noticeable part of a hit.
   @inlinable
   @inline(__always)
   func lookUpShared(_ key: Key, hash: UInt64, index: Int, at now: MonotonicTime) -> Shard<Key, Value>.LookUp? {
@@ -27,7 +28,7 @@ extension EntryTable {
     return found
   }
 
-  /// With the shard's lock.
+  /// The slow path of a look-up, under the shard's lock.
   @inlinable
   @inline(never)
   func lookUpAlone(
@@ -35,7 +36,7 @@ extension EntryTable {
   ) -> Shard<Key, Value>.LookUp {
     let fingerprint = Self.fingerprint(hash)
     return unsafe shards.withShardToRead(at: index) { shard in
-      // The section is this thread's alone: one of the two uses of the pointer has ended when the other begins.
+      // This thread alone is in the critical section, and the two uses of the pointer do not overlap.
       if let found = unsafe Shard.lookUpFresh(key, in: shard, fingerprint: fingerprint, at: now) {
         if case .hit = found { unsafe shard.pointee.counters.memoryHits += 1 }
         return found
@@ -44,7 +45,7 @@ extension EntryTable {
     }
   }
 
-  /// What memory holds for a key, expired or not, without counting it as a use.
+  /// Returns the value that memory holds for a key, expired or not. Does not count as a use.
   @inlinable
   func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
     let index = shards.index(of: hash)

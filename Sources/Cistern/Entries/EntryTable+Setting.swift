@@ -1,11 +1,18 @@
 extension EntryTable {
-  /// The main path of sets: puts a value under a key where nothing has to be decided. No unconfirmed edit lies over any key of
-  /// the shard, nobody watches one, no flight is on its way for this one; nobody has to be told, and there is no other tier: nobody
-  /// reads what this would make too old, so that the write has no stamp.
+  /// The fast path of a set, for a cache without a second tier. Declines if the write needs any decision.
   ///
-  /// - Parameter value: one without a lifetime and without tags.
-  /// - Returns: whether it did; else nothing has happened to the key, and ``write(_:forKey:hash:if:effect:edits:isNeeded:count:commit:)`` has
-  ///   to be asked.
+  /// The function declines in these cases:
+  ///
+  /// - The cache is observed.
+  /// - A key of the shard is watched or has unconfirmed edits.
+  /// - This key has a flight, or its value has another cost.
+  /// - The value is larger than the memory limit.
+  ///
+  /// No promotion can race with this write, so it does not raise the write version.
+  ///
+  /// - Parameter value: The value, which has no lifetime and no tags.
+  /// - Returns: Whether the value was set. If not, the key is unchanged, and the caller uses
+  ///   ``write(_:forKey:hash:if:effect:edits:isNeeded:count:commit:)``.
   @inlinable
   @inline(never)
   func set(_ value: Value, cost: UInt32, forKey key: Key, hash: UInt64) -> Bool {
@@ -13,7 +20,7 @@ extension EntryTable {
     let fingerprint = Self.fingerprint(hash)
     let index = shards.index(of: hash)
     while true {
-      // Let go of at the end of the turn, outside the lock.
+      // Released at the end of the iteration, outside the lock.
       var replaced: Entry<Value>?
       var gone = Shard<Key, Value>.Evicted.nothing
       defer {
@@ -22,7 +29,7 @@ extension EntryTable {
       }
       let setting = shards.withShard(at: index) { shard -> Setting in
         guard shard.versions.isEmpty else { return .declined }
-        // Asked inside: who observes from now on reads what is set here.
+        // Checked inside the critical section: an observer that registers after this check can read the new value.
         guard !isObserved() else { return .declined }
         if let number = shard.slots.find(key, fingerprint: fingerprint), shard.isCurrent(number, budget: budget) {
           guard shard.takesInPlace(cost, at: number, .unedited, .unchanged) else { return .declined }
@@ -44,17 +51,19 @@ extension EntryTable {
     }
   }
 
-  /// How a set went.
+  /// The result of a set on the fast path.
   @usableFromInline
   enum Setting {
     case done
-    /// Something has to be decided.
+    /// The write needs a decision that the fast path does not make.
     case declined
-    /// Room has to be found first.
+    /// The write must find room first.
     case short(Shard<Key, Value>.Shortage)
   }
 
-  /// Gives a value to a key that has nothing, in its shard's section; what there is no room for yet, if so.
+  /// Inserts a value for a key without an entry, inside the shard's critical section.
+  ///
+  /// - Returns: The source of the missing room; nil if the value was inserted.
   @inlinable
   @inline(never)
   func bringIn(
@@ -70,7 +79,7 @@ extension EntryTable {
     return nil
   }
 
-  /// Finds room that is held by other shards or caches, whose locks must not be taken inside the lock of the shard that needs it.
+  /// Frees room in another shard or another cache. Takes their locks, so the caller must hold no shard's lock.
   @inlinable
   func findRoom(_ short: Shard<Key, Value>.Shortage) {
     switch short {

@@ -1,8 +1,8 @@
 extension EntryTable {
-  /// Runs `rewrite`, which stages a key's record again, inside the critical section while the entry still holds the value
-  /// with these uses, and the second tier has it, too.
+  /// Stages a key's record again, if memory still holds the value with these uses and the second tier holds it too.
   ///
-  /// - Parameter rewrite: answers whether the second tier still has the value.
+  /// - Parameter rewrite: Stages the record, inside the critical section. Returns whether the second tier still holds
+  ///   the value.
   func whileInUse(_ uses: Uses, forKey key: Key, hash: UInt64, _ rewrite: () -> Bool) {
     let fingerprint = Self.fingerprint(hash)
     shards.withShard(of: hash) { shard in

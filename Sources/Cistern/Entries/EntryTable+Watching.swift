@@ -1,13 +1,13 @@
 extension EntryTable {
-  /// What a key has, and the version that a write may depend on.
+  /// The value of a watched key, and the version that a dependent write compares.
   @usableFromInline
   struct Watched {
-    /// What memory holds, expired or not.
+    /// The value in memory, expired or not.
     @usableFromInline let held: Held<Value>?
     @usableFromInline let version: KeyVersions.Version
-    /// The newest invalidation at that time.
+    /// The invalidation version when the key was read.
     @usableFromInline let era: UInt64
-    /// Whether the entry is that of the flight that was asked about.
+    /// Whether the entry belongs to the flight that the caller asked about.
     @usableFromInline let isOwn: Bool
 
     @inlinable
@@ -19,9 +19,11 @@ extension EntryTable {
     }
   }
 
-  /// Counts the key's writes from now on, until ``unwatch(_:)``.
+  /// Starts to count the key's writes, until ``unwatch(_:)``.
   ///
-  /// - Parameter era: the newest invalidation when a fetch began, if it is one that watches.
+  /// - Parameter era: The invalidation version when the watching fetch began; the maximum if the watcher is not a
+  ///   fetch.
+  /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult
   func watch(_ hash: UInt64, fetchedSince era: UInt64 = .max) -> KeyVersions.Version {
@@ -31,6 +33,7 @@ extension EntryTable {
     }
   }
 
+  /// Ends a watch of ``watch(_:fetchedSince:)``.
   @inlinable
   func unwatch(_ hash: UInt64) {
     let fingerprint = Self.fingerprint(hash)
@@ -38,12 +41,14 @@ extension EntryTable {
       shard.versions.unwatch(fingerprint)
       return shard.versions[fingerprint] == nil ? shard.reads.forget(fingerprint) : nil
     }
-    // Its key is the user's: freed outside the lock.
+    // The read contains a user's key, which must be destroyed outside the lock.
     withExtendedLifetime(read) {}
   }
 
-  /// A value of a watched key was read elsewhere than in memory, after the key was looked up in `watched`. An invalidation
-  /// since `era` that concerns it changes the key's version at once, and a later one does so when it comes.
+  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:hash:isOwnOf:)``.
+  ///
+  /// If an invalidation after `era` concerns the value, the key's watched version changes now. A later invalidation
+  /// changes the version when it is added.
   @usableFromInline
   func noteRead(_ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version, since era: UInt64) {
     let fingerprint = Self.fingerprint(hash)
@@ -57,14 +62,14 @@ extension EntryTable {
     }
   }
 
-  /// Runs `body` in the critical section of a key that is watched, if it has this version still; else nil.
+  /// Runs `body` in the key's critical section if the watched key still has this version. Otherwise returns nil.
   func whileUnchanged<Result>(_ version: KeyVersions.Version, hash: UInt64, _ body: () -> Result) -> Result? {
     shards.withShard(of: hash) { shard in
       shard.versions[Self.fingerprint(hash)]?.version == version ? body() : nil
     }
   }
 
-  /// What a key that is watched has now. From now on, an invalidation that concerns the value changes the key's version.
+  /// Reads a watched key. From now on, an invalidation that concerns the value changes the key's watched version.
   @inlinable
   func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
     let fingerprint = Self.fingerprint(hash)

@@ -1,15 +1,19 @@
 extension EntryTable {
-  /// Replaces what a key has by a value, or by nothing; whether the condition held.
+  /// Writes a value into a key's entry, or empties the entry.
   ///
   /// - Parameters:
-  ///   - arrival: the value; nil, or one dearer than any room there could be, leaves nothing in memory.
-  ///   - effect: what the write means for those who began something before it.
-  ///   - edits: what the write means for the key's unconfirmed edits.
-  ///   - isNeeded: whether memory is to hold the value if it can, and its policy is not asked.
-  ///   - count: run once, inside the critical section, whether or not the condition holds; where it does, after `commit`.
-  ///   - commit: run once inside the critical section, if the condition holds, after room was found and before the
-  ///     entry changes. Given what memory had, whether it will hold the new value, and the number of the newest
-  ///     invalidation, which the value is newer than; answers whether the second tier holds the new value.
+  ///   - arrival: The value. If it is nil or larger than the memory limit, memory holds nothing for the key
+  ///     afterwards.
+  ///   - condition: The condition under which the write applies.
+  ///   - effect: The effect of the write on operations that began before it.
+  ///   - edits: The effect of the write on the key's unconfirmed edits.
+  ///   - isNeeded: Whether memory holds the value even if the eviction policy would not admit it.
+  ///   - count: Runs once, inside the critical section, whether or not the condition holds. If it holds, runs after
+  ///     `commit`.
+  ///   - commit: Runs once, inside the critical section, if the condition holds and before the entry changes. The
+  ///     room is available by then. Takes the value that memory held, whether memory will hold the new value, and the
+  ///     invalidation version that the new value is newer than. Returns whether the second tier holds the new value.
+  /// - Returns: Whether the condition held.
   @inlinable
   @discardableResult
   func write(
@@ -19,7 +23,7 @@ extension EntryTable {
     commit: (_ had: Held<Value>?, _ isHeld: Bool, _ era: UInt64) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
-    // Let go of at the end, outside the lock.
+    // Released at the end of the function, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.Taken?
     var gone = Shard<Key, Value>.Evicted.nothing
@@ -38,8 +42,9 @@ extension EntryTable {
         }
         let entry = number.map { shard.slots[$0].entry }
         let era = condition.era ?? shard.invalidations.newest
-        // What was fetched or read before an invalidation that concerns it has come too late. First, because those who
-        // joined a flight have to know also where it has lost its entry.
+        // A value that was fetched or read before an invalidation that concerns it is too old. This check comes
+        // before the condition, because the waiters of a flight must learn about the invalidation even if the flight
+        // lost its entry.
         if let arrival, era < shard.invalidations.newest,
           shard.invalidations.concerns(key, tags: arrival.timing.tags, since: era)
         {
@@ -87,7 +92,7 @@ extension EntryTable {
           }
           Entry.arrive(&entry, holds ? held : nil, keepsFlight: keepsFlight)
         }
-        // After the value is in its place: what is large may have to go next, for the sake of any shard.
+        // After the entry changed: a large value may now be the next one to evict, for the benefit of any shard.
         if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: hash)) }
         return true
       }

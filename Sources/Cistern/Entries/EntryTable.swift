@@ -1,12 +1,15 @@
 import Locking
 import Synchronization
 
-/// The entries of one cache: the only place where an entry is. What is in progress and what memory holds are the same
-/// slots, so that a look-up, a join and a registration are one critical section.
+/// The entries of one cache.
 ///
-/// Storage around ``Entry``: it locks a shard, asks the state machine, puts the answer into effect, unlocks, and lets
-/// go of what went. Knows neither disk nor observers: whoever calls passes a closure that is run inside the critical
-/// section, so that what it stages and records is in the order of the entries' changes.
+/// Flights in progress and values in memory use the same slots. A look-up, a join and a registration are therefore
+/// one critical section.
+///
+/// The table is the storage around ``Entry``. It locks a shard, asks the state machine, applies the answer, unlocks,
+/// and releases the removed objects. It knows neither disk nor observers. Instead, callers pass closures that run
+/// inside the critical section. The order in which they stage and record is therefore the order of the entries'
+/// changes.
 @usableFromInline
 final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let shards: ShardArray<Key, Value>
@@ -14,20 +17,21 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let standings: ShardStandings
   @usableFromInline let budget: MemoryBudget
   @usableFromInline let waiterCounts = WaiterCounts()
-  /// The number of the newest invalidation: what begins to be fetched or read now is not older.
+  /// The invalidation version. A fetch or a read that begins now is newer than all invalidations up to this one.
   @usableFromInline let newestInvalidation: Atomic<UInt64>
   /// The invalidations that may concern an entry or a flight.
   @usableFromInline let invalidations: SharedInvalidations<Key>
-  /// When keys may be fetched again whose older value the second tier has. Its lock is taken inside a shard's.
+  /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
   @usableFromInline let retryPauses = RetryPauses()
-  /// Whether a task sweeps, as the raw value of ``Sweeping``.
+  /// The state of the sweeping task, as a raw value of ``Sweeping``.
   let sweeping = Atomic<UInt8>(Sweeping.idle.rawValue)
-  /// Whether anyone wants to hear of changes, and of entries that make room for others: asked first, since it is not generic,
-  /// and compiled for all keys and values at once.
+  /// Returns whether the cache has observers of changes or of evictions.
+  ///
+  /// Called before `evicted`. It is not generic, so that one compiled form serves all keys and values.
   @usableFromInline let isObserved: @Sendable () -> Bool
-  /// Called inside the critical section for each entry that makes room for others, if somebody does.
+  /// Handles the eviction of an entry, inside the critical section. Called only if `isObserved` returns true.
   @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
-  /// Called after entries made room for those of another cache: what was recorded can be delivered.
+  /// Delivers recorded changes. Called outside all locks, after an eviction and after a pass of the sweep.
   @usableFromInline let unlocked: @Sendable () -> Void
 
   init(
@@ -53,21 +57,21 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   deinit {
-    // Who shares the budget may outlive this.
+    // Other caches that share the budget may outlive this table.
     for index in 0..<shards.count {
       let total = shards.withShard(at: index) { $0.policy.total }
       budget.release(cost: total.cost, count: total.count)
     }
   }
 
-  /// A key's hash, computed once for shard, slot and ghost. Another in each process.
+  /// Returns a key's hash, which selects the shard, the slot and the ghost. The hash differs between processes.
   @inlinable
   func hash(_ key: Key) -> UInt64 { keyHash.of(key) }
 
   @inlinable
   static func fingerprint(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }
 
-  /// Whether memory can hold a value of this cost at all.
+  /// Returns whether memory can hold a value of this cost at all.
   @inlinable
   func canHold(_ cost: UInt32) -> Bool { Int(cost) <= budget.largestCost }
 }
@@ -75,14 +79,14 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: Loading
 
 extension EntryTable {
-  /// Hits, joins or leads: one critical section.
+  /// Performs a load up to its decision, in one critical section: the load hits, joins a flight or leads a new one.
   @inlinable
   func load(
     _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
     makeFlight: () -> Flight<Value>
   ) -> Entry<Value>.LoadDecision {
     let fingerprint = Self.fingerprint(hash)
-    // A flight that was abandoned, and everything that its task holds, goes outside the lock.
+    // An abandoned flight, with all objects that its task holds, is released outside the lock.
     var replaced: Entry<Value>?
     defer { withExtendedLifetime(replaced) {} }
     let decision = shards.withShard(of: hash) { shard -> Entry<Value>.LoadDecision in
@@ -90,7 +94,7 @@ extension EntryTable {
       if let number, demand == .standard, case .ready(let held) = shard.slots[number].entry,
         case .plain(let deadline) = held.timing
       {
-        // Nothing changes yet: a transition would weigh it anew.
+        // The hit does not change the entry's state, so it needs no transition.
         guard now < deadline else { return .expired }
         shard.recordHit(number)
         return .hit(held.value, isStale: false)
@@ -99,7 +103,7 @@ extension EntryTable {
         flight.isAheadOfSecondTier || !demand.looksBehind,
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
-        // Nor does this change the entry.
+        // Joining does not change the entry's state either.
         shard.counters.joins += 1
         return .join(flight, waiter: waiter, raiseTo: raised, instead: nil)
       }
@@ -114,8 +118,12 @@ extension EntryTable {
     return decision
   }
 
-  /// Runs `body`, which removes what the second tier has for the key, inside the critical section while the entry is
-  /// the flight's own; whether it was. Counts as a write: what was read there before is not put into memory.
+  /// Runs `body`, which removes the key's record from the second tier, if the entry belongs to the flight.
+  ///
+  /// Raises the write version, so that a record that was read before is not promoted.
+  ///
+  /// - Parameter body: Runs inside the critical section.
+  /// - Returns: Whether the entry belongs to the flight.
   @inlinable
   @discardableResult
   func whileOwn(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ body: () -> Void) -> Bool {
@@ -128,9 +136,10 @@ extension EntryTable {
     }
   }
 
-  /// A flight ends with nothing to publish. Whether the entry was its own, and is absent now.
+  /// Ends a flight that has no value to publish.
   ///
-  /// - Parameter pause: for how long the key is not fetched again while there is an older value; nil for not at all.
+  /// - Parameter pause: The time during which an older value is not due for a refresh; nil for none.
+  /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @inlinable
   @discardableResult
   func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause? = nil) -> Bool {
@@ -140,13 +149,13 @@ extension EntryTable {
       let result = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
         Entry.end(flight, &entry, retryFrom: pause?.end)
       }
-      // In the section: a load that finds the entry without the flight must find the pause.
+      // Inside the critical section: a load that finds the entry without the flight must also find the pause.
       if result.decision, let pause, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
       return result
     }.decision
   }
 
-  /// A flight takes too long for one of its waiters: an older value is not due for a refresh before the end of `pause`.
+  /// Delays the next refresh until the end of `pause`, because a waiter's timeout expired. The flight continues.
   @usableFromInline
   func postponeRefresh(by flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause) {
     let fingerprint = Self.fingerprint(hash)
@@ -164,14 +173,14 @@ extension EntryTable {
   }
 }
 
-// MARK: Writing
+// MARK: Counting
 
 extension EntryTable {
   /// Counts a look-up that neither tier answered. Takes no lock.
   @inlinable
   func countMiss() { shards.readers.countOutside() }
 
-  /// Counts something of a key's.
+  /// Updates the counters of the key's shard, under the shard's lock.
   @inlinable
   func count(_ hash: UInt64, _ body: (inout ShardCounters) -> Void) {
     shards.withShard(of: hash) { body(&$0.counters) }

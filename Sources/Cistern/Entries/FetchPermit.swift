@@ -1,12 +1,14 @@
 import Locking
 
-/// A fetch's place under a flight limit. While the fetch waits for another load, it gives its place to others: else a limit
-/// of 1, or one that is used up by fetches that load, would let none of them go on.
+/// The permit of one fetch under a fetch limiter.
+///
+/// A fetch that waits for another load lends its permit to other fetches. Otherwise, fetches that load other keys
+/// could hold all permits and wait for each other forever.
 final class FetchPermit: Sendable {
   @TaskLocal private static var current: FetchPermit?
 
   private let gate: FlightGate
-  /// The work whose fetch has the place.
+  /// The work whose fetch holds the permit.
   private let work: FlightWork?
   private let state = Guarded(FetchPermitState())
 
@@ -15,7 +17,8 @@ final class FetchPermit: Sendable {
     self.work = work
   }
 
-  /// Runs a fetch when it is its turn. Throws `CancellationError` if the task is cancelled before that.
+  /// Waits for a permit, and runs a fetch with it. Throws `CancellationError` if the task is cancelled while it
+  /// waits.
   static func withPermit<Fetched>(
     of gate: FlightGate, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
@@ -25,18 +28,23 @@ final class FetchPermit: Sendable {
     return try await $current.withValue(permit, operation: fetch)
   }
 
-  /// The permit of this work's fetch, which the current task is a part of; nil if it has no flight limit.
+  /// Returns the permit of this work's fetch.
+  ///
+  /// Nil if the fetch has no limiter, or if the current task is not part of it.
   static func held(by work: FlightWork) -> FetchPermit? {
     guard let current, current.work === work else { return nil }
     return current
   }
 
-  /// The fetch begins to wait for another load.
+  /// Lends the permit, because the fetch begins to wait for another load.
   func lend() {
     if state.withLock({ $0.beginWait() }) { gate.leave() }
   }
 
-  /// A wait ends. Returns when the fetch may go on. If the task is cancelled, that is at once and without a place.
+  /// Ends a wait, and takes the permit back if it was the fetch's last wait.
+  ///
+  /// Returns when the fetch may continue: at once if the fetch has other waits. A cancelled task returns at once
+  /// without a permit.
   func takeBack() async {
     guard state.withLock({ $0.endWait() }) else { return }
     let isAdmitted: Bool
@@ -49,28 +57,30 @@ final class FetchPermit: Sendable {
     if state.withLock({ $0.enter(isAdmitted: isAdmitted) }) { gate.leave() }
   }
 
-  /// The fetch has ended.
+  /// Releases the permit, because the fetch has ended.
   private func end() {
     if state.withLock({ $0.end() }) { gate.leave() }
   }
 }
 
-/// Who has a fetch's place: a pure state machine. Several tasks of one fetch may wait at once.
+/// The state of a fetch's permit: a pure state machine. Several tasks of one fetch may wait at the same time.
 struct FetchPermitState {
   private enum State {
-    /// Once the fetch has the place, until it begins to wait.
+    /// The fetch holds the permit. The state ends when the fetch begins to wait.
     case held
-    /// Once the fetch waits for so many loads, until the last of these waits ends; 0 if it could not return since.
+    /// The fetch waits for this number of loads, and the permit is lent.
+    ///
+    /// The number is zero if the fetch failed to take the permit back.
     case lent(waits: Int)
-    /// Once the last wait has ended, until the fetch has a place again. So many waits began since.
+    /// The last wait has ended, and the fetch waits for a permit. This number of waits began since.
     case returning(waits: Int)
-    /// Once the fetch has ended.
+    /// The fetch has ended.
     case ended
   }
 
   private var state = State.held
 
-  /// The fetch begins to wait; whether it has a place to give back.
+  /// Begins a wait. Returns whether the caller must release the permit.
   mutating func beginWait() -> Bool {
     switch state {
     case .held:
@@ -86,7 +96,7 @@ struct FetchPermitState {
     return false
   }
 
-  /// A wait ends; whether the fetch must ask for a place, and answer with ``enter(isAdmitted:)``.
+  /// Ends a wait. Returns whether the caller must request a permit and report the result with ``enter(isAdmitted:)``.
   mutating func endWait() -> Bool {
     switch state {
     case .lent(waits: 1):
@@ -102,7 +112,7 @@ struct FetchPermitState {
     return false
   }
 
-  /// The fetch has a place again, or could not get one; whether the place is to be given back at once.
+  /// Notes the result of the request for a permit. Returns whether the caller must release the permit at once.
   mutating func enter(isAdmitted: Bool) -> Bool {
     guard case .returning(let waits) = state else { return isAdmitted }
     guard isAdmitted, waits == 0 else {
@@ -113,7 +123,7 @@ struct FetchPermitState {
     return false
   }
 
-  /// The fetch has ended; whether it has a place to give back.
+  /// Ends the fetch. Returns whether the caller must release the permit.
   mutating func end() -> Bool {
     defer { state = .ended }
     if case .held = state { return true }

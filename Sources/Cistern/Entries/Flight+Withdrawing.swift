@@ -4,16 +4,16 @@ extension Flight {
   /// The number of the waiter that registered the flight.
   static var leader: Int { 0 }
 
-  /// A waiter that joined does not come to wait, because it has its value from elsewhere. Outside all locks.
+  /// Removes a waiter that joined but will not wait, because it has a value from elsewhere. Called outside all locks.
   @usableFromInline
   final func withdraw(_ waiter: Int) {
     guard withState({ $0.withdraw(waiter, abandoningIfLast: isAbandonable) }) else { return }
-    // The entry first: no load may find a flight that is cancelled.
+    // The entry is removed first: no load may find a cancelled flight.
     abandon()
     work.leaveOne()
   }
 
-  /// Makes everyone but the leader look again, outside all locks. The flight goes on.
+  /// Makes every waiter except the leader load again. The flight continues. Called outside all locks.
   @usableFromInline
   final func sendBack() {
     let tasks = withState { state in
@@ -28,23 +28,25 @@ extension Flight {
 // MARK: The second tier
 
 extension Flight {
-  /// Whether a load need not look in the second tier beside this flight.
+  /// Whether a load can join this flight without a look-up in the second tier.
   @inlinable
   final var isAheadOfSecondTier: Bool { coversSecondTier.load(ordering: .relaxed) }
 
-  /// The leader looks in the second tier. In the shard's critical section, as ``leaveSecondTierToOthers()``.
+  /// Notes that the leader looks in the second tier. Called inside the shard's critical section.
   @inlinable
   final func coverSecondTier() { coversSecondTier.store(true, ordering: .relaxed) }
 
-  /// The second tier has something that others may want, and the flight brings something else.
+  /// Notes that the second tier has a value and the flight fetches another one. Called inside the shard's critical
+  /// section.
   @usableFromInline
   final func leaveSecondTierToOthers() { coversSecondTier.store(false, ordering: .relaxed) }
 
-  /// The value that the flight lands with comes from the second tier.
+  /// Notes that the flight completes with a value from the second tier.
   @inlinable
   final func noteSecondTier() { landedFromSecondTier.store(true, ordering: .releasing) }
 
-  /// Whether a load must not have the value that the flight landed with: it wants one that is fetched.
+  /// Returns whether a load must not use the flight's value, because the value came from the second tier and the load
+  /// requires a fetched one.
   @inlinable
   final func disappoints(_ demand: @autoclosure () -> Demand) -> Bool {
     landedFromSecondTier.load(ordering: .acquiring) && !demand().acceptsFresh

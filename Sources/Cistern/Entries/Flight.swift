@@ -1,38 +1,43 @@
 import Locking
 import Synchronization
 
-/// One fetch on its way, and who waits for it: storage around ``FlightState``. It locks, asks, unlocks, then acts.
+/// One fetch in progress with its waiters: the storage around ``FlightState``.
 ///
-/// Its lock may be taken inside a shard's, never the other way round.
+/// It locks, asks the state machine, unlocks, and then acts. Its lock may be taken inside a shard's lock, never the
+/// other way round.
 @usableFromInline
 class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
-  // Sendable holds: what is not constant or atomic is reached only through the lock.
+  // Sendable holds: all mutable state is either atomic or accessed only under the lock.
   @usableFromInline typealias Outcome = Result<Value, any Error>
 
   @usableFromInline typealias State = FlightState<Value, WaitingTask<Value>>
 
-  // Beside its lock, not in it: a lock around a generic state would have to ask for the state's type when it goes.
+  // The lock is beside the state, not around it. A lock around a generic state needs the state's type metadata when
+  // it is destroyed.
   @usableFromInline let lock = Guarded(())
-  /// Guarded by `lock`: see ``withState(_:)``.
+  /// The state of the flight, guarded by `lock`. Access it only through ``withState(_:)``.
   @exclusivity(unchecked)
   @usableFromInline nonisolated(unsafe) var state: State
-  /// The work that all flights of one bulk load share; nil for a flight that is its own.
+  /// The work that all flights of one bulk load share; nil for a flight with its own work.
   @usableFromInline let sharedWork: FlightWork?
   @usableFromInline let counts: WaiterCounts
-  /// Whether it is given up when its last waiter has left; else it completes without waiters.
+  /// Whether the flight is cancelled when its last waiter leaves. Otherwise, it completes without waiters.
   @usableFromInline let isAbandonable: Bool
-  /// The number of the newest invalidation when it began.
+  /// The table's invalidation version when the flight began.
   @usableFromInline let era: UInt64
-  /// The second tier's newest invalidation when its fetch began, other processes' included.
+  /// The second tier's invalidation version when the fetch began. It includes invalidations by other processes.
   @usableFromInline let fetchedSince = Atomic<UInt64>(0)
-  /// Whether what it brought came too late for an invalidation since it began, and was not stored. Set before it lands.
+  /// Whether an invalidation since the flight began concerns its value, which was not stored. Set before the flight
+  /// completes.
   @usableFromInline let invalidated = Atomic<Bool>(false)
-  /// Whether the second tier lost the key's record since it began, and has told so. Guarded by the shard's lock.
+  /// Whether the second tier reported the loss of the key's record since the flight began. Guarded by the shard's
+  /// lock.
   @usableFromInline let departed = Atomic<Bool>(false)
-  /// Whether the flight brings the best that the second tier has: its leader looks there, or the cache has no second tier.
-  /// Else a load that finds the entry without a value must look there itself. Changed under the shard's lock.
+  /// Whether a load can join the flight without a look-up in the second tier.
+  ///
+  /// It is true if the leader looks there, or if the cache has no second tier. Changed under the shard's lock.
   @usableFromInline let coversSecondTier: Atomic<Bool>
-  /// Whether the value that it landed with came from the second tier. Set before it lands.
+  /// Whether the flight completed with a value from the second tier. Set before the flight completes.
   @usableFromInline let landedFromSecondTier = Atomic<Bool>(false)
 
   @inlinable
@@ -50,7 +55,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     work?.addFlight()
   }
 
-  /// The task: its own, or that of a bulk load.
+  /// The work that produces the result: the flight itself, or the shared work of a bulk load.
   @inlinable
   final var work: FlightWork { sharedWork ?? self }
 
@@ -58,48 +63,49 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @inlinable
   @inline(__always)
   final func withState<Result>(_ body: (inout State) -> Result) -> Result {
-    // The result may be of any region: a state's contents are only Sendable values.
+    // The result may be in any isolation region, because the state contains only Sendable values.
     lock.withLock { _ in
       nonisolated(unsafe) let result = unsafe body(&state)
       return unsafe result
     }
   }
 
-  /// Registers a waiter, who must come to ``wait(as:)`` or bring the result itself, as a leader may. Called inside
-  /// the shard's critical section.
+  /// Registers a waiter. Called inside the shard's critical section.
   ///
-  /// - Returns: its number, and the priority that ``work`` is to be raised to outside all locks, because that runs
-  ///   handlers of the user's; nothing where the flight was abandoned.
+  /// The waiter must call ``wait(as:)`` or ``withdraw(_:)``, or be the leader that completes the flight.
+  ///
+  /// - Returns: The waiter's number, and the priority to which the caller must raise ``work``. The caller raises it
+  ///   outside all locks, because that runs a user's handlers. An abandoned flight refuses the waiter.
   @inlinable
   final func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
     withState { $0.join(urgency) }
   }
 
-  /// Its fetch begins.
+  /// Notes the second tier's invalidation version when the fetch begins.
   @inlinable
   final func noteFetch(tierEra: UInt64) { fetchedSince.store(tierEra, ordering: .relaxed) }
 
-  /// The second tier's newest invalidation when its fetch began.
+  /// The second tier's invalidation version when the fetch began.
   @inlinable
   final var tierEra: UInt64 { fetchedSince.load(ordering: .relaxed) }
 
-  /// The second tier has lost the key's record. In the shard's critical section.
+  /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
   final func noteDeparture() { departed.store(true, ordering: .relaxed) }
 
-  /// Whether what was read from the second tier may have left it since.
+  /// Whether the second tier may have lost the record since the flight's leader read it.
   @inlinable
   final var recordHasDeparted: Bool { departed.load(ordering: .relaxed) }
 
-  /// The cache itself wants the result: the flight is not abandoned, whoever joins it and leaves.
+  /// Keeps the flight running even if all waiters leave, because the cache itself needs the result.
   @inlinable
   final func keep() {
     withState { $0.keep() }
   }
 
-  /// Waits for the result, as a waiter that joined. Throws `CancellationError` promptly when the task is cancelled.
+  /// Waits for the result, as a waiter that joined. Throws `CancellationError` promptly if the task is cancelled.
   ///
-  /// Inlined, and what it can do without is not there: a task's stack grows by 984 bytes at a time, each an allocation, and
-  /// who waits for a flight is to find room in the first.
+  /// Inlined and minimal: the frames of a waiting task must fit into the first piece of the task's stack. Each
+  /// further piece is an allocation.
   @inlinable
   @inline(__always)
   final nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
@@ -114,11 +120,11 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     }
   }
 
-  /// Suspended, a waiter comes to wait.
+  /// Registers a suspended waiter, or resumes it at once if its result is known.
   @inlinable
   @inline(never)
   final func park(_ task: WaitingTask<Value>, as waiter: Int) {
-    // The task may have been escalated since it joined, when nothing here would have heard of it.
+    // No handler was installed between the join and this point, so an escalation in between is noticed only here.
     let urgency = Urgency(Task.currentPriority)
     let (raised, decision) = withState { state in
       let raised = state.raise(to: urgency)
@@ -133,45 +139,50 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     }
   }
 
-  /// A waiting task was escalated.
+  /// Raises the priority of the flight, because a waiting task was escalated.
   @inlinable
   final func escalate(to priority: TaskPriority) {
     if let raised = withState({ $0.raise(to: Urgency(priority)) }) { work.raise(to: raised) }
   }
 
-  /// A waiter's task was cancelled.
+  /// Ends the wait of a cancelled task.
   @inlinable
   final func cancelWait(of waiter: Int) {
     leave(waiter, with: CancellationError(), isCancelled: true)
   }
 
-  /// Ends one waiter's wait with `error`, outside all locks; nothing where it has ended.
+  /// Ends one waiter's wait with an error. Does nothing if the wait has ended. Called outside all locks.
   ///
   /// - Parameters:
-  ///   - keeps: whether the flight goes on in any case, also if later waiters leave.
-  ///   - isCancelled: whether that is why, which is counted.
+  ///   - waiter: The number of the waiter.
+  ///   - error: The error that the waiter throws.
+  ///   - keeps: Whether the flight continues even if all other waiters leave.
+  ///   - isCancelled: Whether the wait ends because of a cancellation, which is counted.
   @inlinable
   final func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
     let decision = withState { state in
       let decision = state.leave(waiter, with: error, abandoningIfLast: isAbandonable, keepingFlight: keeps)
-      // Before it is resumed: it may look at the counts.
+      // Counted before the waiter resumes, because it may read the counts.
       if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
       if decision.leaves, isCancelled { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
       return decision
     }
     if decision.abandons {
-      // The entry first: nobody may find a flight that is cancelled.
+      // The entry is removed first: no load may find a cancelled flight.
       abandon()
       work.leaveOne()
     }
     decision.resume?.resume(.failure(error))
   }
 
-  /// Takes the entry out, outside all locks. Here, not with each waiter: the frame of a task that waits should be small.
+  /// Removes the flight's entry. Called outside all locks.
+  ///
+  /// The flight does this, not each waiter, because the frame of a waiting task must stay small.
   @usableFromInline
   func abandon() {}
 
-  /// Gives every waiter the result, outside all locks. The entry is no longer in progress by now.
+  /// Completes the flight: gives the result to every waiter. Called outside all locks, after the flight has left its
+  /// entry.
   @inlinable
   final func land(_ outcome: Outcome) {
     let tasks = withState { state in
@@ -183,26 +194,29 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     for task in tasks.others { task.resume(outcome) }
   }
 
-  /// Whether what it brought came too late for an invalidation, and was not stored.
+  /// Whether an invalidation concerned the flight's value, which was not stored.
   @inlinable
   final var isInvalidated: Bool { invalidated.load(ordering: .acquiring) }
 
-  /// An invalidation concerns what it brings.
+  /// Notes that an invalidation concerns the flight's value.
   @usableFromInline
   final func noteInvalidation() { invalidated.store(true, ordering: .releasing) }
 
-  /// Whether one who asked when `era` was the newest invalidation must not have what the flight brought. Which of the
-  /// invalidations since it began was the first is not known any more, so that whoever joined after any of them looks again.
+  /// Returns whether a caller must not use the flight's value. `era` is the invalidation version when the caller
+  /// began.
+  ///
+  /// The flight does not record the first invalidation that concerned its value. Therefore, every caller that began
+  /// after any invalidation since the flight began loads again.
   @inlinable
   final func isInvalidated(since era: UInt64) -> Bool { isInvalidated && era > self.era }
 
-  /// Whether its last waiter left and it was cancelled.
+  /// Whether the last waiter left and the flight was cancelled.
   final var isAbandoned: Bool { withState { if case .abandoned = $0.phase { true } else { false } } }
 
-  /// Whether a caller waits for it, or is about to.
+  /// Whether a caller waits for the result or is about to wait.
   final var isAwaited: Bool { withState { $0.isAwaited } }
 
-  /// Waiters that have neither left nor been resumed.
+  /// The number of waiters that have neither left nor resumed. The cache counts as one if it keeps the flight.
   @inlinable
   final var waiterCount: Int { withState { $0.remaining } }
 }

@@ -1,6 +1,6 @@
 import Locking
 
-/// Lets a limited number of flights fetch at one time: storage around ``FlightQueue``.
+/// A fetch limiter: limits the number of concurrent fetches. The storage around ``FlightQueue``.
 @usableFromInline
 final class FlightGate: Sendable {
   private let queue: Guarded<FlightQueue<CheckedContinuation<Bool, Never>>>
@@ -9,10 +9,12 @@ final class FlightGate: Sendable {
     queue = Guarded(FlightQueue(limit: limit))
   }
 
-  /// Waits for a turn; throws `CancellationError`, having none, where the task is cancelled first. Who has a turn gives it
-  /// back with ``leave()``.
+  /// Waits for a permit. The caller releases it with ``leave()``.
   ///
-  /// - Parameter isReturning: whether the fetch had a turn already and gave it back in between: among equals it is the next.
+  /// Throws `CancellationError` if the task is cancelled first; the caller then has no permit.
+  ///
+  /// - Parameter isReturning: Whether the fetch lent its permit before. Such a fetch goes first among equal
+  ///   priorities.
   func enter(priority: TaskPriority, isReturning: Bool = false) async throws {
     let ticket: UInt64
     switch queue.withLock({ $0.enter(priority: priority, isReturning: isReturning) }) {
@@ -21,9 +23,9 @@ final class FlightGate: Sendable {
     }
     let isAdmitted = await withTaskPriorityEscalationHandler {
       await withTaskCancellationHandler {
-        // Resumed once: by who takes it out of the queue under its lock.
+        // Resumed once, by the thread that takes the continuation out of the queue under the queue's lock.
         await withCheckedContinuation { continuation in
-          // The task may have been escalated since it came, when nothing here would have heard of it.
+          // No handler was installed until now, so an earlier escalation is noticed only here.
           let priority = Task.currentPriority
           let known = queue.withLock { queue in
             queue.raise(ticket, to: priority)
@@ -40,7 +42,7 @@ final class FlightGate: Sendable {
     guard isAdmitted else { throw CancellationError() }
   }
 
-  /// Gives a turn back; who waits first, has it.
+  /// Releases a permit, which goes to the first waiter.
   func leave() {
     queue.withLock { $0.leave() }?.resume(returning: true)
   }

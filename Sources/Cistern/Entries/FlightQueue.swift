@@ -1,17 +1,19 @@
-/// Who may fetch, and who waits for a turn: a pure state machine, generic over what a waiter waits with so that tests
-/// need no continuations. The highest priority goes first, and among equals who came first.
+/// The permits of a fetch limiter and the queue of its waiters: a pure state machine.
+///
+/// The highest priority goes first; among equal priorities, the earliest waiter does. The machine is generic over the
+/// continuation, so that tests need no tasks.
 struct FlightQueue<Continuation> {
   private enum Waiter {
-    /// Once it came and found no turn, until it comes to wait.
+    /// The waiter has a ticket and no permit, and has not suspended yet.
     case expected(Urgency)
-    /// Once it waits, until it has a turn or is cancelled.
+    /// The waiter is suspended. The state ends when it gets a permit or is cancelled.
     case waiting(Urgency, Continuation)
-    /// Once it was given a turn before it came to wait.
+    /// The waiter got a permit before it suspended.
     case admitted
-    /// Once it was cancelled before it came to wait.
+    /// The waiter was cancelled before it suspended.
     case cancelled
 
-    /// Nil where it does not wait for a turn any more.
+    /// The priority of a waiter without a permit; nil if the waiter no longer waits for one.
     var urgency: Urgency? {
       switch self {
       case .expected(let urgency), .waiting(let urgency, _): urgency
@@ -21,14 +23,15 @@ struct FlightQueue<Continuation> {
   }
 
   private let limit: Int
-  /// Turns that are taken.
+  /// The number of permits in use.
   private(set) var taken = 0
-  /// The newest ticket of those that come for the first time. Their numbers rise.
+  /// The last ticket of a fetch that enters for the first time. These tickets ascend.
   private var newestTicket: UInt64 = 1 << 62
-  /// The newest ticket of those that return. Their numbers fall, so that these go first.
+  /// The last ticket of a fetch that returns. These tickets descend, so that returning fetches go first.
   private var newestReturning: UInt64 = 1 << 62
   private var waiters: [UInt64: Waiter] = [:]
-  /// One place for each who wants a turn, and some of those who do not any more, or are more urgent now.
+  /// The order of the waiters. It may contain stale places: of waiters that no longer wait, or that have a higher
+  /// priority now.
   private var order = TurnOrder()
 
   init(limit: Int) {
@@ -36,15 +39,17 @@ struct FlightQueue<Continuation> {
   }
 
   enum Entrance: Equatable {
-    /// It has a turn.
+    /// The fetch has a permit.
     case admitted
-    /// It must come to wait, with this number.
+    /// The fetch must wait with this ticket.
     case queued(UInt64)
   }
 
-  /// Someone wants a turn.
+  /// Requests a permit.
   ///
-  /// - Parameter isReturning: whether it goes before those that come for the first time, among equals.
+  /// - Parameters:
+  ///   - priority: The priority of the task.
+  ///   - isReturning: Whether the fetch goes before fetches of equal priority that enter for the first time.
   mutating func enter(priority: TaskPriority, isReturning: Bool = false) -> Entrance {
     if taken < limit {
       taken += 1
@@ -62,7 +67,7 @@ struct FlightQueue<Continuation> {
     return .queued(ticket)
   }
 
-  /// It comes to wait; answers at once whether it has a turn, where that is known.
+  /// Suspends a waiter. Returns whether the waiter has a permit, if that is already known; otherwise nil.
   mutating func wait(_ ticket: UInt64, _ continuation: Continuation) -> Bool? {
     switch waiters[ticket] {
     case .expected(let urgency)?:
@@ -79,7 +84,9 @@ struct FlightQueue<Continuation> {
     }
   }
 
-  /// It does not want a turn any more; answers with what it is to be resumed. One that has a turn keeps it.
+  /// Cancels a waiter. A waiter that has a permit keeps it.
+  ///
+  /// - Returns: The continuation to resume, if the waiter was suspended.
   mutating func cancel(_ ticket: UInt64) -> Continuation? {
     switch waiters[ticket] {
     case .expected?:
@@ -93,7 +100,7 @@ struct FlightQueue<Continuation> {
     }
   }
 
-  /// Its priority is at least this now.
+  /// Raises the priority of a waiter.
   mutating func raise(_ ticket: UInt64, to priority: TaskPriority) {
     let urgency = Urgency(priority)
     guard let waiter = waiters[ticket], let former = waiter.urgency, urgency > former else { return }
@@ -101,7 +108,10 @@ struct FlightQueue<Continuation> {
     if case .waiting(_, let continuation) = waiter { waiters[ticket] = .waiting(urgency, continuation) }
   }
 
-  /// A turn is given back, and goes to the next; answers whom to resume. O(log n) for n who wait.
+  /// Releases a permit, which goes to the first waiter.
+  ///
+  /// - Returns: The continuation to resume, if that waiter was suspended.
+  /// - Complexity: O(log *n*) for *n* waiters, amortized.
   mutating func leave() -> Continuation? {
     while let place = order.popFirst() {
       guard waiters[place.ticket]?.urgency == place.urgency else { continue }
@@ -116,12 +126,12 @@ struct FlightQueue<Continuation> {
   private mutating func expect(_ ticket: UInt64, _ urgency: Urgency) {
     waiters[ticket] = .expected(urgency)
     order.insert(TurnOrder.Place(urgency: urgency, ticket: ticket))
-    // Where many come and are cancelled while nobody leaves, their places must not add up.
+    // If waiters come and are cancelled while no permit is released, their stale places must not accumulate.
     if order.count > 2 * waiters.count + 64 {
       order.keep { [waiters] in waiters[$0.ticket]?.urgency == $0.urgency }
     }
   }
 
-  /// Places that are kept, for tests.
+  /// The number of places, including stale ones. For tests.
   var placeCount: Int { order.count }
 }

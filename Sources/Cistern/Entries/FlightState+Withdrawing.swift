@@ -1,7 +1,7 @@
 extension FlightState {
-  /// A waiter that joined does not come to wait, because it has its value from elsewhere.
+  /// Removes a waiter that joined but will not wait, because it has a value from elsewhere.
   ///
-  /// - Returns: whether it was the last: the flight's entry goes, and the flight is cancelled.
+  /// - Returns: Whether it was the last waiter. The caller then removes the flight's entry and cancels the flight.
   @inlinable
   mutating func withdraw(_ waiter: Int, abandoningIfLast: Bool) -> Bool {
     switch waiters[waiter] ?? .gone {
@@ -19,10 +19,10 @@ extension FlightState {
     return true
   }
 
-  /// Ends the wait of everyone but the leader. The flight goes on.
+  /// Ends the wait of every waiter except the leader. The flight continues.
   ///
-  /// - Parameter error: ends the wait of each of them.
-  /// - Returns: the waiters to resume, in the order of joining. Others get the error when they come to wait.
+  /// - Parameter error: The error that each of these waiters throws.
+  /// - Returns: The suspended waiters, in the order of joining. The others get the error when they suspend.
   @inlinable
   mutating func sendBack(with error: any Error) -> [Continuation] {
     guard isUnderWay else { return [] }

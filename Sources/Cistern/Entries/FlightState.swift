@@ -1,24 +1,30 @@
-/// The life of a flight, as its waiters see it: a pure state machine, generic over what a waiter waits with so that
-/// tests need no continuations.
+/// The state of a flight and its waiters: a pure state machine.
+///
+/// It is generic over the continuation of a waiter, so that tests need no tasks.
 @usableFromInline
 struct FlightState<Value: Sendable, Continuation> {
   @usableFromInline typealias Outcome = Result<Value, any Error>
 
+  /// The phase of a flight.
   @usableFromInline
   enum Phase {
-    /// Once it was led, until it lands or its last waiter leaves.
+    /// The flight is in progress. The phase ends when the flight completes or its last waiter leaves.
     case flying
-    /// Once the cache itself wants the result, until it lands. The cache counts as one waiter that never leaves.
+    /// The flight is in progress, and the cache itself needs the result. The cache counts as one waiter that never
+    /// leaves.
     case kept
-    /// Once its result is there. Who joined before, and comes to wait only now, takes it from here; nil where there was
-    /// nobody like that, and nobody else may join any more.
+    /// The flight has completed. Waiters that joined before and have not suspended yet take the result from here.
+    ///
+    /// The result is nil if no waiter remains that will take it. In that case, the flight takes no waiters any more.
     case landed(Landed?)
-    /// Once its last waiter left and it was cancelled. It takes no waiters, and what it brings interests nobody.
+    /// The last waiter left, and the flight was cancelled. The flight takes no waiters, and its result is dropped.
     case abandoned
   }
 
-  /// A result behind a reference. Everything that a flight keeps has a size that does not depend on its value: where a
-  /// flight goes, nothing need be looked up of the types in it.
+  /// A result behind a reference.
+  ///
+  /// The size of a flight's state must not depend on its value. Destroying a flight then needs no type metadata of
+  /// the value.
   @usableFromInline
   final class Landed {
     @usableFromInline let outcome: Outcome
@@ -29,23 +35,24 @@ struct FlightState<Value: Sendable, Continuation> {
     }
   }
 
+  /// The state of a waiter.
   @usableFromInline
   enum Waiter {
-    /// Once it joined, until it comes to wait.
+    /// The waiter joined and has not suspended yet.
     case expected
-    /// Once it waits, until the flight lands or it leaves.
+    /// The waiter is suspended. The state ends when the flight completes or the waiter leaves.
     case waiting(Continuation)
-    /// Once it left before it came to wait, with the error that it is to get.
+    /// The waiter left before it suspended. It gets this error when it suspends.
     case left(any Error)
-    /// Once it has been resumed, or left. Its place may be given back.
+    /// The waiter has resumed or left. Its place may be removed.
     case gone
   }
 
   @usableFromInline var phase = Phase.flying
   @usableFromInline var waiters = FlightWaiters<Waiter>()
-  /// Waiters that have neither left nor been resumed.
+  /// The number of waiters that have neither left nor resumed, including the cache if it keeps the flight.
   @usableFromInline var remaining = 0
-  /// The highest priority among the waiters so far: it only rises.
+  /// The highest priority of all waiters so far. It only rises.
   @usableFromInline var urgency: Urgency
 
   @inlinable
@@ -55,20 +62,21 @@ struct FlightState<Value: Sendable, Continuation> {
 
   @usableFromInline
   enum JoinDecision {
-    /// Joined with this number; the flight must be raised where a priority is given.
+    /// The caller joined as the waiter with this number. The caller must raise the flight's priority if `raiseTo` is
+    /// given.
     case joined(waiter: Int, raiseTo: Urgency?)
     /// The flight takes no waiters.
     case refused
   }
 
-  /// Someone joins.
+  /// Adds a waiter.
   @inlinable
   mutating func join(_ urgency: Urgency) -> JoinDecision {
     switch phase {
     case .flying, .kept, .landed(.some): break
     case .abandoned, .landed(nil): return .refused
     }
-    // Who left a flight that hangs must not take up room for as long as it hangs.
+    // Waiters that left must not take up memory for as long as a flight runs.
     if waiters.count >= 64, waiters.count / 4 > remaining {
       waiters.removeAll { if case .gone = $0 { true } else { false } }
     }
@@ -76,7 +84,7 @@ struct FlightState<Value: Sendable, Continuation> {
     return .joined(waiter: waiters.append(.expected), raiseTo: raise(to: urgency))
   }
 
-  /// Whether the result is still to come.
+  /// Whether the flight has neither completed nor been abandoned.
   @inlinable
   var isUnderWay: Bool {
     switch phase {
@@ -85,7 +93,7 @@ struct FlightState<Value: Sendable, Continuation> {
     }
   }
 
-  /// The cache itself wants the result: no waiter that leaves is the last. Doing it again changes nothing.
+  /// Keeps the flight running even if all waiters leave, because the cache itself needs the result. Idempotent.
   @inlinable
   mutating func keep() {
     guard case .flying = phase else { return }
@@ -93,7 +101,7 @@ struct FlightState<Value: Sendable, Continuation> {
     remaining += 1
   }
 
-  /// Whether a caller waits, or is about to: else no caller gets the result.
+  /// Whether a caller waits or is about to wait. Otherwise, no caller gets the result.
   var isAwaited: Bool {
     func isHere(_ waiter: Waiter) -> Bool {
       switch waiter {
@@ -104,9 +112,9 @@ struct FlightState<Value: Sendable, Continuation> {
     return waiters.first.map(isHere) ?? false || waiters.places.contains { isHere($0.waiter) }
   }
 
-  /// A waiter, joining or waiting, is of this priority now.
+  /// Notes the priority of a waiter.
   ///
-  /// - Returns: the priority to raise the flight to; nil where it is high enough.
+  /// - Returns: The priority to which the caller must raise the flight; nil if the flight's priority is high enough.
   @inlinable
   mutating func raise(to urgency: Urgency) -> Urgency? {
     guard urgency > self.urgency, isUnderWay else { return nil }
@@ -116,13 +124,13 @@ struct FlightState<Value: Sendable, Continuation> {
 
   @usableFromInline
   enum WaitDecision {
-    /// It is resumed later.
+    /// The waiter stays suspended and is resumed later.
     case suspended
-    /// It is to be resumed now, with this.
+    /// The caller must resume the waiter now with this result.
     case resume(Outcome)
   }
 
-  /// A waiter comes to wait.
+  /// Suspends a waiter that joined.
   @inlinable
   mutating func wait(_ waiter: Int, _ continuation: Continuation) -> WaitDecision {
     switch (waiters[waiter] ?? .gone, phase) {
@@ -143,11 +151,11 @@ struct FlightState<Value: Sendable, Continuation> {
 
   @usableFromInline
   struct LeaveDecision {
-    /// To be resumed with the error that it left with.
+    /// The continuation to resume with the waiter's error.
     @usableFromInline var resume: Continuation?
-    /// It was the last: the flight's entry goes, and the flight is cancelled.
+    /// Whether it was the last waiter. The caller then removes the flight's entry and cancels the flight.
     @usableFromInline var abandons: Bool
-    /// It leaves by this; else it had left or landed before.
+    /// Whether this call ended the wait. False if the waiter had left or the flight had completed before.
     @usableFromInline var leaves: Bool
 
     @inlinable
@@ -158,9 +166,13 @@ struct FlightState<Value: Sendable, Continuation> {
     }
   }
 
-  /// A waiter leaves: its task was cancelled, or it waited long enough. Leaving twice, or after the landing, does nothing.
+  /// Ends the wait of one waiter. Does nothing if the waiter has left or the flight has completed.
   ///
-  /// - Parameter keeps: whether the cache wants the result from now on, so that no later waiter's leaving ends the flight.
+  /// - Parameters:
+  ///   - waiter: The number of the waiter.
+  ///   - error: The error that the waiter throws.
+  ///   - abandoningIfLast: Whether the flight is abandoned if this is its last waiter.
+  ///   - keeps: Whether the cache needs the result from now on. Later waiters that leave then do not end the flight.
   @inlinable
   mutating func leave(
     _ waiter: Int, with error: any Error = CancellationError(), abandoningIfLast: Bool,
@@ -169,7 +181,7 @@ struct FlightState<Value: Sendable, Continuation> {
     var continuation: Continuation?
     switch waiters[waiter] ?? .gone {
     case .expected:
-      // Landed already: the result is there for it, and it may as well have it.
+      // The flight has completed, so the waiter gets its result instead of the error.
       guard isUnderWay else { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(error))
     case .waiting(let waiting):
@@ -185,7 +197,9 @@ struct FlightState<Value: Sendable, Continuation> {
     return LeaveDecision(leaves: true, resume: continuation, abandons: abandons)
   }
 
-  /// Who waited for a result, in the order of joining. Most flights have one waiter, which takes no array.
+  /// The suspended waiters of a completed flight, in the order of joining.
+  ///
+  /// Most flights have one waiter, which needs no array.
   @usableFromInline
   struct Landing {
     @usableFromInline var first: Continuation?
@@ -197,7 +211,9 @@ struct FlightState<Value: Sendable, Continuation> {
     @inlinable
     var count: Int { first == nil ? 0 : 1 + others.count }
 
-    /// - Parameter remaining: how many there may be, with this one, of those who are not here yet.
+    /// Adds a waiter.
+    ///
+    /// - Parameter remaining: The number of waiters that may still be added, including this one.
     @inlinable
     mutating func append(_ continuation: Continuation, of remaining: Int) {
       guard first != nil else { return first = continuation }
@@ -206,9 +222,9 @@ struct FlightState<Value: Sendable, Continuation> {
     }
   }
 
-  /// The result is there.
+  /// Completes the flight.
   ///
-  /// - Returns: who waits for it, in the order of joining. Empty where the flight was abandoned.
+  /// - Returns: The suspended waiters, in the order of joining. Empty if the flight was abandoned.
   @inlinable
   mutating func land(_ outcome: Outcome) -> Landing {
     guard isUnderWay else { return Landing() }

@@ -1,5 +1,6 @@
-/// The waiters of a flight by number, in the order of joining. Numbers are given once: a place that is given back is
-/// closed up, and the others keep their numbers.
+/// The waiters of a flight by number, in the order of joining.
+///
+/// A number is used once. If a place is removed, the other waiters keep their numbers.
 @usableFromInline
 struct FlightWaiters<Waiter> {
   @usableFromInline
@@ -14,20 +15,20 @@ struct FlightWaiters<Waiter> {
     }
   }
 
-  /// The one with the number 0, while it has its place: most flights have no other, and need no array.
+  /// The waiter with the number 0, until its place is removed. Most flights have no other waiter, and need no array.
   @usableFromInline var first: Waiter?
-  /// The others.
+  /// The places of the other waiters, in ascending order of their numbers.
   @usableFromInline var places: [Place] = []
   @usableFromInline var nextNumber = 0
 
   @inlinable
   init() {}
 
-  /// Places that are taken.
+  /// The number of places.
   @inlinable
   var count: Int { first == nil ? places.count : places.count + 1 }
 
-  /// Adds a waiter; its number.
+  /// Adds a waiter, and returns its number.
   @inlinable
   mutating func append(_ waiter: Waiter) -> Int {
     defer { nextNumber += 1 }
@@ -39,11 +40,13 @@ struct FlightWaiters<Waiter> {
     return nextNumber
   }
 
-  /// A waiter; nil where its place was given back. O(log n).
+  /// The waiter with this number; nil if its place was removed.
+  ///
+  /// - Complexity: O(log *n*).
   @inlinable
   subscript(number: Int) -> Waiter? { number == 0 ? first : index(of: number).map { places[$0].waiter } }
 
-  /// Replaces a waiter that has a place.
+  /// Replaces a waiter whose place was not removed.
   @inlinable
   mutating func replace(_ number: Int, by waiter: Waiter) {
     if number == 0, first != nil {
@@ -55,7 +58,7 @@ struct FlightWaiters<Waiter> {
     }
   }
 
-  /// Changes every waiter.
+  /// Calls `change` with every waiter.
   @inlinable
   mutating func update(_ change: (inout Waiter) -> Void) {
     if var waiter = first {
@@ -65,13 +68,15 @@ struct FlightWaiters<Waiter> {
     for index in places.indices { change(&places[index].waiter) }
   }
 
-  /// Changes every waiter but the one with the number 0.
+  /// Calls `change` with every waiter except the one with the number 0.
   @inlinable
   mutating func updateAllButFirst(_ change: (inout Waiter) -> Void) {
     for index in places.indices { change(&places[index].waiter) }
   }
 
-  /// Gives places back. O(n).
+  /// Removes the places of the waiters for which `isGone` returns true.
+  ///
+  /// - Complexity: O(*n*).
   @inlinable
   mutating func removeAll(where isGone: (Waiter) -> Bool) {
     if let waiter = first, isGone(waiter) { first = nil }
@@ -80,7 +85,7 @@ struct FlightWaiters<Waiter> {
 
   @inlinable
   func index(of number: Int) -> Int? {
-    // As long as no place was given back, the number tells the index.
+    // If no place was removed so far, the number determines the index.
     let expected = number - 1
     if places.indices.contains(expected), places[expected].number == number { return expected }
     var low = 0

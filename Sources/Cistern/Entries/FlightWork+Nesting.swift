@@ -1,41 +1,45 @@
 import Locking
 
-// Loads inside a fetch. They wait for other flights, and must not wait for their own.
+// Loads inside a fetch. Such a load waits for another flight, and must not wait for the fetch that it is part of.
 
 extension FlightWork {
-  /// The work whose fetch the current task is a part of; nil outside all fetches.
+  /// The work whose fetch the current task is part of; nil outside all fetches.
   ///
-  /// A task that a fetch starts by `Task { }` inherits it, and a detached one does not.
+  /// A task that a fetch starts with `Task { }` inherits the value. A detached task does not.
   @TaskLocal static var current: FlightWork?
 
-  /// The same, for code that is compiled elsewhere.
+  /// The value of ``current``, for inlined code in other modules.
   @usableFromInline
   static var enclosing: FlightWork? { current }
 
-  /// Runs `start`, which starts this work's task: the task and what it starts are a part of this work.
+  /// Runs `start`, which starts this work's task. That task and the tasks that it starts are part of this work.
   @usableFromInline
   final func startTask(_ start: () -> Void) {
     Self.$current.withValue(self, operation: start)
   }
 
-  /// The waits of all fetches, of every cache and coalescer. Nodes are works: each is held by a task that waits, for as long
-  /// as that waits.
+  /// The waits between the fetches of all caches and coalescers.
+  ///
+  /// A node identifies a work. The task that waits holds the work, so its identifier stays valid during the wait.
   private static let waits = Guarded(WaitGraph<ObjectIdentifier>())
 
-  /// This work's fetch begins to wait for another work; false, and it must not wait, if that waits for this one.
+  /// Begins a wait of this work's fetch for another work.
+  ///
+  /// - Returns: False if the other work waits for this one. The fetch must not wait then.
   func beginWait(for other: FlightWork) -> Bool {
     Self.waits.withLock { $0.add(ObjectIdentifier(self), waitsFor: ObjectIdentifier(other)) }
   }
 
+  /// Ends a wait that ``beginWait(for:)`` began.
   func endWait(for other: FlightWork) {
     Self.waits.withLock { $0.remove(ObjectIdentifier(self), waitsFor: ObjectIdentifier(other)) }
   }
 
-  /// Gives back this work's place under a flight limit, before its fetch waits.
+  /// Lends this work's permit, before its fetch waits.
   @usableFromInline
   func lendPermit() { FetchPermit.held(by: self)?.lend() }
 
-  /// Returns when the fetch, which has waited, may go on under the limit.
+  /// Takes this work's permit back after a wait. Returns when the fetch may continue.
   @usableFromInline
   func takeBackPermit() async { await FetchPermit.held(by: self)?.takeBack() }
 }
@@ -52,7 +56,7 @@ extension Flight {
     return try await wait(as: waiter)
   }
 
-  /// The same; and while it waits, the fetch gives back its place under a flight limit.
+  /// Waits for the result, inside a fetch, and lends the fetch's permit during the wait.
   nonisolated(nonsending) final func wait(as waiter: Int, lendingPermitOf fetch: FlightWork) async throws -> Value {
     fetch.lendPermit()
     do {
@@ -66,7 +70,7 @@ extension Flight {
   }
 }
 
-/// A load would wait for itself. Never leaves the library: the caller gets ``error(location:)``.
+/// The error of a load that would wait for itself. Callers of the library get ``error(location:)`` instead.
 @usableFromInline
 struct LoadCycle: Error {
   @usableFromInline

@@ -1,25 +1,31 @@
 import Locking
 
-/// The task that a flight's result comes from; the flights of a bulk load share one. Cancelled when the last of its
-/// flights was abandoned, and raised to the highest priority that any of them asks for.
+/// The task that produces the result of one flight, or of all flights of a bulk load.
+///
+/// The task is cancelled when the last of its flights is abandoned. Its priority rises to the highest priority that
+/// any flight requests.
 @usableFromInline
 class FlightWork: @unchecked Sendable {
-  // Sendable holds: its state is reached only through the lock, and so is that of a ``Flight``, which is the only kind.
+  // Sendable holds: the state is accessed only under its lock. The same is true of ``Flight``, the only direct
+  // subclass.
 
-  // The task never throws. It is of the kind that may, since a closure that may not takes another around it.
+  // The task's type may throw, although the task never does. A closure that does not throw would be wrapped in
+  // another closure.
   private enum State {
-    /// Once flights were made for it, until the task is there.
+    /// No task has been started yet, and this number of flights counts on it.
     case preparing(flights: Int, raiseTo: Urgency?)
-    /// Once the task is there, until it is cancelled or forgotten.
+    /// The task has been started, and this number of flights counts on it.
     case running(Task<Void, any Error>, flights: Int)
-    /// Once the last flight was abandoned.
+    /// The last flight was abandoned.
     case cancelled
   }
 
   private let state: Guarded<State>
 
-  /// Creates the work of one flight or, held, of several: then it is not given up before ``leaveOne()`` was called once
-  /// more than flights were abandoned.
+  /// Creates the work of one flight or of a bulk load.
+  ///
+  /// - Parameter isHeld: Whether the creator holds the work. Then the work is cancelled only after the creator has
+  ///   also called ``leaveOne()``.
   @usableFromInline
   convenience init(isHeld: Bool = false) {
     self.init(flights: isHeld ? 1 : 0)
@@ -30,7 +36,7 @@ class FlightWork: @unchecked Sendable {
     state = Guarded(.preparing(flights: flights, raiseTo: nil))
   }
 
-  /// Counts a flight in. All flights are counted before the task is given.
+  /// Counts a flight. All flights must be counted before ``run(_:)``.
   @usableFromInline
   final func addFlight() {
     state.withLock { state in
@@ -39,7 +45,7 @@ class FlightWork: @unchecked Sendable {
     }
   }
 
-  /// Gives the task, which has just started.
+  /// Stores the task, which has just been started. Raises its priority and cancels it if that was requested before.
   @usableFromInline
   final func run(_ task: Task<Void, any Error>) {
     let raised: Urgency? = state.withLock { state in
@@ -57,7 +63,8 @@ class FlightWork: @unchecked Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// One of the flights was abandoned.
+  /// Notes that one flight was abandoned, or that the creator no longer holds the work. After the last one, cancels
+  /// the task.
   @usableFromInline
   final func leaveOne() {
     let task: Task<Void, any Error>? = state.withLock { state in
@@ -75,7 +82,7 @@ class FlightWork: @unchecked Sendable {
     task?.cancel()
   }
 
-  /// A waiter has this priority, which is higher than that of all others so far.
+  /// Raises the task's priority to at least this one.
   @usableFromInline
   final func raise(to urgency: Urgency) {
     let task: Task<Void, any Error>? = state.withLock { state in
@@ -92,7 +99,7 @@ class FlightWork: @unchecked Sendable {
     task?.escalatePriority(to: urgency.priority)
   }
 
-  /// Whether the last flight was abandoned: nothing that is not under way yet should start.
+  /// Whether the last flight was abandoned. Operations that have not begun must not begin then.
   @usableFromInline
   final var isCancelled: Bool {
     state.withLock { if case .cancelled = $0 { true } else { false } }

@@ -1,19 +1,21 @@
-/// A value that is held in memory, and what is known of it. Its cost is in its slot's node.
+/// A value in memory, with its deadlines and its residency. The slot's node holds its cost.
 @usableFromInline
 struct Held<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
-  /// How long it is good for.
+  /// The deadlines and the tags of the value.
   @usableFromInline let timing: Timing
-  /// Whether the second tier holds the same value, staged or committed. Whoever takes the last copy announces its end.
+  /// Whether the second tier holds the same value, staged or committed.
+  ///
+  /// If it does not, the code that removes the value from memory announces the value's end.
   @inlinable
   var isPersisted: Bool {
     get { copy == .oneOfTwo }
     set { copy = newValue ? .oneOfTwo : .last }
   }
 
-  /// What its leaving memory means for observers. One byte: a slot has no more to spare.
+  /// The meaning of an eviction of this value for observers. It must fit into one byte, because of the slot's size.
   @usableFromInline var copy: Copy
-  /// The shard's era when it began to be fetched, or was set. Invalidations since may concern it.
+  /// The invalidation version with which the value was last compared. Later invalidations may concern the value.
   @usableFromInline var era: Era
 
   @inlinable
@@ -27,30 +29,30 @@ struct Held<Value: Sendable>: Sendable {
   @inlinable
   func freshness(at now: MonotonicTime) -> Freshness { timing.freshness(at: now) }
 
-  /// Notes a use, where its time depends on that.
+  /// Notes a use of the value if its lifetime depends on uses.
   @inlinable
   func noteUse(at now: MonotonicTime) {
     if case .detailed(let life) = timing { life.noteUse(at: now) }
   }
 
-  /// Its uses, where the second tier has it and should hear of one now. For one caller.
+  /// Returns the uses if the second tier holds the value and must note a use now. Only one caller gets them.
   @inlinable
   func takeUseForDisk(at now: MonotonicTime) -> Uses? {
     guard isPersisted, case .detailed(let life) = timing else { return nil }
     return life.takeUseForDisk(at: now)
   }
 
-  /// The same, but no refresh is due before `time`.
+  /// Returns the same value, not due for a refresh before `time`.
   @usableFromInline
   func postponingRefresh(until time: MonotonicTime) -> Held {
     Held(value: value, timing: timing.postponingRefresh(until: time), isPersisted: isPersisted, era: era)
   }
 
-  /// Whether it may not be returned to anyone any more.
+  /// Returns whether the value is past its grace period, so that no caller may get it.
   @inlinable
   func isGone(at now: MonotonicTime) -> Bool { freshness(at: now) == .gone }
 
-  /// Whether it is past its lifetime, in grace or not.
+  /// Returns whether the value is past its lifetime. It may be within its grace period.
   @inlinable
   func isExpired(at now: MonotonicTime) -> Bool {
     switch freshness(at: now) {
@@ -60,18 +62,18 @@ struct Held<Value: Sendable>: Sendable {
   }
 }
 
-/// What memory's copy of a value is.
+/// The residency of a value that memory holds.
 @usableFromInline
 enum Copy: UInt8, Sendable {
-  /// The second tier does not hold the value: with this it ends.
+  /// The second tier does not hold the value. If memory evicts it, the value ends.
   case last
-  /// The second tier holds it, staged or committed.
+  /// The second tier holds the value too, staged or committed.
   case oneOfTwo
-  /// The value has ended, and an invalidation told so.
+  /// An invalidation ended the value and announced that end.
   case ended
 }
 
-/// A count of invalidations that fits into what alignment leaves free in a slot: it wraps after 16 million.
+/// The low 24 bits of an invalidation version, which fit into the alignment padding of a slot.
 @usableFromInline
 struct Era: Sendable, Equatable {
   @usableFromInline let low: UInt16
@@ -87,7 +89,7 @@ struct Era: Sendable, Equatable {
   var bits: UInt32 { UInt32(low) | UInt32(high) << 16 }
 }
 
-/// A value that is kept while a flight brings a newer one.
+/// A value that memory keeps during the fetch of a newer one.
 @usableFromInline
 final class Refreshing<Value: Sendable>: Sendable {
   @usableFromInline let held: Held<Value>
@@ -100,8 +102,9 @@ final class Refreshing<Value: Sendable>: Sendable {
   }
 }
 
-/// A value to return where a flight fails or takes too long. Behind a reference: few loads have one, and all hand on the room
-/// for it.
+/// A value that a load returns if its flight fails or takes too long.
+///
+/// It is behind a reference because few loads have one, and all of them pass its storage on.
 @usableFromInline
 final class Fallback<Value: Sendable>: Sendable {
   @usableFromInline let held: Held<Value>

@@ -1,17 +1,22 @@
-/// A key's hash, computed once for shard, slot and memory of what was evicted.
+/// The hash function for keys. One hash selects the shard, the slot and the ghost of a key.
 ///
-/// Strings, arrays of bytes, and integers of 32 and 64 bits are hashed by a multiplication for every 16 bytes and not by the
-/// standard library's SipHash, which takes as long as all the rest of a hit. Every factor has a secret of the process in
-/// it: who chooses the keys can neither foresee which of them meet nor make a factor zero. That both factors are secret
-/// is the idea of Orson Peters's foldhash, which Rust's maps use for keys from outside.
+/// Strings, byte arrays, and integers of 32 and 64 bits use one multiplication for each 16 bytes, which is much
+/// faster than the standard library's SipHash. Other keys use their own `hashValue`.
+///
+/// Each factor of a multiplication contains a secret of the process. A party that chooses the keys can therefore
+/// neither predict collisions nor make a factor zero. The idea of two secret factors comes from foldhash by Orson
+/// Peters.
 @usableFromInline
 struct KeyHash: Sendable {
   @usableFromInline let first: UInt64
   @usableFromInline let second: UInt64
-  /// Odd.
+  /// An odd number.
   @usableFromInline let third: UInt64
 
-  /// All of a process are alike, and others in the next, unless the environment asks for hashing that is the same each time.
+  /// Creates the hash function of this process.
+  ///
+  /// All hash functions of a process are equal. They differ between processes, unless the environment requests
+  /// deterministic hashing.
   init() {
     first = Self.secret(1)
     second = Self.secret(2)
@@ -25,11 +30,13 @@ struct KeyHash: Sendable {
     return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 
-  /// Equal keys have equal hashes. O(1) for an integer, O(n) for n bytes.
+  /// Returns a key's hash. Equal keys have equal hashes.
+  ///
+  /// - Complexity: O(1) for an integer, O(*n*) for *n* bytes.
   @inlinable
   @inline(__always)
   func of<Key: Hashable>(_ key: Key) -> UInt64 {
-    // The casts are of values to the type that they have.
+    // Each cast is safe: the comparison shows that the key has the type to which it is cast.
     if Key.self == Int.self { return of(number: UInt64(bitPattern: Int64(unsafe unsafeBitCast(key, to: Int.self)))) }
     if Key.self == String.self { return of(string: unsafe unsafeBitCast(key, to: String.self)) }
     if Key.self == UInt64.self { return of(number: unsafe unsafeBitCast(key, to: UInt64.self)) }
@@ -47,15 +54,16 @@ struct KeyHash: Sendable {
   @inline(__always)
   func of(number: UInt64) -> UInt64 { multiplyFold(multiplyFold(number ^ first, third) ^ second, third) }
 
-  /// By the bytes that equal strings have in common.
+  /// Returns the hash of the bytes that all equal strings have in common.
   @inline(never)
   @usableFromInline
   func of(string: String) -> UInt64 {
     #if canImport(Darwin)
-      // There the bytes are normalised by Foundation, whose Unicode need not be that of the strings' `==`.
+      // On these systems Foundation normalizes the bytes. Its version of Unicode can differ from the one that the
+      // strings' `==` uses.
       UInt64(truncatingIfNeeded: string.hashValue)
     #else
-      // One pass, which finds out as well whether the bytes are ASCII: those of equal strings are the same then.
+      // The same pass finds out whether all bytes are ASCII. Equal ASCII strings have the same bytes.
       let quick = unsafe string.utf8.withContiguousStorageIfAvailable { bytes in
         unsafe mix(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)))
       }
@@ -72,7 +80,7 @@ struct KeyHash: Sendable {
 
   func of(bytes: RawSpan) -> UInt64 { mix(bytes).hash }
 
-  /// The hash of bytes, and which bits any of them has, in eight places.
+  /// Returns the hash of the bytes, and the union of their bits in eight byte positions.
   @inline(__always)
   private func mix(_ bytes: RawSpan) -> (hash: UInt64, seen: UInt64) {
     let count = bytes.byteCount
@@ -83,8 +91,8 @@ struct KeyHash: Sendable {
     }
     var seen: UInt64 = 0
     var offset = 0
-    // In bounds: there are more than eight bytes, and it stops with 1 to 16 to go, of the last of which some are taken for the
-    // second time.
+    // In bounds: there are more than eight bytes. The loop leaves 1 to 16 bytes, and the last two words may overlap
+    // bytes that it has read.
     while offset &+ 16 < count {
       let (low, high) = unsafe (bytes.uncheckedWord(at: offset), bytes.uncheckedWord(at: offset &+ 8))
       state = multiplyFold(low ^ state, high ^ second)
@@ -96,11 +104,12 @@ struct KeyHash: Sendable {
     return (multiplyFold(state ^ second, third), seen | low | high)
   }
 
-  /// Up to eight bytes as a number.
+  /// Returns up to eight bytes as a number.
   @inline(__always)
   private static func few(_ bytes: RawSpan) -> UInt64 {
     let count = bytes.byteCount
-    // In bounds: two words of four overlap where there are four bytes or more; else each byte has a place of its own.
+    // In bounds: two words of four bytes overlap if there are four to eight bytes. Fewer bytes are read one at a
+    // time.
     if count >= 4 {
       let low = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt32.self)
       let high = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 4, as: UInt32.self)

@@ -1,8 +1,9 @@
-/// Where a slot keeps its key: the beginning of its memory. A string is kept as ``TextPlace`` says, any other key as it is.
+/// The place of a key at the start of a slot. ``TextPlace`` defines the form of a string; another key is stored as it
+/// is.
 @safe
 @usableFromInline
 struct KeyPlace<Key: Hashable & Sendable> {
-  // Of a slot, for which its control byte says whether there is a key.
+  // The address of a slot. The control byte of the slot says whether it holds a key.
   @usableFromInline let address: UnsafeMutableRawPointer
 
   @inlinable
@@ -10,7 +11,7 @@ struct KeyPlace<Key: Hashable & Sendable> {
     unsafe self.address = address
   }
 
-  /// Whether keys are strings, which have code of their own. A constant where the caller is compiled for its types.
+  /// Whether keys are strings, which use separate code. Constant in code that is specialized for the key's type.
   @inlinable
   @inline(__always)
   static var isForText: Bool { Key.self == String.self }
@@ -21,19 +22,19 @@ struct KeyPlace<Key: Hashable & Sendable> {
   @inlinable
   var text: TextPlace { unsafe TextPlace(address) }
 
-  /// Where the key is, if it is kept as it is.
+  /// The address of a key that is stored as it is.
   @inlinable
   var plain: UnsafeMutablePointer<Key> { unsafe address.assumingMemoryBound(to: Key.self) }
 
   @inlinable
   @inline(__always)
   func initialize(to key: Key) {
-    // The casts are of values to the type that they have.
+    // Each cast is safe: it converts a value to the type that it has.
     if Self.isForText { return text.initialize(to: unsafe unsafeBitCast(key, to: String.self)) }
     unsafe address.initializeMemory(as: Key.self, to: key)
   }
 
-  /// Whether this is the key.
+  /// Returns whether the place holds this key.
   @inlinable
   @inline(__always)
   func holds(_ key: Key) -> Bool {
@@ -47,7 +48,9 @@ struct KeyPlace<Key: Hashable & Sendable> {
     return unsafe plain.pointee
   }
 
-  /// What is to be let go of outside the lock; nil where nothing is. The place is free then.
+  /// Removes the key from the place, which is free afterwards.
+  ///
+  /// - Returns: The object that the caller must release outside the lock; nil if the place held no object.
   @inlinable
   func take() -> Key? {
     if Self.isForText { return unsafe unsafeBitCast(text.take(), to: Key?.self) }
@@ -60,12 +63,13 @@ struct KeyPlace<Key: Hashable & Sendable> {
     unsafe plain.deinitialize(count: 1)
   }
 
-  /// Takes over the key of another place, which is free then.
+  /// Moves the key from another place, which is free afterwards.
   @inlinable
   func moveInitialize(from other: KeyPlace) {
-    // A string may be moved by its bytes: nothing points to where it lies.
+    // A string may be moved by copying its bytes, because it does not refer to its own address.
     if Self.isForText { return unsafe address.copyMemory(from: other.address, byteCount: TextPlace.byteCount) }
-    // Not by `moveInitialize`, which writes as many bytes as keys in an array are apart: what is behind a key may begin earlier.
+    // `moveInitialize` would write a whole stride of the key's type. The slot's content may begin before the end of
+    // the stride.
     unsafe address.initializeMemory(as: Key.self, to: other.plain.move())
   }
 }

@@ -1,16 +1,19 @@
-/// The versions of those keys that somebody watches: a write that depends on what it read applies only while the key's
-/// version is the one it read. Pure; its shard has the lock.
+/// The versions of the watched keys of a shard. Pure; guarded by the shard's lock.
 ///
-/// Keys are told apart by their fingerprints. Two that share one see each other's writes, which costs them another try
-/// each. Keys that nobody watches cost nothing.
+/// A write that depends on a value applies only if the key still has the version that the writer read. Keys that no
+/// writer watches cost nothing.
+///
+/// Keys are identified by their fingerprints. If two keys share a fingerprint, a write of one makes writers of the
+/// other try again.
 @usableFromInline
 struct KeyVersions {
-  /// How often a key was written since somebody began to watch it.
+  /// The watched version of a key: the numbers of its writes since a writer began to watch it.
   @usableFromInline
   struct Version: Sendable, Hashable {
-    /// Every change of its value, by whatever cause.
+    /// The number of changes of the key's value, except for writes with the effect ``WriteEffect/upkeep``.
     @usableFromInline var changes: UInt32 = 0
-    /// Those after which nothing that began before may be stored: removals, and replacements that are not merged.
+    /// The number of removals and of replacements that are not merged. A value whose fetch began before one is not
+    /// stored.
     @usableFromInline var ends: UInt32 = 0
 
     @inlinable
@@ -20,13 +23,15 @@ struct KeyVersions {
     }
   }
 
+  /// The state of one watched key.
   @usableFromInline
   struct Watched {
     var watchers = 0
-    /// No fetch of the key that watches it is older; the greatest number if none does.
+    /// A lower bound of the invalidation versions of the fetches that watch the key; the maximum if no fetch watches
+    /// it.
     var oldestFlight = UInt64.max
     @usableFromInline var version = Version()
-    /// Whether edits that are not confirmed lie over its value. Kept by the watchers that those edits are.
+    /// Whether the key has unconfirmed edits. Each pending edit watches its key, which keeps this flag set.
     @usableFromInline var isEdited = false
   }
 
@@ -39,13 +44,13 @@ struct KeyVersions {
 
   var count: Int { watched.count }
 
-  /// What is known of a key; nil where nobody watches it.
+  /// The state of a key; nil if no writer watches it.
   @usableFromInline
   subscript(fingerprint: UInt32) -> Watched? { watched[fingerprint] }
 
-  /// A writer watches the key, until ``unwatch(_:)``.
+  /// Adds a watcher to a key, until ``unwatch(_:)``.
   ///
-  /// - Parameter era: the newest invalidation when a fetch began, if the writer is one.
+  /// - Parameter era: The invalidation version when the fetch began, if the watcher is a fetch.
   @usableFromInline
   mutating func watch(_ fingerprint: UInt32, fetchedSince era: UInt64 = .max) {
     var key = watched[fingerprint] ?? Watched()
@@ -54,10 +59,13 @@ struct KeyVersions {
     watched[fingerprint] = key
   }
 
-  /// No fetch that watches a key is older. O(n) for n watched keys.
+  /// A lower bound of the invalidation versions of all fetches that watch a key.
+  ///
+  /// - Complexity: O(*n*) for *n* watched keys.
   @usableFromInline
   var oldestFlight: UInt64 { watched.values.reduce(.max) { min($0, $1.oldestFlight) } }
 
+  /// Removes a watcher from a key.
   @usableFromInline
   mutating func unwatch(_ fingerprint: UInt32) {
     guard var key = watched[fingerprint] else { preconditionFailure("nobody watches the key") }
@@ -65,7 +73,7 @@ struct KeyVersions {
     watched[fingerprint] = key.watchers == 0 ? nil : key
   }
 
-  /// A key was written.
+  /// Notes a write of a key.
   @usableFromInline
   mutating func note(_ effect: WriteEffect, on fingerprint: UInt32) {
     guard effect != .upkeep, watched[fingerprint] != nil else { return }
@@ -73,46 +81,48 @@ struct KeyVersions {
     if effect == .replacement { watched[fingerprint]?.version.ends &+= 1 }
   }
 
-  /// Every key was removed, or may have been.
+  /// Notes that every key was removed, or may have been.
   @usableFromInline
   mutating func noteRemovalOfAll() {
     if isEmpty { return }
     for fingerprint in watched.keys { note(.replacement, on: fingerprint) }
   }
 
-  /// No unconfirmed edits are left, over any key.
+  /// Notes that no key has unconfirmed edits any more.
   @usableFromInline
   mutating func endEdits() {
     if isEmpty { return }
     for fingerprint in watched.keys { setEdited(false, fingerprint) }
   }
 
-  /// Unconfirmed edits begin or end to lie over a key that is watched.
+  /// Notes whether a watched key has unconfirmed edits.
   @usableFromInline
   mutating func setEdited(_ isEdited: Bool, _ fingerprint: UInt32) {
     watched[fingerprint]?.isEdited = isEdited
   }
 }
 
-/// What a write means for the unconfirmed edits of its key.
+/// The effect of a write on the unconfirmed edits of its key.
 @usableFromInline
 enum EditMark: Sendable, Hashable {
-  /// Nothing.
+  /// The edits stay the same.
   case unchanged
-  /// They are over.
+  /// The edits end.
   case ended
-  /// They show what is written; settled where none is left. A flight on its way goes on if the confirmed value is as
-  /// it was: what it brings lies below them.
+  /// The write stores the value that the edits show. `isSettled` is true if no edit remains.
+  ///
+  /// `keepsFlight` is true if the confirmed value stays the same. A flight in progress then continues, because its
+  /// value belongs below the edits.
   case shown(isSettled: Bool, keepsFlight: Bool)
 }
 
-/// What a write means for those who began something before it.
+/// The effect of a write on operations that began before it.
 @usableFromInline
 enum WriteEffect: Sendable, Hashable {
-  /// The key is removed, or its value replaced: nothing that began before is stored.
+  /// The key is removed, or its value is replaced. A value whose fetch began before is not stored.
   case replacement
-  /// A value arrives that others are merged with: what began before is merged under it.
+  /// The write adds a value that other values are merged with. A value whose fetch began before is merged under it.
   case arrival
-  /// The key's value is the same as before, or went by itself: promoted, expired, damaged.
+  /// The value stays the same, or it ended by itself: it was promoted, expired or damaged.
   case upkeep
 }

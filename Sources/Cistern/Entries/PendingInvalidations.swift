@@ -1,60 +1,68 @@
-/// The invalidations that entries and flights in memory may be older than: an entry counts as gone if it has the tag of a newer
-/// one, or a key with its prefix. Pure.
+/// The invalidations that may be newer than entries and flights in memory. Pure.
 ///
-/// The age of an entry is the number of the newest invalidation when its value began to be fetched, or was set. The second
-/// tier gives the numbers, if there is one, so that both tiers agree.
+/// An entry is invalidated if a newer invalidation names one of its tags or a prefix of its key. The age of a value
+/// is the invalidation version with which it was last compared. The age of a flight is the invalidation version when
+/// it began. The second tier assigns the versions if there is one, so that both tiers agree.
 ///
-/// There are two generations. A new invalidation joins the recent one in constant time, and the older generation is forgotten as a
-/// whole, when nothing in memory is older than it, or when a flight that does not end keeps more than ``bound`` bytes.
+/// The invalidations form two generations. A new invalidation joins the recent generation in constant time. The older
+/// generation is forgotten as a whole in two cases:
+///
+/// - Nothing in memory is older than that generation.
+/// - A flight that does not end keeps the invalidations, and they use more than ``bound`` bytes.
 @usableFromInline
 struct PendingInvalidations<Key: Sendable>: Sendable {
-  /// Finds the newest number among the prefixes of a key. Called under locks: of this module.
+  /// Returns the highest version among the prefixes of a key. Called under locks, so it runs only this module's code.
   typealias PrefixLookUp = @Sendable (Key, PrefixTree) -> UInt64
 
   /// Invalidations that are forgotten together.
   struct Generation: Sendable {
     fileprivate var tags: [String: UInt64] = [:]
     fileprivate var prefixes = PrefixTree()
-    /// The number of the newest.
+    /// The version of the newest invalidation.
     fileprivate(set) var newest: UInt64 = 0
-    /// The memory that they use, approximately, in bytes.
+    /// The approximate memory use, in bytes.
     fileprivate(set) var size = 0
 
     fileprivate var count: Int { tags.count + prefixes.count }
   }
 
-  /// The number of the newest.
+  /// The version of the newest invalidation.
   @usableFromInline private(set) var newest: UInt64
-  /// All up to this number are forgotten. A value that is older counts as concerned, at the cost of a fetch.
+  /// The invalidations up to this version are forgotten. An older value counts as invalidated, at the cost of a
+  /// fetch.
   private var floor: UInt64
   private var recent = Generation()
   private var older = Generation()
-  /// Nil until the first prefix.
+  /// Nil until the first prefix is added.
   private var lookUp: PrefixLookUp?
-  /// The bytes that flights may keep. Beyond, a flight that is older than the older generation counts as invalidated.
+  /// The size in bytes up to which a flight can keep invalidations.
+  ///
+  /// Above it, a flight that is older than the older generation counts as invalidated.
   let bound: Int
 
-  /// Begins after the invalidations up to `newest`, of which nothing in memory is left.
+  /// Creates an empty set after the invalidations up to `newest`. Nothing in memory is older than these.
   init(newest: UInt64 = 0, bound: Int = 8 << 20) {
     self.newest = newest
     self.bound = bound
     floor = newest
   }
 
-  /// A tag that is in both generations counts twice.
+  /// The number of invalidations. A tag in both generations counts twice.
   var count: Int { recent.count + older.count }
 
-  /// The memory that they use, approximately, in bytes.
+  /// The approximate memory use, in bytes.
   var size: Int { recent.size + older.size }
 
   // MARK: Adding
 
+  /// Adds an invalidation by tag.
   @usableFromInline
   mutating func add(tag: String, number: UInt64) {
     if recent.tags.updateValue(number, forKey: tag) == nil { recent.size += Invalidation.tag(tag).size }
     noteAdded(number)
   }
 
+  /// Adds an invalidation by prefix. `lookUp` compares keys with the prefixes from now on.
   mutating func add(prefix bytes: [UInt8], number: UInt64, lookUp: @escaping PrefixLookUp) {
     self.lookUp = lookUp
     let count = recent.prefixes.count
@@ -66,7 +74,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   private mutating func noteAdded(_ number: UInt64) {
     newest = max(newest, number)
     recent.newest = newest
-    // Faster than any sweep: all entries count as gone.
+    // Invalidations come faster than sweeps, so all entries count as invalidated.
     guard size > 4 * bound else { return }
     floor = newest
     (recent, older) = (Generation(), Generation())
@@ -74,18 +82,20 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
 
   // MARK: Forgetting
 
-  /// What a sweep permits.
+  /// The invalidations that a sweep may forget.
   enum Forgetting: Sendable, Hashable {
     case nothing
-    /// Nothing in memory is older than the older generation, or too much is kept.
+    /// The older generation: nothing in memory is older than it, or the invalidations use too much memory.
     case older
-    /// Nothing in memory is older than any.
+    /// All invalidations: nothing in memory is older than any of them.
     case all
   }
 
+  /// Returns the invalidations that may be forgotten after a sweep.
+  ///
   /// - Parameters:
-  ///   - oldest: no entry and no flight in memory is older.
-  ///   - swept: no entry in memory is older.
+  ///   - oldest: An invalidation version. No entry and no flight is older.
+  ///   - swept: An invalidation version. No entry is older.
   func forgetting(olderThan oldest: UInt64, swept: UInt64) -> Forgetting {
     if count == 0 { return .nothing }
     // The recent generation may be empty.
@@ -94,7 +104,9 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
     return recent.size > bound / 2 && older.newest <= swept ? .older : .nothing
   }
 
-  /// Forgets what ``forgetting(olderThan:swept:)`` says. Returns it, for the caller to free outside all locks.
+  /// Forgets the invalidations that ``forgetting(olderThan:swept:)`` returns.
+  ///
+  /// - Returns: The former generations, which the caller destroys outside all locks.
   mutating func forget(olderThan oldest: UInt64, swept: UInt64) -> [Generation] {
     let former = [older, recent]
     switch forgetting(olderThan: oldest, swept: swept) {
@@ -113,8 +125,9 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
 
   // MARK: Comparing
 
-  /// Whether an invalidation that is newer than `era` concerns a key with these tags. Evaluates the key at most once, and only if
-  /// there are such prefixes.
+  /// Returns whether an invalidation that is newer than `era` concerns a key with these tags.
+  ///
+  /// Evaluates the key at most once, and only if there are newer prefixes.
   @usableFromInline
   func concerns(_ key: @autoclosure () -> Key, tags keyTags: [String], since era: UInt64) -> Bool {
     if era < floor { return true }
@@ -122,7 +135,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
     return hasNewerPrefix(key, than: era)
   }
 
-  /// Whether an invalidation that is newer than `era` concerns a key, whatever its tags are.
+  /// Returns whether an invalidation by prefix that is newer than `era` concerns a key. Ignores tags.
   @usableFromInline
   func concerns(_ key: @autoclosure () -> Key, since era: UInt64) -> Bool {
     era < floor || hasNewerPrefix(key, than: era)
@@ -134,7 +147,9 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
     return lookUp(key, recent.prefixes) > era || lookUp(key, older.prefixes) > era
   }
 
-  /// The whole number of an era that was cut to fit a slot; it lies less than 2²⁴ invalidations back.
+  /// Returns the whole invalidation version of which an entry stores the low 24 bits.
+  ///
+  /// - Precondition: Fewer than 2²⁴ invalidations came since that version.
   @usableFromInline
   func number(of era: Era) -> UInt64 { newest &- ((newest &- UInt64(era.bits)) & 0xff_ffff) }
 }

@@ -1,17 +1,18 @@
-/// Byte prefixes with a number each, as a compressed trie: finds the greatest number among the prefixes of a key.
+/// A compressed trie of byte prefixes with a number each. Finds the greatest number among the prefixes of a key.
+/// Pure.
 ///
-/// A look-up visits one node for each stored prefix of the key and for each branch between them. The cost depends on the length
-/// of the key and not on the number of prefixes. Pure.
+/// A look-up visits one node for each stored prefix of the key and for each branch between them. The cost depends on
+/// the length of the key, not on the number of prefixes.
 struct PrefixTree: Sendable {
   private struct Node: Sendable {
-    /// The bytes between the parent and this node; empty for the root only.
+    /// The bytes between the parent and this node. Empty only for the root.
     var label: [UInt8]
-    /// The number of the prefix that ends here; zero if none does.
+    /// The number of the prefix that ends here; zero if no prefix ends here.
     var number: UInt64 = 0
     var childCount = 0
   }
 
-  /// The way from a node to the child whose label begins with a byte.
+  /// The edge from a node to the child whose label begins with a byte.
   private struct Edge: Hashable {
     let parent: Int
     let byte: UInt8
@@ -19,19 +20,19 @@ struct PrefixTree: Sendable {
 
   private var nodes = [Node(label: [])]
   private var children: [Edge: Int] = [:]
-  /// Indices in ``nodes`` that are not in use.
+  /// The indices of the unused elements of `nodes`.
   private var unused: [Int] = []
   /// The number of prefixes.
   private(set) var count = 0
-  /// At least the greatest number; zero if there are no prefixes.
+  /// An upper bound of the numbers of all prefixes; zero if the tree is empty.
   private(set) var newest: UInt64 = 0
 
   var isEmpty: Bool { count == 0 }
 
-  /// The nodes in use, the root included. For tests.
+  /// The number of nodes, including the root. For tests.
   var nodeCount: Int { nodes.count - unused.count }
 
-  /// Adds a prefix, or raises its number. Zero is no number: nothing happens.
+  /// Adds a prefix, or raises its number. Does nothing if the number is zero.
   mutating func insert(_ prefix: [UInt8], number: UInt64) {
     guard number > 0 else { return }
     let node = makePath(to: prefix)
@@ -40,7 +41,7 @@ struct PrefixTree: Sendable {
     newest = max(newest, number)
   }
 
-  /// Removes a prefix, if it is there.
+  /// Removes a prefix. Does nothing if it was not added.
   mutating func remove(_ prefix: [UInt8]) {
     guard let path = path(to: prefix), let node = path.last, nodes[node].number > 0 else { return }
     nodes[node].number = 0
@@ -48,10 +49,10 @@ struct PrefixTree: Sendable {
     if isEmpty { self = PrefixTree() } else { prune(path) }
   }
 
-  /// The greatest number among the prefixes of a key; zero if it has none.
+  /// Returns the greatest number among the prefixes of a key; zero if the tree contains no prefix of it.
   func newestNumber(ofPrefixesOf key: RawSpan) -> UInt64 { match(key).number }
 
-  /// As ``newestNumber(ofPrefixesOf:)``, with the number of nodes that the look-up visited.
+  /// Returns the result of ``newestNumber(ofPrefixesOf:)``, with the number of nodes that the look-up visited.
   func match(_ key: RawSpan) -> (number: UInt64, steps: Int) {
     var (number, steps) = (nodes[0].number, 1)
     var (node, offset) = (0, 0)
@@ -70,7 +71,8 @@ struct PrefixTree: Sendable {
 
   // MARK: Nodes
 
-  /// The node at which the prefix ends. Makes it, and divides the label that it ends within.
+  /// Returns the node at which the prefix ends. Creates the node if needed, and divides a label that contains the
+  /// end.
   private mutating func makePath(to prefix: [UInt8]) -> Int {
     var (node, offset) = (0, 0)
     while offset < prefix.count {
@@ -85,11 +87,11 @@ struct PrefixTree: Sendable {
     return node
   }
 
-  /// Makes a node above `child`, with the first `length` bytes of its label.
+  /// Creates a node above `child`, with the first `length` bytes of the child's label.
   private mutating func divide(_ child: Int, at length: Int, _ edge: Edge) -> Int {
     let label = nodes[child].label
     let middle = makeNode(label: Array(label[..<length]), at: edge)
-    // It replaces the child at the parent.
+    // The new node replaces the child at the parent.
     nodes[edge.parent].childCount -= 1
     nodes[middle].childCount = 1
     nodes[child].label = Array(label[length...])
@@ -111,7 +113,7 @@ struct PrefixTree: Sendable {
     return node
   }
 
-  /// The nodes from the root to the one at which the prefix ends; nil if none does.
+  /// Returns the nodes from the root to the end of a prefix; nil if no node is at that end.
   private func path(to prefix: [UInt8]) -> [Int]? {
     var path = [0]
     var (node, offset) = (0, 0)
@@ -126,7 +128,7 @@ struct PrefixTree: Sendable {
     return path
   }
 
-  /// Removes the nodes at the end of a path that have neither a number nor children.
+  /// Removes nodes without a number and without children, from the end of a path upwards.
   private mutating func prune(_ path: [Int]) {
     for (parent, node) in zip(path, path.dropFirst()).reversed() {
       guard nodes[node].number == 0, nodes[node].childCount == 0 else { return }

@@ -1,26 +1,29 @@
 extension Shard {
-  /// The slot of a key. What an invalidation concerns is not found: it is taken out on the way, and let go of by the
-  /// sweep.
+  /// Returns the slot of a key; nil if the key has none or if an invalidation concerns its entry.
+  ///
+  /// An invalidated entry is removed from the table. The next sweep releases it.
   @inlinable
   mutating func locate(_ key: Key, fingerprint: UInt32, budget: MemoryBudget) -> SlotNumber? {
     guard let number = slots.find(key, fingerprint: fingerprint) else { return nil }
     return isCurrent(number, budget: budget) ? number : nil
   }
 
-  /// Whether no invalidation concerns what is in a slot; else it is taken out.
+  /// Returns whether no invalidation concerns the entry in a slot. Removes the entry otherwise.
   @inlinable
   @inline(__always)
   mutating func isCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
     slots[number].entry.era == era || bringUpToDate(number, budget: budget)
   }
 
-  /// Compares an entry with the invalidations since its era. One that none concerns is of this era from now on.
+  /// Compares an entry with the invalidations since its invalidation version.
+  ///
+  /// An entry that none of them concerns gets the shard's current version. Otherwise, the entry is removed.
   @inlinable
   @inline(never)
   mutating func bringUpToDate(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
     switch slots[number].entry {
     case .inProgress(let flight):
-      // What tags it will have is not known. That is looked at when it brings its value.
+      // The tags of the flight's value are not known yet. They are compared when the value is written.
       if !invalidations.concerns(slots.key(of: number), since: flight.era) { return true }
     case .ready(var held):
       if !isInvalidated(held, forKey: slots.key(of: number)) {
@@ -43,21 +46,22 @@ extension Shard {
     return false
   }
 
-  /// There is a newer invalidation: entries of older eras must be compared with it.
+  /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations
+  /// since.
   @usableFromInline
   mutating func noteNewestInvalidation(_ number: UInt64) {
     invalidations.newest = number
     era = Era(number)
   }
 
-  /// An invalidation changes the versions of the keys whose values it concerns and that writers under way have read.
+  /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.
   @usableFromInline
   mutating func noteInvalidation(where concerns: (Key, [String]) -> Bool) {
     if versions.isEmpty { return }
     for fingerprint in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: fingerprint) }
   }
 
-  /// A key has a value with these tags. Nothing if no writer watches it.
+  /// Notes that a writer reads a key's value with these tags. Does nothing if no writer watches the key.
   @usableFromInline
   mutating func noteRead(_ key: Key, tags: [String], fingerprint: UInt32) {
     guard let version = versions[fingerprint]?.version else { return }
@@ -73,7 +77,7 @@ extension Shard {
 }
 
 extension Entry {
-  /// The newest invalidation that it is known to be newer than.
+  /// The invalidation version with which the entry was last compared, or at which it was created.
   @inlinable
   var era: Era {
     switch self {

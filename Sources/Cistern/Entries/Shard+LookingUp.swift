@@ -1,31 +1,34 @@
 extension Shard {
-  /// What memory has for a key.
+  /// The result of a look-up in memory.
   @usableFromInline
   enum LookUp {
-    /// A value to return.
+    /// The look-up returns this value.
     case hit(Value)
-    /// A hit whose use the second tier is to hear of.
+    /// The look-up returns this value, and the second tier must note its use.
     case hitToNote(Value, Uses)
-    /// Nothing in memory. The stamp and the newest invalidation tell later whether that is still so.
+    /// Memory holds no value. `stamp` is the key's write version, and `era` is the invalidation version.
+    ///
+    /// A later promotion compares both, to detect a write or an invalidation in between.
     case absent(stamp: UInt32, era: UInt64)
-    /// A value past its lifetime and in grace, so many nanoseconds ago; or, for a load, one that its policy does not
-    /// simply return.
+    /// The value is past its lifetime by this number of nanoseconds, and within its grace period.
+    ///
+    /// For a load, also a value whose refresh is due, or one that the load's policy does not accept.
     case stale(Value, by: UInt64)
-    /// A value past its time.
+    /// The value is past its grace period.
     case expired
   }
 
-  /// The main path: what memory has for a key, where to say so changes nothing but the entry's frequency. Nil for what
-  /// needs the shard alone.
+  /// The fast path of a look-up: returns a result that changes nothing except the entry's frequency.
   ///
-  /// Others may do the same at the same time, so the caller counts the hit. Static, with a pointer, so that only the fields
-  /// that it reads are loaded: a shard that is lent is loaded as a whole.
+  /// Returns nil if the look-up needs the shard's lock. Other threads may run this function at the same time, so the
+  /// caller counts the hit. The function is static and takes a pointer, so that only the fields that it reads are
+  /// loaded. A borrowed shard would be loaded as a whole.
   @inlinable
   @inline(__always)
   static func lookUpFresh(
     _ key: Key, in shard: UnsafePointer<Shard>, fingerprint: UInt32, at now: MonotonicTime
   ) -> LookUp? {
-    // The caller is in the shard's section: whoever wants to change it waits.
+    // The caller is in the shard's critical section, so every writer of the shard waits.
     guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else {
       return unsafe .absent(
         stamp: shard.pointee.stampOfAll &+ shard.pointee.stamps[stampIndex(fingerprint)],
@@ -38,16 +41,17 @@ extension Shard {
     return .hit(value)
   }
 
-  /// What memory holds for a key, as far as it can be told among others who look something up.
+  /// The result of a peek that shares the shard with other readers.
   @usableFromInline
   enum Peek {
-    /// A value, or that there is none.
+    /// The value in memory; nil if the key has none.
     case found(Held<Value>?)
-    /// What an invalidation may concern.
+    /// An invalidation may concern the value, so the peek needs the shard's lock.
     case needsShardAlone
   }
 
-  /// What memory holds for a key, expired or not. As ``lookUpFresh(_:in:fingerprint:at:)``.
+  /// Returns the value that memory holds, expired or not. The conditions of ``lookUpFresh(_:in:fingerprint:at:)``
+  /// apply.
   @inlinable
   @inline(__always)
   static func peekCurrent(_ key: Key, in shard: UnsafePointer<Shard>, fingerprint: UInt32) -> Peek {
@@ -57,9 +61,10 @@ extension Shard {
     return .found(held)
   }
 
-  /// What memory has for a key, and whatever follows from asking for it.
+  /// Returns the value that memory holds for a key, and applies the effects of the look-up.
   ///
-  /// - Parameter demand: what a load accepts; nil for a look-up, which accepts what is fresh and refreshes nothing.
+  /// - Parameter demand: The values that a load accepts. Nil for a look-up, which accepts fresh values and starts no
+  ///   refresh.
   @inlinable
   @inline(never)
   mutating func lookUp(
@@ -79,12 +84,13 @@ extension Shard {
       if let uses = held.takeUseForDisk(at: now) { return .hitToNote(held.value, uses) }
       return .hit(held.value)
     case .use, .fetch:
-      // The caller begins a refresh, or has to wait for a flight.
+      // The caller starts a refresh or waits for a flight.
       if case .stale(let age, _) = freshness { return .stale(held.value, by: age) }
       return .stale(held.value, by: 0)
     }
   }
 
+  /// Counts a hit, and notes the use of its entry. Called under the exclusive lock.
   @inlinable
   @inline(__always)
   mutating func recordHit(_ number: SlotNumber) {
@@ -92,7 +98,7 @@ extension Shard {
     recordUse(number)
   }
 
-  /// Has the policy know of a use of an entry: a hit, or a value in the place of one that costs as much.
+  /// Notes a use of an entry: a hit, or a new value with the same cost.
   @inlinable
   @inline(__always)
   mutating func recordUse(_ number: SlotNumber) {

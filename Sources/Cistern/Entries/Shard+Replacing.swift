@@ -1,6 +1,7 @@
 extension Shard {
-  /// Whether a write only puts a value in the place of one that costs as much: the main path of sets, where there is neither
-  /// room to find nor anything to decide.
+  /// Returns whether a write only replaces a value by one with the same cost.
+  ///
+  /// Such a write is on the fast path of sets: it needs neither room nor a decision.
   @inlinable
   func takesInPlace(
     _ cost: UInt32, at number: SlotNumber, _ condition: WriteCondition<Value>, _ edits: EditMark
@@ -12,7 +13,7 @@ extension Shard {
     return slots[node: number].cost == cost
   }
 
-  /// Gives a value to a key that has nothing, once there is room for it.
+  /// Inserts a value for a key without an entry. The room for it is already reserved.
   @inlinable
   mutating func insertValue(_ value: Value, cost: UInt32, forKey key: Key, fingerprint: UInt32) {
     if slots.isFull { rebuildSlots() }
@@ -22,7 +23,9 @@ extension Shard {
     policy.insert(number, in: slots.evictionNodes)
   }
 
-  /// Puts a value in the place of one that costs as much; what was there, to be let go of outside the lock.
+  /// Replaces a value by one with the same cost.
+  ///
+  /// - Returns: The replaced entry, which the caller releases outside the lock.
   @inlinable
   @inline(__always)
   mutating func replaceValue(

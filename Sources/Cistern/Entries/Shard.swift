@@ -1,42 +1,44 @@
 import Locking
 
-/// One part of the entry table, behind one lock: entries, their order of eviction, and counters.
+/// One part of the entry table behind one lock: entries, eviction order and counters.
 ///
-/// What is taken out is handed to the caller, because a value's end may run code of the user's: it has to happen
-/// outside the lock.
+/// Functions return the objects that they remove. The caller releases them outside the lock, because the destruction
+/// of a value may run a user's code.
 @usableFromInline
 struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline typealias Slots = SlotTable<Key, Value>
 
-  // What a hit reads, in this order, and what it counts where it has the shard alone, fills the lock's own line of memory.
-  // Where hits share the shard, nobody writes to that line.
+  // The order of the fields matters. The fields that a hit reads share the cache line of the lock, as do the counters
+  // that a hit writes under the lock. If hits share the shard, no thread writes to that line.
   @usableFromInline var slots = Slots()
-  /// The newest of ``invalidations``, as entries carry it.
+  /// The newest version in `invalidations`, in the form that entries store.
   @usableFromInline var era = Era()
   @usableFromInline let maximumFrequency: UInt8
-  /// Begins with the count of hits, of those that did not share the shard, and of stores; ends with those of evictions, in
-  /// one line of memory with what they need of the shard.
+  /// The counters begin with hits and stores and end with evictions. The eviction counters thus share a cache line
+  /// with the fields that an eviction uses. Hits that share the shard are not counted here.
   @usableFromInline var counters = ShardCounters()
 
   @usableFromInline var policy: any EvictionPolicy
-  /// Exact, for the few keys on which a write under way depends.
+  /// The exact versions of the few keys on which a write in progress depends.
   @usableFromInline var versions = KeyVersions()
-  /// Entries that were brought in, for ``ShardStandings``.
+  /// The number of searches for room so far, for ``ShardStandings``.
   @usableFromInline var turn: UInt32 = 0
-  /// Counts writes of all keys at once; a part of each of ``stamps``.
+  /// The number of writes of all keys at once. It is part of every key's write version.
   @usableFromInline var stampOfAll: UInt32 = 0
-  /// Entries that hold a value and have a flight under way.
+  /// The number of entries that hold a value and have a flight.
   @usableFromInline var refreshingCount = 0
 
   /// The invalidations that may concern entries older than ``era``.
   @usableFromInline var invalidations: ShardInvalidations<Key>
-  /// The values that writers under way have read.
+  /// The values that writers in progress have read.
   @usableFromInline var reads = WatchedReads<Key>()
-  /// What an invalidation took out, to be let go of outside the lock by the sweep that follows each.
+  /// The entries that an invalidation removed. The sweep after each invalidation releases them outside the lock.
   @usableFromInline var invalidated: [Slots.Taken] = []
 
-  /// Counts the writes of the keys that share a place here. A value that was read from the second tier may be put into
-  /// memory only if no write of its key came between.
+  /// The write counts of the keys. Each element counts the writes of a group of keys.
+  ///
+  /// A key's write version is the sum of its group's count and ``stampOfAll``. A value from the second tier may be
+  /// promoted only if the key's write version has not changed since the record was read.
   @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
 
   init(policy: any EvictionPolicy, invalidations: SharedInvalidations<Key>) {
@@ -45,12 +47,14 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     maximumFrequency = if case .count(let maximum) = policy.hitRule { maximum } else { .max }
   }
 
-  /// What a hit does to its entry's node. Kept as one byte, where two would not fit into the line.
+  /// The effect of a hit on its entry's node. Stored as one byte, because two would not fit into the cache line.
   @inlinable
   @inline(__always)
   var hitRule: HitRule { maximumFrequency == .max ? .tellPolicy : .count(upTo: maximumFrequency) }
 
-  /// Counts what a load came to, of an entry that was in this slot; nil where there was none.
+  /// Counts the result of a load.
+  ///
+  /// - Parameter number: The slot of the entry before the load; nil if it had none.
   @inlinable
   mutating func countLoad(_ decision: Entry<Value>.LoadDecision, at number: SlotNumber?, now: MonotonicTime) {
     switch decision {
@@ -72,32 +76,35 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   static func stampIndex(_ fingerprint: UInt32) -> Int { Int(fingerprint >> 26) }
 
-  /// The number of a key's writes so far, with those of others.
-  // Mutating: else all of them would be copied, to be looked at.
+  /// Returns the write version of a key. Other keys may raise it too.
+  // Mutating, because a nonmutating access would copy all counts.
   @inlinable
   mutating func stamp(of fingerprint: UInt32) -> UInt32 { stampOfAll &+ stamps[Self.stampIndex(fingerprint)] }
 
-  /// Marks a key as written.
+  /// Raises the write version of a key.
   @inlinable
   mutating func stamp(_ fingerprint: UInt32, _ effect: WriteEffect = .upkeep) {
     stamps[Self.stampIndex(fingerprint)] &+= 1
     if !versions.isEmpty { versions.note(effect, on: fingerprint) }
   }
 
-  /// Marks every key as written.
+  /// Raises the write version of every key.
   @inlinable
   mutating func stampAll() {
     stampOfAll &+= 1
     versions.noteRemovalOfAll()
   }
 
-  /// Evicts the policy's choice; nil where there is none but `kept`.
+  /// Evicts the entry that the policy chooses.
   ///
   /// - Parameters:
-  ///   - evicted: takes what goes.
-  ///   - isObserved: whether anyone wants to hear of it.
-  ///   - announce: called with it first, if so.
-  /// - Returns: what it cost. That room is the caller's, to give back or to take over.
+  ///   - kept: A slot that is not evicted.
+  ///   - budget: The budget, which tells the reason of the eviction.
+  ///   - evicted: Receives the evicted entry.
+  ///   - isObserved: Whether the cache has observers.
+  ///   - announce: Called with the entry before it is removed, if the cache has observers.
+  /// - Returns: The cost of the entry; nil if the shard holds no entry except `kept`. The caller releases or takes
+  ///   over the reserved room.
   @inlinable
   mutating func evict(
     sparing kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
@@ -113,7 +120,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
     if isObserved, let held = slots[victim].entry.held { announce(slots.key(of: victim), held) }
-    // A flight that was to refresh it goes on, and keeps the slot.
+    // A flight that refreshes the value continues and keeps the slot.
     if case .refreshing(let refreshing) = slots[victim].entry {
       slots[victim].entry = .inProgress(refreshing.flight)
       refreshingCount -= 1
@@ -124,17 +131,19 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return freed
   }
 
-  /// Reserves room for an entry of this cost in the place of what `number` has, evicting others of this shard where
-  /// that is right.
+  /// Reserves room for an entry of this cost, and evicts other entries of this shard if needed.
   ///
   /// - Parameters:
-  ///   - index: which of the table's shards this is.
-  ///   - shardCount: the number of these.
-  ///   - standings: theirs.
-  ///   - evicted: takes what goes.
-  ///   - isObserved: whether anyone wants to hear of it.
-  ///   - announce: called with it first, if so.
-  /// - Returns: nil where the room is reserved; else where it has to come from first.
+  ///   - cost: The cost of the new value.
+  ///   - number: The slot whose value is replaced; nil for a new entry.
+  ///   - budget: The budget in which the room is reserved.
+  ///   - index: The index of this shard in the table.
+  ///   - shardCount: The number of shards in the table.
+  ///   - standings: The eviction priorities of the table's shards.
+  ///   - evicted: Receives the evicted entries.
+  ///   - isObserved: Whether the cache has observers.
+  ///   - announce: Called with each entry before it is removed, if the cache has observers.
+  /// - Returns: Nil if the room is reserved; otherwise, the source of the missing room.
   @inlinable
   mutating func makeRoom(
     for cost: UInt32, replacing number: SlotNumber?, budget: MemoryBudget, index: Int, shardCount: Int,
@@ -160,14 +169,16 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       else {
         return .elsewhere(budget.above(level))
       }
-      // What goes leaves just the room that is needed: nobody else has to hear of it.
+      // The evicted entry's room is exactly the room that is needed, so the budget does not change.
       if difference == (freed, 1) { return nil }
       budget.release(cost: freed, count: 1)
     }
     return nil
   }
 
-  /// What made room, to be let go of outside the lock. As a rule one; an array of it would have to be allocated.
+  /// Evicted entries, which the caller releases outside the lock.
+  ///
+  /// Usually there is one entry, which needs no array and thus no allocation.
   @usableFromInline
   enum Evicted {
     case nothing
@@ -187,8 +198,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     }
   }
 
-  /// Whether a value should be held in memory. What is set always is, and what has a place already; of what is loaded or
-  /// read from the second tier, the policy is asked where it is large beside the limit.
+  /// Returns whether memory should hold a value.
+  ///
+  /// A value that a caller sets is always admitted, and so is a value whose entry is already in the eviction order.
+  /// The policy decides about fetched and promoted values that are large in relation to the limit.
   @inlinable
   func admits(
     _ cost: UInt32, at number: SlotNumber?, _ fingerprint: UInt32, _ condition: WriteCondition<Value>,
@@ -200,20 +213,22 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return policy.admits(fingerprint, cost: cost)
   }
 
-  /// Where room has to come from, when it should not be, or cannot be, from the shard that needs it.
+  /// The source of room that does not come from the shard that needs it.
   @usableFromInline
   enum Shortage {
-    /// From whoever shares the budget.
+    /// Another memory consumer of this budget.
     case elsewhere(MemoryBudget)
-    /// From another shard of the table.
+    /// Another shard of the table.
     case shard(Int)
   }
 
-  /// Lets the state machine decide on an entry, and puts what it decided into effect: the entry enters or leaves the
-  /// table, and a value enters or leaves the policy's order. Room for a new value has been made.
+  /// Asks the state machine for a decision about an entry, and applies the decision.
   ///
-  /// - Returns: what the machine answered, and what is to be let go of outside the lock: the entry as it was, and what
-  ///   was taken out, with its key.
+  /// Inserts or removes the entry in the table, and inserts or removes its value in the eviction order. The room for
+  /// a new value is already reserved.
+  ///
+  /// - Returns: The decision, and the objects that the caller releases outside the lock: the former entry, and the
+  ///   removed key with its entry.
   @inlinable
   mutating func transition<Decision>(
     _ key: Key, fingerprint: UInt32, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
@@ -240,7 +255,9 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return (decision, before, nil)
   }
 
-  /// Gives the entries a new table, and tells the policy their new numbers. O(n).
+  /// Moves the entries to a new table, and gives the policy their new slot numbers.
+  ///
+  /// - Complexity: O(*n*).
   @inlinable
   @inline(never)
   mutating func rebuildSlots() {
@@ -248,9 +265,11 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     policy.renumber(numbers)
   }
 
+  /// Returns whether an entry is in the eviction order.
   @inlinable
   func isLinked(_ number: SlotNumber) -> Bool { slots[number].use.queue != .none }
 
+  /// Updates the eviction order and the budget after the state of an entry changed.
   @inlinable
   mutating func reorder(_ number: SlotNumber, isReady: Bool, cost: UInt32?, budget: MemoryBudget) {
     switch (isLinked(number), isReady) {
@@ -260,7 +279,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       slots[node: number].cost = cost ?? 0
       policy.insert(number, in: slots.evictionNodes)
     case (true, true):
-      // Without a cost the value is the one that was there: its room is as it was reserved.
+      // Without a cost, the value stays the same, and its reserved room does too.
       if let cost { policy.update(number, cost: cost, in: slots.evictionNodes) }
     case (true, false):
       policy.remove(number, in: slots.evictionNodes)

@@ -1,29 +1,29 @@
 public import Locking
 
-/// The shards of a table: a power of two of them, each behind its lock, side by side in memory.
+/// The shards of a table, each behind its lock, side by side in memory. Their number is a power of two.
 ///
-/// Not an array of objects: reaching a shard through one would count references, which two threads would fight over.
+/// An array of objects would count references on each access, and all threads would contend for those counts.
 @safe
 @usableFromInline
 struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
-  // Sendable holds: the pointer never changes, what it points to lives until deinit, and each shard behind it is
-  // reached only through its lock: alone, or among others who change nothing but atomically.
+  // Sendable holds: the pointer never changes, and its memory lives until `deinit`. Each shard is accessed only in
+  // its lock's critical section: exclusively, or shared with readers that change it only atomically.
   @usableFromInline let shards: UnsafeMutableRawPointer
   /// The number of shards.
   @usableFromInline let count: Int
   @usableFromInline let shift: UInt64
-  /// Whether look-ups change nothing that needs the shard alone.
+  /// Whether look-ups can share a shard, because they change no state that needs exclusive access.
   @usableFromInline let sharesLookUps: Bool
-  /// The threads that look something up.
+  /// The visible readers of all shards' locks.
   @usableFromInline let readers = VisibleReaders(count: MemorySizing.readerCount)
 
-  /// Two lines of memory, which some processors fetch as one.
+  /// Two cache lines, because some processors fetch lines in pairs.
   @usableFromInline static var alignment: Int { 128 }
 
-  /// The bytes from a lock to its shard: what a hit reads follows in the same line.
+  /// The bytes from a lock to its shard. The fields that a hit reads follow the lock in the same cache line.
   @inlinable static var shardOffset: Int { (MemoryLayout<ReaderBiasedLock>.size + 7) & ~7 }
 
-  /// The bytes from one shard to the next: no line has parts of two.
+  /// The bytes from one shard to the next. No cache line contains parts of two shards.
   @inlinable
   static var stride: Int { (shardOffset + MemoryLayout<Shard<Key, Value>>.size + alignment - 1) & ~(alignment - 1) }
 
@@ -50,7 +50,8 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
 
   @inlinable
   borrowing func lock(at index: Int) -> UnsafeMutablePointer<ReaderBiasedLock> {
-    // Initialised as such for each index below the count, which is all that there are; and so are the shards.
+    // The memory is initialized as a lock, and below as a shard, for each index less than `count`. All callers pass
+    // such an index.
     unsafe (shards + index &* Self.stride).assumingMemoryBound(to: ReaderBiasedLock.self)
   }
 
@@ -59,11 +60,11 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     unsafe (shards + (index &* Self.stride &+ Self.shardOffset)).assumingMemoryBound(to: Shard<Key, Value>.self)
   }
 
-  /// The number of a shard's lock, among the readers: not zero, which is none.
+  /// Returns the number of a shard's lock among the visible readers. It is never zero, which means no lock.
   @inlinable
   static func lockNumber(_ index: Int) -> UInt32 { UInt32(truncatingIfNeeded: index &+ 1) }
 
-  /// Runs `body` in the critical section of a hash's shard.
+  /// Runs `body` in the critical section of the shard of a hash.
   @inlinable
   borrowing func withShard<Result>(of hash: UInt64, _ body: (inout Shard<Key, Value>) -> Result) -> Result {
     withShard(at: index(of: hash), body)
@@ -77,7 +78,9 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     }
   }
 
-  /// As ``withShard(at:_:)``, for what counts as a read: after some in a row the section can be shared.
+  /// Runs `body` in the critical section of a shard, and counts it as a read.
+  ///
+  /// After a number of reads in a row, readers can share the critical section.
   @inlinable
   @inline(__always)
   borrowing func withShardToRead<Result>(
@@ -90,21 +93,21 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     }
   }
 
-  /// Whether it is worth trying to share a shard's section with others who only read.
+  /// Returns whether readers can probably share a shard's critical section.
   @inlinable
   @inline(__always)
   borrowing func isSharable(at index: Int) -> Bool { unsafe lock(at: index).pointee.isSharable }
 
-  /// Enters a shard's section among others who only read; nil where that is not possible now.
+  /// Enters a shard's critical section together with other readers.
   ///
-  /// - Returns: the place in which the thread may count, and with which it leaves.
+  /// - Returns: The reader's place, for counting and for leaving; nil if readers cannot share the section now.
   @inlinable
   @inline(__always)
   borrowing func beginSharing(at index: Int) -> Int? {
     unsafe lock(at: index).pointee.beginSharing(number: Self.lockNumber(index), readers: readers)
   }
 
-  /// Leaves a section that was entered among others.
+  /// Leaves a critical section that was entered with ``beginSharing(at:)``.
   @inlinable
   @inline(__always)
   borrowing func endSharing(_ place: Int, at index: Int) {
@@ -113,11 +116,13 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
 
   @inlinable
   borrowing func index(of hash: UInt64) -> Int {
-    // The high bits; the low ones find the slot. A shift by 64, for one shard, gives 0.
+    // The high bits select the shard, and the low bits select the slot. A shift by 64, for one shard, gives 0.
     Int(truncatingIfNeeded: hash >> shift)
   }
 
-  /// Runs `body` in the critical sections of all shards at once, entered in order: nothing else ever holds two.
+  /// Runs `body` in the critical sections of all shards at once.
+  ///
+  /// Every function that locks several shards locks them in ascending order, so that no deadlock is possible.
   @inlinable
   borrowing func withAllShards<Result>(
     from index: Int = 0, each prepare: (inout Shard<Key, Value>) -> Void, _ body: () -> Result
@@ -129,7 +134,8 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     }
   }
 
-  /// Runs `body` in the critical sections of all shards at once, and then `conclude` in each before it is left.
+  /// Runs `body` in the critical sections of all shards at once, and then `conclude` in each of them before the
+  /// unlock.
   @inlinable
   borrowing func withAllShards<Result>(
     from index: Int = 0, _ body: () -> Result, concluding conclude: (inout Shard<Key, Value>, Result) -> Void

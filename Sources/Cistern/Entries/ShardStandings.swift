@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What the entry that is likely to go next promises, of each shard of a table: so that shards can compare without each
-/// other's locks.
+/// The eviction priorities of a table's shards: the hit density of the entry that each shard would probably evict
+/// next.
 ///
-/// Without it a shard that has come to hold more than its part keeps it: what a shard takes in makes room in that shard. Where sizes
-/// differ the parts drift apart, and a few large entries take all of a shard's; misses were a tenth more.
+/// Shards compare them without each other's locks. A shard makes room in itself for its new entries. Without the
+/// comparison, it would therefore keep too large a share of memory, for example after it took in a few large entries.
 @safe
 @usableFromInline
 final class ShardStandings: Sendable {
-  // Allocated once, freed with the table; every access is atomic. The bits of numbers that are not negative: these order as
-  // the numbers do.
+  // The memory is allocated by `init` and freed by `deinit`, and every access is atomic. The elements are bit
+  // patterns of nonnegative floating-point numbers, which have the same order as the numbers.
   private nonisolated(unsafe) let bits: UnsafeMutablePointer<Atomic<UInt32>>
   private let count: Int
 
@@ -20,16 +20,17 @@ final class ShardStandings: Sendable {
   }
 
   deinit {
-    // Atomic numbers are never deinitialised.
+    // Atomic integers need no deinitialization.
     unsafe bits.deallocate()
   }
 
+  /// The hit density of the entry that a shard would probably evict next; infinite if the shard stored none.
   subscript(index: Int) -> Float {
     precondition(index >= 0 && index < count)
     return Float(bitPattern: unsafe bits[index].load(ordering: .relaxed))
   }
 
-  /// Notes a shard's own, inside its critical section.
+  /// Stores the density of a shard. Called inside the shard's critical section.
   @usableFromInline
   func note(_ density: Float?, of index: Int) {
     precondition(index >= 0 && index < count)
@@ -38,14 +39,15 @@ final class ShardStandings: Sendable {
     if unsafe bits[index].load(ordering: .relaxed) != new { unsafe bits[index].store(new, ordering: .relaxed) }
   }
 
-  /// A shard whose next entry to go promises less than half of what this one's does; nil where the one that is asked about
-  /// does not. One other a turn: in the course of some turns each.
+  /// Returns a shard whose next entry has less than half of this density; nil if the compared shard does not.
   ///
-  /// - Parameter turn: a number that rises.
+  /// Each call compares one other shard. Successive values of `turn` cover all other shards.
+  ///
+  /// - Parameter turn: A number that rises with each call.
   @usableFromInline
   func worse(than density: Float?, of index: Int, turn: UInt32) -> Int? {
     guard let density, count > 1 else { return nil }
-    // Of 32 bits, which divide in half the time.
+    // A division of 32-bit numbers is faster.
     let next = index + 1 + Int(turn % UInt32(count - 1))
     let other = next < count ? next : next - count
     return self[other] * 2 < density ? other : nil

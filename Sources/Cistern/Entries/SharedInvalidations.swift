@@ -1,11 +1,12 @@
 /// The pending invalidations of a table, which all its shards share.
 ///
-/// Guarded by the locks of the shards: changed inside the critical sections of all of them, read inside that of any.
+/// Guarded by the locks of the shards: a change needs all of them, and a read needs one of them.
 @safe
 @usableFromInline
 final class SharedInvalidations<Key: Sendable>: @unchecked Sendable {
-  // Sendable holds: a change excludes all who read, because it needs every shard's lock, and reading needs one of them.
-  // Behind a pointer: a read of a stored property would count references, which readers of all shards share.
+  // Sendable holds: a change excludes all readers, because it needs every shard's lock and a read needs one of them.
+  // The state is behind a pointer, because an access to a stored property would count references that all shards
+  // share.
   private let pending: UnsafeMutablePointer<PendingInvalidations<Key>>
 
   init(_ pending: PendingInvalidations<Key> = PendingInvalidations()) {
@@ -14,29 +15,29 @@ final class SharedInvalidations<Key: Sendable>: @unchecked Sendable {
   }
 
   deinit {
-    // Initialised by init, and not deinitialised since.
+    // The memory was initialized by `init` and not deinitialized since.
     unsafe pending.deinitialize(count: 1)
     unsafe pending.deallocate()
   }
 
-  /// Inside the critical section of any shard.
+  /// Calls `body` with the invalidations. Called inside the critical section of any shard.
   func read<Result>(_ body: (borrowing PendingInvalidations<Key>) -> Result) -> Result {
-    // Initialised until deinit.
+    // The memory stays initialized until `deinit`.
     unsafe body(pending.pointee)
   }
 
-  /// Inside the critical sections of all shards.
+  /// Calls `body` with the invalidations, which it may change. Called inside the critical sections of all shards.
   @usableFromInline
   func change<Result>(_ body: (inout PendingInvalidations<Key>) -> Result) -> Result {
-    // As above.
+    // The memory stays initialized until `deinit`.
     unsafe body(&pending.pointee)
   }
 }
 
-/// The pending invalidations, as a shard sees them.
+/// The pending invalidations as one shard sees them.
 @usableFromInline
 struct ShardInvalidations<Key: Sendable>: Sendable {
-  /// The number of the newest.
+  /// The version of the newest invalidation.
   @usableFromInline var newest: UInt64
   private let shared: SharedInvalidations<Key>
 
@@ -45,19 +46,19 @@ struct ShardInvalidations<Key: Sendable>: Sendable {
     self.shared = shared
   }
 
-  /// As ``PendingInvalidations/concerns(_:tags:since:)``.
+  /// Calls ``PendingInvalidations/concerns(_:tags:since:)``.
   @usableFromInline
   func concerns(_ key: @autoclosure () -> Key, tags: [String], since era: UInt64) -> Bool {
     shared.read { $0.concerns(key(), tags: tags, since: era) }
   }
 
-  /// As ``PendingInvalidations/concerns(_:since:)``.
+  /// Calls ``PendingInvalidations/concerns(_:since:)``.
   @usableFromInline
   func concerns(_ key: @autoclosure () -> Key, since era: UInt64) -> Bool {
     shared.read { $0.concerns(key(), since: era) }
   }
 
-  /// As ``PendingInvalidations/number(of:)``.
+  /// Calls ``PendingInvalidations/number(of:)``.
   @usableFromInline
   func number(of era: Era) -> UInt64 { shared.read { $0.number(of: era) } }
 }

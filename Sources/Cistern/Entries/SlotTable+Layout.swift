@@ -1,11 +1,11 @@
-/// What a slot consists of: the key, as ``KeyPlace`` keeps it, and the content behind it.
+/// The layout of a slot: the key, as ``KeyPlace`` stores it, and the content after it.
 extension SlotTable {
-  /// The bytes from a slot's start to its content.
+  /// The bytes from the start of a slot to its content.
   @inlinable
   @inline(__always)
   static var contentOffset: Int { roundUp(KeyPlace<Key>.byteCount, to: MemoryLayout<Content>.alignment) }
 
-  /// The bytes from a slot's start to the next one's.
+  /// The bytes from the start of a slot to the next slot.
   @inlinable
   @inline(__always)
   static var stride: Int {
@@ -18,7 +18,7 @@ extension SlotTable {
   @inline(__always)
   static func roundUp(_ count: Int, to alignment: Int) -> Int { (count + alignment - 1) & ~(alignment - 1) }
 
-  /// The bytes from a slot's content to a part of it.
+  /// Returns the bytes from the start of a slot's content to one of its fields.
   @inlinable
   @inline(__always)
   static func offset(of part: PartialKeyPath<Content>) -> Int {
@@ -28,24 +28,24 @@ extension SlotTable {
     return offset
   }
 
-  /// Where a slot's key is. Valid for as long as the table has these slots.
+  /// Returns the place of a slot's key. Valid until the table is rebuilt or destroyed.
   @inlinable
   @inline(__always)
   func keyPlace(_ number: SlotNumber) -> KeyPlace<Key> {
-    // The number is below that of the slots.
+    // In bounds: the number belongs to one of the table's slots.
     unsafe KeyPlace(slots + number.index &* Self.stride)
   }
 
-  /// Where a slot's content is. Valid as the key's place is.
+  /// Returns the address of a slot's content. Valid until the table is rebuilt or destroyed.
   @unsafe
   @inlinable
   @inline(__always)
   func content(_ number: SlotNumber) -> UnsafeMutablePointer<Content> {
-    // As above. Nothing else is ever there.
+    // In bounds: the number belongs to one of the table's slots. The memory is never bound to another type.
     unsafe (slots + number.index &* Self.stride + Self.contentOffset).assumingMemoryBound(to: Content.self)
   }
 
-  /// Where a part of a slot's content is.
+  /// Returns the address of a field of a slot's content.
   @unsafe
   @inlinable
   @inline(__always)

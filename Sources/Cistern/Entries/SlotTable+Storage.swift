@@ -1,5 +1,8 @@
 extension SlotTable {
-  /// Takes a free slot from the key's home on: where there is a choice its favourite, or the one in the same line.
+  /// Takes a free slot, from the key's home group on.
+  ///
+  /// In a group with several free slots, the key's preferred slot comes first, and then the slot in the same cache
+  /// line.
   @inlinable
   mutating func takeSlot(_ fingerprint: UInt32) -> SlotNumber {
     var group = homeGroup(fingerprint)
@@ -24,8 +27,10 @@ extension SlotTable {
     }
   }
 
-  /// Frees a slot. It becomes empty only if its group has an empty one already: then no search has ever gone past the
-  /// group for a key that is still in the table.
+  /// Frees a slot.
+  ///
+  /// The slot becomes empty only if its group already contains an empty slot. In that case, no search has continued
+  /// past the group for a key that is still in the table.
   @inlinable
   mutating func freeSlot(_ number: SlotNumber) {
     let group = number.index &>> 3
@@ -36,17 +41,20 @@ extension SlotTable {
     unsafe controls[group] = ControlWord.setting(byte, at: number.index & 7, in: word)
   }
 
-  /// Moves all entries to a new table: a larger one if this is well filled, else one of the same size, without slots
-  /// that only look taken. Entries get new numbers, which their nodes' links follow.
+  /// Moves all entries to a new table, without the freed slots that make searches longer.
   ///
-  /// - Parameter isLinked: whether nodes have links.
-  /// - Returns: the new numbers, for whoever holds old ones. O(n).
+  /// The new table is larger if this one is well filled; otherwise, it has the same size or a smaller one. The
+  /// entries get new numbers, and the links between their nodes follow.
+  ///
+  /// - Parameter isLinked: Whether the nodes have links.
+  /// - Returns: The new numbers by the old ones.
+  /// - Complexity: O(*n*).
   @inlinable
   @inline(never)
   mutating func rebuild(relinking isLinked: Bool = true) -> Renumbering {
     var rebuilt = SlotTable(groupCount: groupsAfterRebuild)
     let numbers = Renumbering(count: groupCount * 8)
-    // An empty one may be of those that share their control bytes.
+    // The control word of a table without slots is shared, and must not be written.
     for group in 0..<(count == 0 ? 0 : groupCount) {
       for offset in ControlWord.full(unsafe controls[group]) {
         let old = SlotNumber(UInt32(group * 8 + offset))
@@ -56,7 +64,7 @@ extension SlotTable {
         unsafe (rebuilt.nodes + new.index).initialize(to: self[node: old])
         numbers.set(old, to: new)
       }
-      // Its slots have been moved out: nothing is left to destroy.
+      // The entries of this group have been moved, so the deinitializer must not destroy them.
       unsafe controls[group] = ControlWord.allEmpty
     }
     rebuilt.count = count
@@ -71,11 +79,14 @@ extension SlotTable {
     return numbers
   }
 
-  /// Whether most of its room could be given back, by ``rebuild()``.
+  /// Whether ``rebuild(relinking:)`` would release most of the table's memory.
   @inlinable
   var isSparse: Bool { groupCount > 8 && count < groupCount }
 
-  /// Doubles while it is small; then a quarter more if it is over eleven sixteenths full. What is sparse is made half full.
+  /// The number of groups after a rebuild.
+  ///
+  /// A small table doubles, and a large one grows by a quarter, if it is more than eleven sixteenths full. A sparse
+  /// table becomes half full. In other cases, the size stays the same.
   @inlinable
   var groupsAfterRebuild: Int {
     let slots = groupCount * 8
@@ -86,11 +97,11 @@ extension SlotTable {
   }
 }
 
-/// The numbers that slots have after their table was rebuilt, by those that they had.
+/// The new slot numbers of a rebuilt table, by the old ones.
 @safe
 @usableFromInline
 package struct Renumbering: ~Copyable {
-  // One for each old slot; owned.
+  // One element for each old slot. Owned by this value.
   @usableFromInline let numbers: UnsafeMutablePointer<SlotNumber>
   @usableFromInline let count: Int
 
@@ -112,7 +123,7 @@ package struct Renumbering: ~Copyable {
     unsafe numbers[old.index] = new
   }
 
-  /// The new number of an entry; none for none.
+  /// The new number of a slot. The number `none` stays the same.
   @inlinable
   package subscript(old: SlotNumber) -> SlotNumber {
     guard old != .none else { return .none }

@@ -1,22 +1,27 @@
 public import CMemoryHints
 public import Synchronization
 
-/// A hash table of entries: groups of eight slots, each with a byte that says what is in it.
+/// A hash table of entries, in groups of eight slots. Each slot has a control byte, which describes its content.
 ///
-/// A look-up hashes once, for shard, group and byte. It reads eight control bytes (a million entries have a megabyte
-/// of them, so that they stay near the processor), and then the one slot whose byte matches: one line of memory, found
-/// without following a pointer. Of its group's slots a key takes its favourite, or the one in the same line, where it
-/// can: that line is fetched ahead, while the control bytes still are. What only eviction needs is kept apart: with
-/// 64-bit keys and values a slot has 32 bytes, with strings as keys 64, and never crosses a line.
+/// A look-up uses one hash for the shard, the group and the control byte. It reads the eight control bytes of a
+/// group, and then only the slots whose byte matches. The control bytes are compact, so that they stay in the
+/// processor's caches. A look-up finds a slot without following a pointer.
 ///
-/// After Google's Swiss tables, with their word-at-a-time matching. The number of groups need not be a power of two, so
-/// that growth by a quarter keeps the table at least two thirds as full as it may be.
+/// Each key has a preferred slot in its home group. An insertion takes that slot, or the other one in the same cache
+/// line, if it is free. A look-up prefetches that line while it reads the control bytes. Data that only eviction
+/// needs is stored separately. A slot has 32 bytes with 64-bit keys and values, and 64 bytes with strings as keys.
+/// Such a slot is within one cache line.
 ///
-/// Guarded by its shard's lock; frequencies are counted by all who share it. O(1) each, amortised over growth.
+/// The design follows Google's Swiss tables, with their word-at-a-time matching. The number of groups need not be a
+/// power of two. Growth by a quarter keeps the table at least two thirds as full as it may be.
+///
+/// Guarded by its shard's lock, except for the frequencies, which all readers of the shard count.
+///
+/// - Complexity: O(1) for each operation, amortized over growth.
 @safe
 @usableFromInline
 struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
-  /// What a slot has behind its key: the entry, and the entry's use. In this order there is no gap between the two.
+  /// The content of a slot after its key: the entry and its use. This order leaves no padding between the two.
   @usableFromInline
   struct Content {
     @usableFromInline var entry: Entry<Value>
@@ -28,10 +33,10 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     }
   }
 
-  /// What was taken out, to be let go of outside the lock.
+  /// A removed entry with its key, which the caller releases outside the lock.
   @usableFromInline
   struct Taken {
-    /// Nil where the slot's own memory is all that the key has, and where it stays.
+    /// Nil if the key was stored in the slot's own memory, so that nothing needs to be released.
     @usableFromInline let key: Key?
     @usableFromInline let entry: Entry<Value>
 
@@ -42,13 +47,15 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     }
   }
 
-  // The control bytes, a word for each group; the slots, of which those are initialised whose control byte says so; and
-  // their nodes. All three owned, for `groupCount` groups. A table without slots has one group of control bytes, which is
-  // everybody's: it says that nothing is there, and is never written, because none of its slots may be taken.
+  // The control bytes (one word for each group), the slots, and their nodes. A slot is initialized if its control
+  // byte says that it holds a key. This table owns all three, for `groupCount` groups.
+  //
+  // A table without slots has one group of control bytes, which all such tables share. That group says that every
+  // slot is empty. It is never written, because none of its slots may be taken.
   @usableFromInline var controls: UnsafeMutablePointer<UInt64>
   @usableFromInline var slots: UnsafeMutableRawPointer
   @usableFromInline var nodes: UnsafeMutablePointer<EvictionNode>
-  // Of four bytes each, so that all that a hit reads of a shard lies in one line of memory.
+  // Four bytes each, so that all fields that a hit reads of a shard share one cache line.
   @usableFromInline var groups: UInt32
   @usableFromInline var emptySlotsLeft: UInt32
   @usableFromInline var entries: UInt32 = 0
@@ -56,7 +63,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   var groupCount: Int { Int(groups) }
 
-  /// Empty slots that may still be taken before the table has to be rebuilt.
+  /// The number of empty slots that may be taken before the table must be rebuilt.
   @inlinable
   var emptyLeft: Int {
     get { Int(emptySlotsLeft) }
@@ -84,10 +91,10 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let slotCount = groupCount * 8
     unsafe controls = .allocate(capacity: groupCount)
     unsafe controls.initialize(repeating: ControlWord.allEmpty, count: groupCount)
-    // Aligned to lines of memory, so that a slot of 32 or 64 bytes lies in one.
+    // Aligned to cache lines, so that a slot of 32 or 64 bytes is within one line.
     unsafe slots = .allocate(byteCount: slotCount * Self.stride, alignment: 64)
     unsafe nodes = .allocate(capacity: slotCount)
-    // Slots have numbers of four bytes, too.
+    // The number fits, because slot numbers have four bytes too.
     groups = UInt32(groupCount)
     emptySlotsLeft = UInt32(slotCount * 13 / 16)
   }
@@ -118,13 +125,13 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     }
   }
 
-  /// The slot of a key; nil where it has none. Only the key's `==` runs.
+  /// Returns the slot of a key; nil if the key has none. Runs no user code except the key's `==`.
   @inlinable
   @inline(__always)
   func find(_ key: Key, fingerprint: UInt32) -> SlotNumber? {
     let pattern = ControlWord.pattern(fingerprint)
     var group = homeGroup(fingerprint)
-    // Most keys are there: the line is on its way while the control word, which says so, still is.
+    // Most keys are in their preferred slot. The processor loads its line while it waits for the control word.
     unsafe cistern_prefetch(slots + (group &* 8 &+ Self.favouriteOffset(fingerprint)) &* Self.stride)
     while true {
       let word = unsafe controls[group]
@@ -134,71 +141,72 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         if keyPlace(number).holds(key) { return number }
         matches &= matches &- 1
       }
-      // A key goes past a group only while that has no empty slot.
+      // A key is stored past a group only if that group had no empty slot. ``freeSlot(_:)`` creates none in such a
+      // group.
       if ControlWord.empty(word) != 0 { return nil }
       group = group &+ 1 == groupCount ? 0 : group &+ 1
     }
   }
 
-  /// Where the search for a key begins.
+  /// Returns the index of the group at which the search for a key begins.
   @inlinable
   func homeGroup(_ fingerprint: UInt32) -> Int {
     Int(truncatingIfNeeded: (UInt64(fingerprint) &* UInt64(truncatingIfNeeded: groupCount)) &>> 32)
   }
 
-  /// The slot of its home group that a key is put in where that is free.
+  /// Returns the offset of a key's preferred slot in its home group.
   @inlinable
   static func favouriteOffset(_ fingerprint: UInt32) -> Int {
-    // Bits that decide neither the group nor the control byte.
+    // These bits select neither the group nor the control byte.
     Int(truncatingIfNeeded: (fingerprint &>> 7) & 7)
   }
 
-  /// The slot of an entry that is in the table.
+  /// The content of an occupied slot.
   @inlinable
   subscript(number: SlotNumber) -> Content {
-    // The number comes from `find`, `insert` or the policy, so the slot is initialised.
+    // The number comes from `find`, `insert` or the policy, so the slot is initialized.
     _read { yield unsafe content(number).pointee }
     _modify { yield unsafe &content(number).pointee }
   }
 
-  /// The key of an entry that is in the table. A string whose bytes are in the slot is made anew.
+  /// Returns the key of an occupied slot. Creates a new string if the slot stores the string's bytes.
   @inlinable
   func key(of number: SlotNumber) -> Key { keyPlace(number).key }
 
-  /// Puts an entry in the place of one that is in the table, which is the caller's then.
+  /// Replaces the entry of an occupied slot, and returns the former entry.
   @inlinable
   @inline(__always)
   mutating func exchangeEntry(_ number: SlotNumber, _ entry: Entry<Value>) -> Entry<Value> {
-    // Moved, not copied: no references are counted. The slot is initialised before and after.
+    // The entries are moved, not copied, so that no references are counted. The slot is initialized before and after.
     let place = unsafe part(\.entry, of: number, as: Entry<Value>.self)
     let replaced = unsafe place.move()
     unsafe place.initialize(to: entry)
     return replaced
   }
 
-  /// The node of an entry that is in the table.
+  /// The node of an occupied slot.
   @inlinable
   subscript(node number: SlotNumber) -> EvictionNode {
     get { unsafe nodes[number.index] }
     _modify { yield unsafe &nodes[number.index] }
   }
 
-  /// Adds one to an entry's frequency up to a maximum, among others that do so at the same time: one of two may be lost.
+  /// Increments an entry's frequency up to a maximum. Several threads may do so at once; an increment may be lost.
   @inlinable
   @inline(__always)
   borrowing func countUse(_ number: SlotNumber, upTo maximum: UInt8) {
-    // The byte of a number that is an entry's, as an atomic, which has the same layout. Whoever uses it as a plain byte has
-    // the shard alone.
+    // `Atomic<UInt8>` has the layout of the byte. Code that accesses the byte without atomics has the shard
+    // exclusively.
     let frequency = unsafe part(\.use.frequency, of: number, as: Atomic<UInt8>.self)
     let before = unsafe frequency.pointee.load(ordering: .relaxed)
     if before < maximum { unsafe frequency.pointee.store(before &+ 1, ordering: .relaxed) }
   }
 
-  /// Whether the table has to be rebuilt before the next insertion: ``rebuild()``.
+  /// Whether the table must be rebuilt before the next insertion, with ``rebuild(relinking:)``.
   @inlinable
   var isFull: Bool { emptyLeft == 0 }
 
-  /// Adds an entry for a key that has none, to a table that is not full.
+  /// Inserts an entry for a key without an entry. The table must not be full.
   @inlinable
   mutating func insert(_ key: Key, fingerprint: UInt32, entry: consuming Entry<Value>) -> SlotNumber {
     let number = takeSlot(fingerprint)
@@ -209,10 +217,11 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return number
   }
 
-  /// Takes an entry out; its parts are the caller's, to let go of outside the lock.
+  /// Removes an entry. The caller releases it outside the lock.
   @inlinable
   mutating func remove(_ number: SlotNumber) -> Taken {
-    // Moved from where it is: as a part of the content it would be copied. The use that stays behind needs no end.
+    // Moved from its field: a move out of the whole content would copy it. The use left behind needs no
+    // deinitialization.
     let entry = unsafe part(\.entry, of: number, as: Entry<Value>.self).move()
     let taken = Taken(key: keyPlace(number).take(), entry: entry)
     freeSlot(number)
@@ -220,16 +229,16 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return taken
   }
 
-  /// The numbers of the entries in some groups.
+  /// Returns the numbers of the entries in a range of groups.
   @inlinable
   func numbers(inGroups groups: Range<Int>) -> [SlotNumber] {
     groups.flatMap { group in
-      // In bounds: the caller's groups are the table's.
+      // In bounds: the caller's groups are groups of this table.
       ControlWord.full(unsafe controls[group]).map { SlotNumber(UInt32(group &* 8 + $0)) }
     }
   }
 
-  /// Visits every entry.
+  /// Calls `body` with every entry.
   func forEach(_ body: (SlotNumber, borrowing Content, EvictionNode) -> Void) {
     for group in 0..<groupCount {
       for offset in ControlWord.full(unsafe controls[group]) {
@@ -240,17 +249,17 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 }
 
-/// The memory of all tables without slots, so that emptying one allocates nothing.
+/// The memory that all tables without slots share, so that emptying a table allocates nothing.
 @usableFromInline
 enum SlotTableWithoutSlots {
-  // Sendable holds: it is initialised before anyone has it, and never written then.
+  // Sendable holds: the memory is initialized before its first use and never written afterwards.
   @usableFromInline
   nonisolated(unsafe) static let controls: UnsafeMutablePointer<UInt64> = {
     let controls = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
     unsafe controls.initialize(to: ControlWord.allEmpty)
     return unsafe controls
   }()
-  /// Where no slot is: aligned, and never read.
+  /// The address of the slots of a table without slots. It is aligned, and never read.
   @usableFromInline
   nonisolated(unsafe) static let nothing = unsafe UnsafeMutableRawPointer(controls)
 }

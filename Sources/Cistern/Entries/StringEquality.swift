@@ -1,7 +1,9 @@
 import CMemoryHints
 
-/// Whether two strings consist of the same words: the same bytes, where these are few enough to be in there, or the same
-/// storage. Says nothing of the others.
+/// Returns whether the representations of two strings are the same two words.
+///
+/// The words are the same if both strings contain the same few bytes, or if they share storage. A result of false
+/// does not mean that the strings differ.
 @inlinable
 @inline(__always)
 func haveSameWords(_ left: String, _ right: String) -> Bool {
@@ -14,19 +16,22 @@ func haveSameWords(_ left: String, _ right: String) -> Bool {
   #endif
 }
 
-/// Whether two strings are equal, as their `==` says. Bytes are compared first, without the four calls that lead the standard
-/// library there: what is looked up has, as a rule, the bytes of what is stored.
-// Reads only: without that being said the caller counts a reference to what is stored.
+/// Returns whether two strings are equal, as their `==` defines it.
+///
+/// The function compares the bytes first. Usually the two strings have the same bytes, and the comparison avoids
+/// several calls in the standard library.
+// This attribute tells the caller that the function only reads. Otherwise, the caller would count a reference to the
+// stored string.
 @_effects(readonly)
 @inline(never)
 @usableFromInline
 func areEqualStrings(_ left: String, _ right: String) -> Bool {
-  // Both views end with the call.
+  // Both buffers are used only during the call.
   let haveSameBytes = unsafe right.utf8.withContiguousStorageIfAvailable { right in
     unsafe left.utf8.withContiguousStorageIfAvailable { left in
       unsafe left.count == right.count && cistern_are_equal(left.baseAddress, right.baseAddress, left.count)
     }
   }
-  // Other bytes may be another spelling of the same.
+  // Different bytes may be canonically equivalent.
   return haveSameBytes == true || left == right
 }

@@ -1,22 +1,23 @@
 import CMemoryHints
 
-/// A slot's place for a key that is a string: its bytes, where they are ASCII and from 16 to 39; else the string.
+/// The place of a string key in a slot: its bytes if they are ASCII and 16 to 39 in number; otherwise, the string
+/// itself.
 ///
-/// A string of more than 15 bytes has storage of its own. To compare it there costs a look-up one or two lines of memory more
-/// than it touches otherwise, which is most of what it waits for; bytes that lie in the slot come with it. Nor is that storage,
-/// 64 bytes and more, held: who asks for the key gets a string made anew. Shorter ones have their bytes in their own two words.
+/// A string of more than 15 bytes has separate storage. A comparison there would load one or two more cache lines,
+/// which is most of a look-up's latency. Bytes in the slot come with the slot's own line. The string's storage is not
+/// retained; reading the key creates a new string. A shorter string has its bytes in its own two words.
 ///
-/// Only ASCII, because its bytes are in normalization form C, in every version of Unicode.
+/// The bytes must be ASCII, because ASCII is in normalization form C in every version of Unicode.
 @safe
 @usableFromInline
 struct TextPlace {
-  // Of a slot, for which its control byte says whether there is a key.
+  // The address of a slot. The control byte of the slot says whether it holds a key.
   @usableFromInline let address: UnsafeMutableRawPointer
 
   @inlinable static var byteCount: Int { 40 }
-  /// How many bytes are kept here, before the one that counts them.
+  /// The numbers of bytes that the place can store, before the byte that holds their count.
   static var counts: ClosedRange<Int> { 16...byteCount - 1 }
-  /// The count of a string that is kept as it is.
+  /// The count that marks a string that is stored as it is.
   @inlinable static var isString: UInt8 { .max }
 
   @inlinable
@@ -26,18 +27,18 @@ struct TextPlace {
 
   @inlinable
   var count: UInt8 {
-    // In the place, and written with it.
+    // In bounds: the last byte of the place, which is initialized together with the key.
     get { unsafe address.load(fromByteOffset: Self.byteCount - 1, as: UInt8.self) }
     nonmutating set { unsafe address.storeBytes(of: newValue, toByteOffset: Self.byteCount - 1, as: UInt8.self) }
   }
 
-  /// Where the string is, if it is kept as it is.
+  /// The address of a string that is stored as it is.
   @inlinable
   var string: UnsafeMutablePointer<String> { unsafe address.assumingMemoryBound(to: String.self) }
 
   @usableFromInline
   func initialize(to key: String) {
-    // The view ends with the call.
+    // The buffer is used only during the call.
     let fits = unsafe key.utf8.withContiguousStorageIfAvailable { bytes in
       guard Self.counts.contains(bytes.count), unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)).isASCII
       else {
@@ -53,31 +54,33 @@ struct TextPlace {
     count = Self.isString
   }
 
-  /// Whether this is the key. Of short strings, and of copies of the one that is kept, that is known without a call.
+  /// Returns whether the place holds this key. Compares short strings and copies of the stored string without a call.
   @inlinable
   @inline(__always)
   func holds(_ key: String) -> Bool {
     unsafe count == Self.isString && haveSameWords(string.pointee, key) || holdsInOtherWords(key)
   }
 
-  // Writes nothing that others see: without that being said the caller counts a reference to the key.
+  // This attribute tells the caller that the function writes nothing visible. Otherwise, the caller would count a
+  // reference to the key.
   @_effects(readonly)
   @inline(never)
   @usableFromInline
   func holdsInOtherWords(_ key: String) -> Bool {
     guard count != Self.isString else { return unsafe areEqualStrings(string.pointee, key) }
-    // As above.
+    // The buffer is used only during the call.
     let hasSameBytes = unsafe key.utf8.withContiguousStorageIfAvailable { bytes in
       unsafe bytes.count == Int(count) && cistern_are_equal(address, bytes.baseAddress, bytes.count)
     }
     return hasSameBytes == true || isSpelledOtherwise(key)
   }
 
-  /// Whether a string that has other bytes is the key all the same: there are characters that mean one of ASCII.
+  /// Returns whether a string with other bytes equals the stored key. Some characters outside ASCII are canonically
+  /// equivalent to ASCII characters.
   @_effects(readonly)
   @inline(never)
   private func isSpelledOtherwise(_ key: String) -> Bool {
-    // As above.
+    // The buffer is used only during the call.
     let isASCII = unsafe key.utf8.withContiguousStorageIfAvailable { bytes in
       unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)).isASCII
     }
@@ -88,14 +91,16 @@ struct TextPlace {
   var key: String {
     guard count != Self.isString else { return unsafe string.pointee }
     return unsafe String(unsafeUninitializedCapacity: Int(count)) { bytes in
-      // They are ASCII, and so UTF-8.
+      // The bytes are ASCII, and therefore valid UTF-8.
       unsafe UnsafeMutableRawBufferPointer(bytes).copyMemory(
         from: UnsafeRawBufferPointer(start: address, count: Int(count)))
       return Int(count)
     }
   }
 
-  /// The string that has to be let go of, if there is one. The place is free then.
+  /// Removes the key from the place, which is free afterwards.
+  ///
+  /// - Returns: The string that the caller must release; nil if the place held bytes.
   @inlinable
   func take() -> String? { count == Self.isString ? unsafe string.move() : nil }
 

@@ -1,5 +1,7 @@
-/// In which order those who wait for a turn get it: the most urgent first, and among equals who came first. A binary heap,
-/// pure; it may have places of those who wait no more, which its owner skips.
+/// A priority heap of the waiters for a permit. Pure.
+///
+/// The highest priority comes first; among equal priorities, the lowest ticket does. The heap may contain places of
+/// waiters that no longer wait, which its owner skips.
 struct TurnOrder: Sendable {
   struct Place: Sendable {
     let urgency: Urgency
@@ -10,12 +12,14 @@ struct TurnOrder: Sendable {
     }
   }
 
-  /// Each precedes those at twice its index, plus one and plus two.
+  /// The heap: each place precedes those at twice its index plus one and plus two.
   private var places: [Place] = []
 
   var count: Int { places.count }
 
-  /// O(log n).
+  /// Inserts a place.
+  ///
+  /// - Complexity: O(log *n*).
   mutating func insert(_ place: Place) {
     places.append(place)
     var index = places.count - 1
@@ -25,7 +29,9 @@ struct TurnOrder: Sendable {
     }
   }
 
-  /// Takes the first place out. O(log n).
+  /// Removes and returns the first place.
+  ///
+  /// - Complexity: O(log *n*).
   mutating func popFirst() -> Place? {
     guard let last = places.popLast() else { return nil }
     guard let first = places.first else { return last }
@@ -42,7 +48,9 @@ struct TurnOrder: Sendable {
     }
   }
 
-  /// Forgets all places but these. O(n).
+  /// Removes the places for which `isKept` returns false.
+  ///
+  /// - Complexity: O(*n* log *n*) in the worst case.
   mutating func keep(_ isKept: (Place) -> Bool) {
     let kept = places.filter(isKept)
     places = []

@@ -1,5 +1,7 @@
-/// A task's priority where it is kept and passed on. A `TaskPriority` has a size that only its own library knows: copying
-/// one, or anything that holds one, takes calls.
+/// A task priority in a form that is cheap to store and copy.
+///
+/// The size of `TaskPriority` is known only to its own library, so copying one, or a value that contains one, takes
+/// calls.
 @usableFromInline
 struct Urgency: Comparable, Sendable {
   @usableFromInline let rawValue: UInt8

@@ -1,14 +1,18 @@
-/// Which fetches wait for which flights, because they load something themselves. Pure.
+/// The graph of the waits between fetches that load other keys. Pure.
 ///
-/// A cycle would never end: each fetch in it waits for the next. The graph refuses the wait that would close one.
+/// A cycle would never end, because each fetch in it waits for the next. The graph refuses a wait that would close a
+/// cycle.
 struct WaitGraph<Node: Hashable & Sendable>: Sendable {
-  /// For each node the nodes that it waits for, and how often: a fetch may load several keys at once.
+  /// For each node, the nodes that it waits for, with the number of waits. A fetch may load several keys at once.
   private var awaited: [Node: [Node: Int]] = [:]
 
-  /// Whether nothing waits.
+  /// Whether the graph contains no wait.
   var isEmpty: Bool { awaited.isEmpty }
 
-  /// Adds a wait; false, and nothing is added, if it would close a cycle. O(n) for n waits that follow from it.
+  /// Adds a wait.
+  ///
+  /// - Returns: False if the wait would close a cycle. The graph then stays the same.
+  /// - Complexity: O(*n*) for *n* waits that are reachable from `target`.
   mutating func add(_ waiter: Node, waitsFor target: Node) -> Bool {
     var reached: Set<Node> = [target]
     var unexplored = [target]

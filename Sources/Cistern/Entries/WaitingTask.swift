@@ -1,8 +1,8 @@
-/// A task that is suspended until a result is there.
+/// A task that is suspended until a result is available.
 ///
-/// A continuation without the run-time check that it is resumed once, which would cost as much as the suspension
-/// itself. In the check's place: it is kept in a flight's state, and only who takes it out of there, under the flight's
-/// lock, resumes it.
+/// The continuation is unsafe, because the check of a checked continuation is too expensive here. It is resumed
+/// exactly once: it is stored in a flight's state, and only the thread that removes it, under the flight's lock,
+/// resumes it.
 @safe
 @usableFromInline
 struct WaitingTask<Value: Sendable>: Sendable {
@@ -13,13 +13,13 @@ struct WaitingTask<Value: Sendable>: Sendable {
     unsafe self.continuation = continuation
   }
 
-  /// Suspends the current task and gives it to `body`, which must keep it or have it resumed.
+  /// Suspends the current task, and passes it to `body`, which must store it or resume it.
   @inlinable
   static func suspend(_ body: (WaitingTask) -> Void) async throws -> Value {
     try await unsafe withUnsafeThrowingContinuation { body(unsafe WaitingTask($0)) }
   }
 
-  /// Lets the task go on. To be called once.
+  /// Resumes the task. Must be called exactly once.
   @inlinable
   func resume(_ outcome: Result<Value, any Error>) {
     unsafe continuation.resume(with: outcome)

@@ -1,16 +1,16 @@
-/// The values that writers under way have read: an invalidation that concerns one changes the version of its key, and leaves
-/// the versions of other keys alone. Pure; guarded by the lock of its shard.
+/// The values that writers in progress have read. Pure; guarded by the shard's lock.
 ///
-/// A writer that found no value has no read here. An invalidation changes nothing of what it found.
+/// An invalidation that concerns one of them changes the watched version of its key, and leaves other keys alone. A
+/// writer that found no value has no read here, because an invalidation does not change that result.
 @usableFromInline
 struct WatchedReads<Key: Hashable & Sendable>: Sendable {
   @usableFromInline
   struct Read: Sendable {
     fileprivate let key: Key
     fileprivate var tags: [String]
-    /// The version that the value was read with. A read of another version is void.
+    /// The watched version at which the value was read. The read is void if the key has another version.
     fileprivate var version: KeyVersions.Version
-    /// Another key with the same fingerprint was read, too: any invalidation concerns the read.
+    /// Whether another key with the same fingerprint was read too. Then any invalidation concerns the read.
     fileprivate var isShared = false
   }
 
@@ -20,7 +20,7 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
 
   var count: Int { reads.count }
 
-  /// The key was found, at this version, with a value that has these tags.
+  /// Notes that a writer read a key's value, with these tags and at this version.
   @usableFromInline
   mutating func note(_ key: Key, tags: [String], version: KeyVersions.Version, on fingerprint: UInt32) {
     guard var read = reads[fingerprint] else {
@@ -33,15 +33,17 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
     reads[fingerprint] = read
   }
 
-  /// No writer watches the key any more. Returns the read, for the caller to free outside all locks.
+  /// Removes the read of a key that no writer watches any more.
+  ///
+  /// - Returns: The read, which the caller destroys outside all locks.
   @usableFromInline
   mutating func forget(_ fingerprint: UInt32) -> Read? { reads.removeValue(forKey: fingerprint) }
 
-  /// The fingerprints of reads that an invalidation concerns.
+  /// Returns the fingerprints of the reads that an invalidation concerns.
   ///
   /// - Parameters:
-  ///   - versions: the versions of the keys now.
-  ///   - concerns: whether the invalidation concerns a key with these tags.
+  ///   - versions: The current versions of the keys.
+  ///   - concerns: Returns whether the invalidation concerns a key with these tags.
   func concerned(of versions: KeyVersions, by concerns: (Key, [String]) -> Bool) -> [UInt32] {
     reads.compactMap { fingerprint, read in
       guard versions[fingerprint]?.version == read.version else { return nil }

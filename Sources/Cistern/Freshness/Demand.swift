@@ -1,24 +1,25 @@
-/// What a load accepts: a ``LoadPolicy`` as the life cycle sees it. Pure.
+/// The values that a load accepts: a ``LoadPolicy`` without its timeouts. A pure value, on which the entry's state
+/// machine decides.
 @usableFromInline
 struct Demand: Sendable, Hashable {
-  /// What is done with a value that is not fresh.
+  /// The use of a value that is not fresh.
   @usableFromInline
   enum StaleUse: Sendable, Hashable {
-    /// Returned, and refreshed behind, if it is stale by no more than so many nanoseconds.
+    /// It is returned if it is stale by at most this number of nanoseconds. A background refresh follows.
     case upTo(UInt64)
-    /// Returned where fetching fails or takes too long.
+    /// It is returned if the fetch fails or takes too long.
     case instead
-    /// Not returned.
+    /// It is not returned.
     case never
   }
 
-  /// Whether a fresh value is returned; else one is fetched in any case.
+  /// Whether a fresh value is returned. If false, the load always fetches.
   @usableFromInline var acceptsFresh = true
-  /// What is done with a stale one.
+  /// The use of a stale value.
   @usableFromInline var stale = StaleUse.upTo(.max)
-  /// Whether anything may be fetched.
+  /// Whether the load may fetch.
   @usableFromInline var fetches = true
-  /// Whether the load has looked in the second tier already.
+  /// Whether the load has already looked in the second tier.
   @usableFromInline var hasLookedBehind = false
 
   @inlinable
@@ -28,34 +29,34 @@ struct Demand: Sendable, Hashable {
     self.fetches = fetches
   }
 
-  /// Whatever is not gone is returned, and refreshed behind where it is due.
+  /// Accepts any value that is not gone, and refreshes it in the background when due.
   @inlinable
   static var standard: Demand { Demand() }
 
-  /// Only what is fresh, and nothing is fetched.
+  /// Accepts only fresh values, and never fetches.
   @inlinable
   static var lookUp: Demand { Demand(stale: .never, fetches: false) }
 
-  /// The same, of what is fresh.
+  /// The same demand, restricted to fresh values.
   @inlinable
   var freshOnly: Demand { Demand(acceptsFresh: acceptsFresh, stale: .never, fetches: fetches) }
 
-  /// Whether a flight is joined only if it is ahead of the second tier.
+  /// Whether the load must look in the second tier before it joins a flight that does not look there.
   @inlinable
   var looksBehind: Bool { acceptsFresh && !hasLookedBehind }
 
-  /// What to do with a value.
+  /// The decision about a value.
   @usableFromInline
   enum Verdict: Equatable {
-    /// It is returned; and fetched anew, in the background, where that is due.
+    /// The value is returned. If `refreshes` is true, a background refresh begins.
     case use(isStale: Bool, refreshes: Bool)
-    /// A newer one is fetched; it is there in case that fails.
+    /// A newer value is fetched. If `fallsBack` is true, the old value is returned if the fetch fails.
     case fetch(fallsBack: Bool)
-    /// It is past its time for everyone.
+    /// The value is gone for all callers.
     case gone
   }
 
-  /// Whether a value is accepted that is past its lifetime by so many nanoseconds, where nothing can be fetched.
+  /// Returns whether the load accepts a value that is stale by `age` nanoseconds, if it cannot fetch.
   @usableFromInline
   func accepts(staleBy age: UInt64) -> Bool {
     switch stale {
@@ -80,7 +81,7 @@ struct Demand: Sendable, Hashable {
       switch stale {
       case .upTo(let limit) where age <= limit: return .use(isStale: true, refreshes: fetches && refreshDue)
       case .upTo, .never: return .fetch(fallsBack: false)
-      // A refresh failed a short time ago: the origin is left alone.
+      // A recent refresh failed, so this load sends no further request to the origin.
       case .instead: return refreshDue ? .fetch(fallsBack: true) : .use(isStale: true, refreshes: false)
       }
     }

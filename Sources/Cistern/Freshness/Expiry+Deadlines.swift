@@ -1,21 +1,21 @@
-/// Lifetimes as points in time. An entry has expired when its deadline is not later than now; the deadline of what never
-/// expires is ``MonotonicTime/distantFuture``.
+/// Lifetimes as points in time. An entry has expired if its deadline is not later than now. The deadline of an
+/// entry that never expires is ``MonotonicTime/distantFuture``.
 extension Expiry {
-  /// Whether a write with this lifetime has expired before it is made, and is therefore refused.
+  /// Whether a value with this lifetime has expired before the write, which is then refused.
   @inlinable
   package var refusesWrite: Bool { lifetime == 0 }
 
-  /// Whether the clock need not be read.
+  /// Whether this expiry has no deadline, so that no clock needs to be read.
   @inlinable
   package var isNever: Bool { lifetime == .max && idle == 0 }
 
-  /// The same without jitter: the lifetime is what the jitter makes of it for a key with this hash.
+  /// Returns this expiry with its jitter applied to the lifetime, for a key with this hash.
   ///
-  /// The key decides, and not chance, so that a schedule can be replayed.
+  /// The hash determines the reduction instead of a random number, so that a recorded schedule can be replayed.
   @inlinable
   package func resolved(forHash hash: UInt64) -> Expiry {
     guard jitterPart != 0, lifetime != .max, lifetime != 0 else { return self }
-    // The bits that choose neither shard nor slot; 16 of them are as fine as the fraction is.
+    // Bits 24 to 39, as many as the fraction has. The upper eight of these select neither the shard nor the slot.
     let share = ((hash >> 24 & 0xffff) * UInt64(jitterPart)) >> 16
     return unjittered(lifetime - min(lifetime - 1, Self.part(share, of: lifetime)))
   }
@@ -28,27 +28,28 @@ extension Expiry {
     return expiry
   }
 
-  /// So many 65,536ths of it.
+  /// Returns `share` 65,536ths of a lifetime.
   @usableFromInline
   package static func part(_ share: UInt64, of lifetime: UInt64) -> UInt64 {
     let product = lifetime.multipliedFullWidth(by: share)
     return product.high << 48 | product.low >> 16
   }
 
-  /// When an entry written now expires, in memory.
+  /// Returns the deadline in memory of an entry that is written now.
   @inlinable
   package func deadline(from now: MonotonicTime) -> MonotonicTime {
     now.advanced(by: lifetime)
   }
 
-  /// Nanoseconds before the end of the lifetime from which on a use refreshes; zero for none.
+  /// The length of the interval before the end of the lifetime in which a use triggers a refresh, in nanoseconds;
+  /// zero for none.
   @usableFromInline
   package var refreshSpan: UInt64 {
     guard refreshPart != 0, lifetime != .max else { return 0 }
     return lifetime - Self.part(UInt64(refreshPart), of: lifetime)
   }
 
-  /// How long an entry written now is good for, in memory.
+  /// Returns the timing in memory of an entry that is written now.
   @inlinable
   func timing(from now: MonotonicTime, tags: [String] = []) -> Timing {
     let deadline = deadline(from: now)
@@ -60,7 +61,7 @@ extension Expiry {
       goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), idle: idle, tags: tags, now: now)
   }
 
-  /// What a record carries that is written now.
+  /// Returns the metadata of a record that is written now.
   @usableFromInline
   package func metadata(created: WallTime, cost: UInt32, tags: [String] = []) -> RecordMetadata {
     var metadata = RecordMetadata(created: created, expires: wallExpiry(from: created), cost: cost, tags: tags)
@@ -70,7 +71,7 @@ extension Expiry {
     return metadata
   }
 
-  /// When a record written now expires, on disk; nil for never.
+  /// Returns the deadline on disk of a record that is written now; nil if it never expires.
   @inlinable
   package func wallExpiry(from now: WallTime) -> WallTime? {
     guard lifetime != .max, let lifetime = Int64(exactly: lifetime) else { return nil }
@@ -80,7 +81,7 @@ extension Expiry {
 }
 
 extension MonotonicTime {
-  /// The time so much later, or the distant future where that cannot be counted.
+  /// Returns the time `nanoseconds` later, or the distant future if the sum overflows.
   @inlinable
   package func advanced(by nanoseconds: UInt64) -> MonotonicTime {
     let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)

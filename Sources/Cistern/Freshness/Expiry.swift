@@ -1,35 +1,35 @@
-/// How long an entry stays fresh after it was written, and what becomes of it then.
+/// The lifetime of an entry, and the treatment of the entry after the lifetime ends.
 ///
-/// A cache has one for all its entries, each write may bring its own, and the fetched value itself can decide
-/// (``CacheConfiguration/expiryOfValue``).
+/// A cache has one expiry for all entries. A write may specify a different one, and a fetched value can determine
+/// its own (``CacheConfiguration/expiryOfValue``).
 ///
 /// ```swift
-/// .after(.seconds(60))                                    // a minute, then gone
-/// .after(.seconds(60), graceStale: .seconds(600))         // then ten minutes more for those who accept it stale
-/// .after(.seconds(60)).refreshedAhead(at: 0.8)            // who asks in the last twelve seconds has it fetched anew
-/// .after(.seconds(60)).jittered(by: 0.1)                  // each key between 54 and 60 seconds
-/// .idle(.seconds(300))                                    // gone when nobody used it for five minutes
+/// .after(.seconds(60))                                    // fresh for a minute, then gone
+/// .after(.seconds(60), graceStale: .seconds(600))         // then stale for ten minutes, for callers that accept it
+/// .after(.seconds(60)).refreshedAhead(at: 0.8)            // a load in the last twelve seconds triggers a refresh
+/// .after(.seconds(60)).jittered(by: 0.1)                  // between 54 and 60 seconds, depending on the key
+/// .idle(.seconds(300))                                    // gone after five minutes without a use
 /// ```
 ///
-/// A lifetime of zero or less says that the value has expired before it is written: the write is *refused*. Its callers
-/// get the value, nothing is stored, and no older value of that key survives it, in either tier.
+/// A value with a lifetime of zero or less has expired before it is written, and the write is *refused*. The caller
+/// receives the value, but neither tier stores it. The key's older value is removed from both tiers.
 ///
-/// A lifetime too long to be counted in 64 bits of nanoseconds (584 years) is ``never``. Grace without an expiry has no
-/// meaning and is ignored; a negative grace is none.
+/// A lifetime that exceeds 64 bits of nanoseconds (584 years) is ``never``. Grace has no effect without a lifetime.
+/// A negative grace counts as zero.
 public struct Expiry: Sendable, Hashable {
-  /// Nanoseconds; zero when refused, `UInt64.max` for never.
+  /// The lifetime in nanoseconds; zero for a refused write, `UInt64.max` for never.
   @usableFromInline
   package internal(set) var lifetime: UInt64
-  /// Nanoseconds after the lifetime in which the value may be served stale.
+  /// The time after the lifetime in which the value may be served stale, in nanoseconds.
   @usableFromInline
   package internal(set) var grace: UInt64 = 0
-  /// Nanoseconds without a use after which the value is gone; zero for no such limit.
+  /// The time to idle in nanoseconds, after which an unused value is gone; zero for no limit.
   @usableFromInline
   package internal(set) var idle: UInt64 = 0
-  /// The part of the lifetime after which a use has the value fetched anew, in 65,536ths; zero for none.
+  /// The part of the lifetime after which a use triggers a refresh, in 65,536ths; zero for no refresh.
   @usableFromInline
   package internal(set) var refreshPart: UInt32 = 0
-  /// The part of the lifetime that may be taken off, in 65,536ths.
+  /// The greatest part by which the lifetime may be shortened, in 65,536ths.
   @usableFromInline
   package internal(set) var jitterPart: UInt32 = 0
 
@@ -38,41 +38,50 @@ public struct Expiry: Sendable, Hashable {
     self.lifetime = lifetime
   }
 
-  /// Fresh for as long as it is there.
+  /// An expiry with an unlimited lifetime.
   @inlinable
   public static var never: Expiry { Expiry(lifetime: .max) }
 
-  /// Fresh for this long, and then usable for `graceStale` more by those who accept a stale value. Zero or less refuses
-  /// the write; less than a nanosecond counts as one.
+  /// Creates an expiry with a lifetime, and optionally a grace in which callers may accept the stale value.
+  ///
+  /// - Parameters:
+  ///   - duration: The lifetime. Zero or less refuses the write; a positive duration below a nanosecond counts as
+  ///     one.
+  ///   - graceStale: The time after the lifetime in which the value is stale but usable.
   public static func after(_ duration: Duration, graceStale: Duration = .zero) -> Expiry {
     var expiry = Expiry(lifetime: duration.countedNanoseconds)
     expiry.grace = graceStale.countedNanoseconds
     return expiry
   }
 
-  /// Fresh until nobody has used it for this long. Zero or less refuses the write.
+  /// Creates an expiry with an unlimited lifetime and a time to idle.
+  ///
+  /// - Parameter duration: The time to idle, after which an unused value is gone. Zero or less refuses the write.
   public static func idle(_ duration: Duration) -> Expiry {
     let idle = duration.countedNanoseconds
     guard idle > 0 else { return Expiry(lifetime: 0) }
     return Expiry.never.idle(duration)
   }
 
-  /// The same, and gone as soon as nobody has used it for this long. Zero or less sets no such limit.
+  /// Returns this expiry with a time to idle: the value is also gone when it was not used for `duration`.
   ///
-  /// A use is a look-up or load that returned the value. In memory every use counts. So that reads do not write to disk,
-  /// what that knows of the last use, after a restart or once memory needed the room, may be a quarter of `duration` too
-  /// old, never too new.
+  /// A use is a look-up or a load that returned the value. All uses count while the value is in memory. The disk
+  /// records only some uses, so that reads rarely write. Its recorded time may be up to a quarter of `duration` too
+  /// old, but never too new. The recorded time counts after a restart, and after memory evicted the value.
+  ///
+  /// - Parameter duration: The time to idle. Zero or less sets no limit.
   public func idle(_ duration: Duration) -> Expiry {
     var expiry = self
     expiry.idle = duration.countedNanoseconds
     return expiry
   }
 
-  /// The same, and whoever loads the key after this part of the lifetime gets the value at once and has it fetched anew
-  /// in the background: an entry in use never expires.
+  /// Returns this expiry with a refresh ahead: a load after this part of the lifetime returns the value and starts
+  /// a background refresh. An entry in use therefore does not expire, as long as refreshes succeed.
   ///
-  /// Without a meaning for a lifetime of ``never``. The fraction is limited to what lies between 0 and 1; at 1, nothing
-  /// is refreshed ahead.
+  /// It has no effect on a lifetime of ``never``.
+  ///
+  /// - Parameter fraction: The part of the lifetime, clamped to the range from 0 to 1. With 1, no refresh happens.
   public func refreshedAhead(at fraction: Double) -> Expiry {
     var expiry = self
     let part = UInt32(fraction.clampedPart * 65_536)
@@ -80,8 +89,10 @@ public struct Expiry: Sendable, Hashable {
     return expiry
   }
 
-  /// The same, with the lifetime shortened by up to this part, a different one for each key: what was written together
-  /// does not expire together. The fraction is limited to what lies between 0 and 1.
+  /// Returns this expiry with a lifetime that is shortened by up to this part, depending on the key. Entries that
+  /// are written together then do not expire together.
+  ///
+  /// - Parameter fraction: The greatest part by which the lifetime is shortened, clamped to the range from 0 to 1.
   public func jittered(by fraction: Double) -> Expiry {
     var expiry = self
     expiry.jitterPart = UInt32(fraction.clampedPart * 65_536)
@@ -90,7 +101,7 @@ public struct Expiry: Sendable, Hashable {
 }
 
 extension Expiry: CustomStringConvertible {
-  /// "never", or "after 60.0 seconds, stale for 600.0 seconds, refreshed at 80 %".
+  /// A textual representation: "never", or "after 60.0 seconds, stale for 600.0 seconds, refreshed at 80 %".
   public var description: String {
     var parts = [lifetime == .max ? "never" : "after \(Duration.nanoseconds(lifetime))"]
     if grace > 0, lifetime != .max { parts.append("stale for \(Duration.nanoseconds(grace))") }
@@ -100,7 +111,7 @@ extension Expiry: CustomStringConvertible {
     return parts.joined(separator: ", ")
   }
 
-  /// A number of 65,536ths as a percentage with one decimal at most. No part is so small that it reads as none.
+  /// Returns a number of 65,536ths as a percentage with at most one decimal. The result is never zero percent.
   private func percent(_ part: UInt32) -> String {
     let tenths = Swift.max(1, (Int(part) * 1000 + 32_768) / 65_536)
     return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
@@ -108,7 +119,8 @@ extension Expiry: CustomStringConvertible {
 }
 
 extension Duration {
-  /// Its nanoseconds, rounded up: zero for what is zero or less, the greatest number for what cannot be counted.
+  /// The duration in nanoseconds, rounded up. Zero if the duration is not positive, and `UInt64.max` if it
+  /// overflows.
   @usableFromInline
   package var countedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
@@ -121,6 +133,6 @@ extension Duration {
 }
 
 extension Double {
-  /// Between 0 and 1; 0 for what is no number.
+  /// The value clamped to the range from 0 to 1; zero for NaN.
   fileprivate var clampedPart: Double { isNaN ? 0 : Swift.min(Swift.max(self, 0), 1) }
 }

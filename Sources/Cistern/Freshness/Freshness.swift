@@ -1,13 +1,13 @@
-/// What a value's age makes of it, at one instant.
+/// The state of a value at one instant, as determined by its age.
 @usableFromInline
 enum Freshness: Equatable, Sendable {
-  /// May be returned to anyone.
+  /// Usable for all loads that accept cached values.
   case fresh
-  /// May be returned to anyone, and should be fetched anew by whoever can.
+  /// Usable as a fresh value, and due for a refresh.
   case refreshDue
-  /// Past its lifetime by so many nanoseconds, and in grace: for those who accept it. `refreshDue` unless a refresh
-  /// failed a short time ago.
+  /// In grace, past its lifetime by this number of nanoseconds. Usable for loads that accept stale values.
+  /// `refreshDue` is false while a pause after a failed refresh lasts.
   case stale(by: UInt64, refreshDue: Bool)
-  /// For nobody. It is still there: its end has to be announced first.
+  /// Not usable. The entry still exists, because its removal must be announced first.
   case gone
 }

@@ -1,17 +1,18 @@
-/// What is known of the time of a value that has more than one deadline. Immutable but for its uses.
+/// The timing of a value that has more than one deadline, an idle limit or tags. Immutable except for ``uses``.
 @usableFromInline
 final class Life: Sendable {
-  /// When it stops being fresh.
+  /// The end of the lifetime.
   @usableFromInline let freshUntil: MonotonicTime
-  /// From when on whoever asks has it fetched anew.
+  /// The time from which a load triggers a refresh.
   @usableFromInline let refreshFrom: MonotonicTime
-  /// When its grace ends.
+  /// The end of the grace.
   @usableFromInline let goneFrom: MonotonicTime
-  /// Its uses, where it is gone once there are none; else nil.
+  /// The last access time of a value with a time to idle; nil without one.
   @usableFromInline let uses: Uses?
-  /// By how much it was stale before the clock's zero: a record can be older than the clock.
+  /// The staleness at the clock's zero, in nanoseconds. Not zero if a record's lifetime ended before the clock's
+  /// zero.
   private let staleAtZero: UInt64
-  /// The tags by which it can be removed.
+  /// The tags by which the value can be removed.
   @usableFromInline let tags: [String]
 
   @usableFromInline
@@ -36,19 +37,20 @@ final class Life: Sendable {
     return .stale(by: overflow ? .max : age, refreshDue: refreshFrom <= now)
   }
 
-  /// Notes a use.
+  /// Records a use.
   @usableFromInline
   func noteUse(at now: MonotonicTime) {
     uses?.note(at: now)
   }
 
-  /// Its uses, where the second tier should hear of one now. For one caller.
+  /// Returns the uses if this use must be written to the second tier. Returns them to one caller only.
   @usableFromInline
   func takeUseForDisk(at now: MonotonicTime) -> Uses? {
     guard let uses, uses.takeForDisk(at: now) else { return nil }
     return uses
   }
 
+  /// Returns a copy that is not due for a refresh before `time`.
   func postponingRefresh(until time: MonotonicTime) -> Life {
     Life(
       freshUntil: freshUntil, refreshFrom: max(refreshFrom, time), goneFrom: goneFrom, uses: uses, tags: tags,

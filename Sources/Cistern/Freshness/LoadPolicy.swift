@@ -1,16 +1,16 @@
-/// What one load accepts, and how long it waits.
+/// The values that a load accepts, and the time that it waits.
 ///
 /// ```swift
 /// let article = try await articles.value(forKey: id, policy: .freshOnly) { id in try await client.article(id) }
 /// ```
 ///
-/// A value is fresh for its lifetime, then stale for its grace (``Expiry``), then gone: no policy returns it. Where an
-/// entry keeps no grace, no policy finds anything stale.
+/// A value is fresh during its lifetime, stale during its grace (``Expiry``), and then gone. No policy returns a
+/// value that is gone. Without a grace, no value is ever stale.
 public struct LoadPolicy: Sendable, Hashable {
   @usableFromInline var demand: Demand
-  /// Nanoseconds after which a stale value is returned in the place of a fetch that is still under way.
+  /// The time in nanoseconds after which a stale value is returned instead of the result of the running fetch.
   @usableFromInline var softTimeout: UInt64 = .max
-  /// Nanoseconds after which the caller stops waiting.
+  /// The time in nanoseconds after which the caller stops waiting.
   @usableFromInline var timeout: UInt64 = .max
 
   @usableFromInline
@@ -18,54 +18,66 @@ public struct LoadPolicy: Sendable, Hashable {
     self.demand = demand
   }
 
-  /// A fresh value, or a stale one in grace, which is fetched anew in the background by one flight; else fetches. The
+  /// A policy that returns a fresh value, or a stale one with a background refresh; otherwise it fetches. The
   /// default.
+  ///
+  /// A single flight refreshes the value, regardless of the number of loads.
   public static let cachedOrFetch = LoadPolicy(.standard)
 
-  /// A fresh value; else fetches, and throws where that fails.
+  /// A policy that returns a fresh value; otherwise it fetches, and throws if the fetch fails.
   public static let freshOnly = LoadPolicy(Demand(stale: .never))
 
-  /// A fresh value; else fetches, and returns a stale value in grace where that fails or takes longer than
-  /// ``returningStale(after:)`` says.
+  /// A policy that returns a fresh value; otherwise it fetches. It returns a stale value if the fetch fails or
+  /// takes too long (``returningStale(after:)``).
   ///
-  /// A fetch that failed is not tried again within ``CacheConfiguration/refreshRetryInterval``, however many callers
-  /// ask: they get the stale value meanwhile.
+  /// After a failed fetch, loads return the stale value and do not fetch again within
+  /// ``CacheConfiguration/refreshRetryInterval``.
   public static let freshElseStale = LoadPolicy(Demand(stale: .instead))
 
-  /// A fresh value, or a stale one in grace. Never fetches and never waits: throws `CisternError` with the code
-  /// ``CisternError/Code/notCached`` where neither tier has one. ``Cache/cachedValue(forKey:)`` loads by it, without a
-  /// fetch.
+  /// A policy that returns a fresh or a stale value, and never fetches or waits. The load throws `CisternError`
+  /// with the code ``CisternError/Code/notCached`` if neither tier has such a value.
+  ///
+  /// ``Cache/cachedValue(forKey:)`` uses this policy.
   public static let cachedOnly = LoadPolicy(Demand(fetches: false))
 
-  /// Fetches, whatever is cached; joins a flight that is on its way.
+  /// A policy that fetches, regardless of cached values, or joins a flight that is already running.
   public static let reload = LoadPolicy(Demand(acceptsFresh: false, stale: .never))
 
-  /// As ``cachedOrFetch``, but a stale value is only returned for so long after its lifetime; within its grace in any
-  /// case. Zero or less is ``freshOnly``.
+  /// Returns a policy like ``cachedOrFetch`` that accepts stale values only up to an age. A value past its grace is
+  /// never accepted.
+  ///
+  /// - Parameter age: The greatest accepted time since the end of the lifetime. Zero or less is equivalent to
+  ///   ``freshOnly``.
   public static func staleAcceptable(upTo age: Duration) -> LoadPolicy {
     let age = age.countedNanoseconds
     return LoadPolicy(Demand(stale: age == 0 ? .never : .upTo(age)))
   }
 
-  /// The same, and a caller that has waited for so long gets a stale value in grace, if there is one. The flight goes on,
-  /// and is stored once. Callers that join it later and leave do not change this.
+  /// Returns this policy with a soft timeout, after which a waiting caller receives a stale value, if one is in
+  /// grace.
   ///
-  /// It concerns policies that wait although there is a stale value: ``freshElseStale``. Zero or less returns it at
-  /// once.
+  /// The flight continues, and its result is stored once. This holds even if other callers join the flight and
+  /// leave it. The soft timeout affects policies that wait although a stale value exists, such as
+  /// ``freshElseStale``.
+  ///
+  /// - Parameter duration: The time that the caller waits. Zero or less returns the stale value at once.
   public func returningStale(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.softTimeout = duration.countedNanoseconds
     return policy
   }
 
-  /// The same, and a caller that has waited for so long, whether it started the flight or joined it, gets a stale value
-  /// where the policy allows one, else a `CisternError` with the code ``CisternError/Code/timedOut``.
+  /// Returns this policy with a timeout, after which the caller stops waiting, whether it started the flight or
+  /// joined it.
   ///
-  /// The flight goes on and is stored while anyone waits for it. With the last waiter's time it is cancelled, unless
-  /// ``CacheConfiguration/completesAbandonedFlights`` asks otherwise. Zero or less waits for nothing.
+  /// The caller then receives a stale value, if the policy allows one. Otherwise the load throws `CisternError`
+  /// with the code ``CisternError/Code/timedOut``. The time spans all flights that one load waits for.
   ///
-  /// The time spans all flights that one load waits for. A timeout counts as a failed fetch: a stale value is not fetched again
-  /// within ``CacheConfiguration/refreshRetryInterval``.
+  /// The flight continues and stores its result while other callers wait for it. It is cancelled when the last
+  /// caller leaves, unless ``CacheConfiguration/completesAbandonedFlights`` is set. A timeout counts as a failed
+  /// fetch. A stale value is not fetched again within ``CacheConfiguration/refreshRetryInterval``.
+  ///
+  /// - Parameter duration: The time that the caller waits. With zero or less, the caller does not wait.
   public func timingOut(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.timeout = duration.countedNanoseconds
@@ -74,7 +86,7 @@ public struct LoadPolicy: Sendable, Hashable {
 }
 
 extension LoadPolicy: CustomStringConvertible {
-  /// The name of the policy, and its timeouts: "freshElseStale, returning stale after 1.0 seconds".
+  /// The name of the policy and its timeouts, for example "freshElseStale, returning stale after 1.0 seconds".
   public var description: String {
     var parts = [name]
     if softTimeout != .max { parts.append("returning stale after \(Duration.nanoseconds(softTimeout))") }

@@ -1,9 +1,9 @@
-/// What a cache's configuration says about loads.
+/// The part of a cache's configuration that concerns loads.
 @usableFromInline
 struct LoadSettings: Sendable {
-  /// What loads accept that say nothing else.
+  /// The policy of loads that specify none.
   @usableFromInline let policy: LoadPolicy
-  /// Nanoseconds after a failed refresh in which there is no other.
+  /// The pause in nanoseconds after a failed refresh, during which no other refresh begins.
   @usableFromInline let refreshRetryInterval: UInt64
   @usableFromInline let retry: RetryPolicy?
   @usableFromInline let gate: FlightGate?
@@ -17,11 +17,12 @@ struct LoadSettings: Sendable {
 }
 
 extension LoadSettings {
-  /// Whether a fetch is simply called.
+  /// Whether a fetch is called directly, without a limit and without retries.
   @usableFromInline
   var isPlain: Bool { gate == nil && retry == nil }
 
-  /// Calls a fetch when it is its turn, and again where it fails and the policy says so. A pause takes up no turn.
+  /// Calls a fetch when it receives a permit, and again after a failure if the retry policy allows it. A pause
+  /// holds no permit.
   @inlinable
   func attempt<Fetched>(
     hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched

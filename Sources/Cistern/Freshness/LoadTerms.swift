@@ -1,11 +1,11 @@
-/// What a load asks for beside its key, where that is not what the cache does anyway. An object, so that who waits keeps
-/// one reference and not all of it in its frame: see ``Flight/wait(as:)``.
+/// The options of a load that differ from the cache's defaults. A class, so that the frame of a waiting task
+/// contains only one reference (``Flight/wait(as:)``).
 @usableFromInline
 final class LoadTerms: Sendable {
   @usableFromInline let storing: Storing
-  /// What is accepted; nil for what the cache accepts.
+  /// The policy of the load; nil for the cache's policy.
   @usableFromInline let policy: LoadPolicy?
-  /// When an earlier attempt of the load began to wait; nil before the first.
+  /// The time when an earlier attempt of the load began to wait; nil for the first attempt.
   @usableFromInline let start: MonotonicTime?
 
   @inlinable
@@ -15,7 +15,8 @@ final class LoadTerms: Sendable {
     self.start = start
   }
 
-  /// Nil where all is as usual, so that a usual load allocates nothing for it: an initializer that fails would.
+  /// Returns the options of a load, or nil if all are defaults. A default load then allocates nothing. A failable
+  /// initializer would allocate first.
   @inlinable
   static func unlessUsual(expiry: Expiry?, tags: [String], policy: LoadPolicy?) -> LoadTerms? {
     guard expiry != nil || !tags.isEmpty || policy != nil else { return nil }

@@ -1,17 +1,18 @@
-/// How a load waits that does not simply wait for its flight. An object for the few loads that need one, so that the frames
-/// of all others are small: see ``Flight/wait(as:)``.
+/// The limits of a wait: timeouts, and an older value that may be returned. Only loads with such limits allocate
+/// this object, so that the frames of all others stay small (``Flight/wait(as:)``).
 @usableFromInline
 final class Patience<Value: Sendable>: Sendable {
   let policy: LoadPolicy
-  /// When the load began to wait, in this attempt or an earlier one: its timeouts count from then.
+  /// The time when the load began to wait, in this attempt or an earlier one. Timeouts count from it.
   let start: MonotonicTime
-  /// The newest invalidation when the load looked. The load must not have what is older.
+  /// The newest invalidation version at the look-up. The load must not receive the result of a flight that an
+  /// invalidation up to this version concerns.
   let era: UInt64
-  /// The older value, where one may be returned.
+  /// The older value; nil if none may be returned.
   let instead: Held<Value>?
-  /// Which tier has the older value.
+  /// The tier that holds the older value.
   let source: Loaded<Value>.Source
-  /// The fetch that this load is a part of; nil for a load outside all fetches.
+  /// The fetch that this load is a part of; nil outside of fetches.
   let fetch: FlightWork?
 
   init(
@@ -27,7 +28,7 @@ final class Patience<Value: Sendable>: Sendable {
   }
 }
 
-/// A waiter of a flight that waits with patience.
+/// A waiter of a flight, with limits.
 @usableFromInline
 struct Wait<Value: Sendable>: Sendable {
   let flight: Flight<Value>

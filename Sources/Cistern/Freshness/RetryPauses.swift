@@ -1,12 +1,12 @@
 import Locking
 import Synchronization
 
-/// A time in which a key is not fetched again, because a fetch of it failed or took too long.
+/// An interval in which a key is not fetched again, after its fetch failed or took too long.
 @usableFromInline
 struct RetryPause: Sendable {
-  /// When the key may be fetched again.
+  /// The end of the interval.
   @usableFromInline let end: MonotonicTime
-  /// When the fetch failed. A record that was written later is not concerned.
+  /// The time of the failure. The pause does not apply to records that were written later.
   let start: WallTime
 
   init(end: MonotonicTime, start: WallTime) {
@@ -15,21 +15,24 @@ struct RetryPause: Sendable {
   }
 }
 
-/// The pauses of keys whose older value the second tier has.
+/// The pauses of keys whose older value is in the second tier.
 ///
-/// Memory keeps the pause of a key with its value. If memory evicts the value, the pause must outlive it: else every load that
-/// reads the record again would fetch again. Bounded: of many pauses, those that end first are forgotten first.
+/// Memory keeps the pause of a key with its value. The pause must outlive the eviction of the value from memory.
+/// Otherwise, every load that reads the record again would fetch again. The number of pauses is bounded; those that
+/// end first are dropped first.
 @usableFromInline
 final class RetryPauses: Sendable {
   static let limit = 16_384
 
   private let pauses = Guarded<[UInt64: RetryPause]>([:])
-  /// Whether a pause was ever added: until then no reader takes the lock.
+  /// Whether a pause was ever added. Until then, no reader acquires the lock.
   private let wasUsed = Atomic<Bool>(false)
 
   init() {}
 
-  /// Adds the pause of the key with this hash, which replaces an earlier one. O(1), amortised.
+  /// Adds the pause of the key with this hash, and replaces an earlier one.
+  ///
+  /// - Complexity: O(1), amortized.
   @usableFromInline
   func add(_ pause: RetryPause, for hash: UInt64) {
     wasUsed.store(true, ordering: .relaxed)
@@ -39,11 +42,16 @@ final class RetryPauses: Sendable {
     }
   }
 
-  /// Whether no key has a pause, as far as this can be told without a lock.
+  /// Whether no pause was ever added. Takes no lock.
   @usableFromInline
   var isEmpty: Bool { !wasUsed.load(ordering: .relaxed) }
 
-  /// When the key with this hash may be fetched again, if its record was created at this time; nil for at once.
+  /// Returns the end of the pause of the key with this hash; nil if the key may be fetched at once.
+  ///
+  /// - Parameters:
+  ///   - hash: The hash of the key.
+  ///   - created: The time when the key's record was written.
+  ///   - now: The current time.
   func end(for hash: UInt64, created: WallTime, now: MonotonicTime) -> MonotonicTime? {
     pauses.withLock { pauses in
       guard let pause = pauses[hash] else { return nil }
@@ -58,7 +66,7 @@ final class RetryPauses: Sendable {
   /// The number of pauses, for tests.
   var count: Int { pauses.withLock { $0.count } }
 
-  /// Forgets the quarter that ends first.
+  /// Removes the quarter of the pauses that ends first.
   private static func makeRoom(in pauses: inout [UInt64: RetryPause]) {
     for (hash, _) in pauses.sorted(by: { $0.value.end < $1.value.end }).prefix(limit / 4) { pauses[hash] = nil }
   }

@@ -4,35 +4,34 @@
   import Darwin
 #endif
 
-/// The machine's clocks, read the cheapest way: about 12 ns a call on Linux.
+/// The machine's clocks, read in the fastest way.
 ///
-/// **Resolution.** On Linux the coarse clocks are read, which move with the kernel's timer tick (1 to 10 ms, mostly 4):
-/// an entry may live one tick longer or shorter than asked. Lifetimes are seconds and more, and the fine clock costs
-/// as much as a small look-up.
+/// **Resolution.** On Linux, this type reads the coarse clocks, which advance with the kernel's timer tick (1 to 10
+/// ms, usually 4 ms). An entry may live one tick longer or shorter than specified. Lifetimes are usually seconds or
+/// more, and a read of the precise clock takes as long as a short look-up.
 ///
-/// **Sleep.** On Apple platforms the clock goes on while the machine sleeps. Linux's coarse clock does not: an entry with a
-/// minute to live, on a laptop closed for an hour, lives on for its minute after waking. There is no coarse clock that
-/// counts suspension, and servers do not suspend, so that counting it is asked for, with
-/// ``init(countsSuspension:)``, and costs about 20 ns more at each read of an entry that can expire. What is on disk is
-/// measured in the time of day, which goes on in either case.
+/// **Suspension.** On Apple platforms, the clock advances while the machine sleeps. On Linux, the coarse clock does
+/// not: the lifetime of an entry in memory pauses while the machine is suspended. Pass `true` to
+/// ``init(countsSuspension:)`` to count this time. Each read of the clock then takes longer, because no coarse
+/// clock counts suspension. Lifetimes on disk use the time of day, which advances in either case.
 public struct SystemClock: CacheClock {
   @usableFromInline
   let monotonic: clockid_t
 
   /// Creates the clock.
   ///
-  /// - Parameter countsSuspension: Whether time passes while a Linux machine is suspended. On Apple platforms it always
-  ///   does.
+  /// - Parameter countsSuspension: Whether time passes while a Linux machine is suspended. On Apple platforms, it
+  ///   always passes.
   public init(countsSuspension: Bool = false) {
     #if canImport(Glibc)
       monotonic = countsSuspension ? CLOCK_BOOTTIME : CLOCK_MONOTONIC_COARSE
     #else
-      // Unlike `CLOCK_MONOTONIC` there, it is not derived from the time of day.
+      // On Darwin, `CLOCK_MONOTONIC` is derived from the time of day, and this clock is not.
       monotonic = CLOCK_MONOTONIC_RAW
     #endif
   }
 
-  /// Nanoseconds on the machine's monotonic clock, since about its start.
+  /// Returns the time of the machine's monotonic clock, in nanoseconds since about its start.
   @inlinable
   public func now() -> MonotonicTime {
     let time = read(monotonic)
@@ -40,7 +39,7 @@ public struct SystemClock: CacheClock {
       nanoseconds: UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec))
   }
 
-  /// The time of day, as the machine has it.
+  /// Returns the machine's time of day.
   @inlinable
   public func wallTime() -> WallTime {
     #if canImport(Glibc)
@@ -54,7 +53,8 @@ public struct SystemClock: CacheClock {
   @inlinable
   func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
-    // The pointer is used for the duration of the call only. It can fail for an unknown clock alone, and these are known.
+    // The pointer is used only during the call. The call fails only for an unknown clock, and these clocks are
+    // known.
     _ = unsafe clock_gettime(clock, &time)
     return time
   }

@@ -1,13 +1,15 @@
 extension Timing {
-  /// How long the value of a record is good for in memory, when it is promoted now; nil if it is gone.
+  /// Creates the timing in memory of a record's value that is promoted now; nil if the value is gone.
   ///
-  /// The time of day can be set, so that it says too little of a record's age, never too much of its life: a record
-  /// that was written *after* now has an age that nobody can tell, and is gone; any other gets what the time of day
-  /// leaves of its lifetime and grace, which is never more than it was written with. Give it the time of a
-  /// ``WallTimeline``: then setting the clock back, while a store is open, gives no record a nanosecond.
+  /// The time of day can be set, so a record may appear too young, but its lifetime must never be extended. A
+  /// record that was written after `wallNow` has an unknown age and is gone. Any other record keeps the part of its
+  /// lifetime and grace that remains by the time of day. This is never more than it was written with.
+  ///
+  /// Pass the time of a ``WallTimeline``. A clock that is set back while the store is open then extends no
+  /// lifetime.
   ///
   /// - Parameters:
-  ///   - metadata: the record's.
+  ///   - metadata: The metadata of the record.
   ///   - wallNow: The time of day.
   ///   - now: The same instant on the monotonic clock.
   package init?(of metadata: RecordMetadata, wallNow: WallTime, now: MonotonicTime) {
@@ -18,7 +20,7 @@ extension Timing {
     guard metadata.created <= wallNow else { return nil }
     var unused: UInt64 = 0
     if metadata.idle != 0 {
-      // One that was last used after now is as one that was written after now.
+      // A record whose last use is after `wallNow` is treated as one that was written after it.
       guard let time = wallNow.nanoseconds(since: metadata.lastUsed ?? metadata.created), time < metadata.idle else {
         return nil
       }
@@ -50,10 +52,10 @@ extension Timing {
 }
 
 extension WallTime {
-  /// Nanoseconds from the earlier time to this one; nil where it is not the earlier.
+  /// Returns the nanoseconds since an earlier time; nil if that time is later.
   func nanoseconds(since earlier: WallTime) -> UInt64? {
     guard earlier <= self else { return nil }
-    // Both lie in order in 64 bits, so that the distance fits in 64 bits without a sign.
+    // Both times are signed 64-bit integers in order, so their distance fits in an unsigned one.
     return UInt64(bitPattern: nanosecondsSince1970 &- earlier.nanosecondsSince1970)
   }
 }

@@ -1,16 +1,26 @@
-/// How long a held value is good for.
+/// The time in which a held value is usable.
 ///
-/// Most values are fresh until some time and gone from then on: that is kept beside the value, in eight bytes. What
-/// knows more than that keeps it in an object of its own.
+/// Most values have one deadline, which is stored inline in eight bytes. Values with grace, an idle limit, a
+/// refresh ahead or tags have a separate object.
 @usableFromInline
 enum Timing: Sendable {
-  /// Fresh until then, and gone from then on; until the distant future for one that never expires.
+  /// The value is fresh until this deadline and gone afterwards. The deadline is the distant future if the value
+  /// never expires.
   case plain(until: MonotonicTime)
-  /// With grace, a limit on idleness, refresh ahead or tags.
+  /// The value has grace, an idle limit, a refresh ahead or tags.
   case detailed(Life)
 
-  /// Fresh until `freshUntil`; refreshed from `refreshFrom` on by whoever asks; usable, stale, until `goneFrom`; gone once
-  /// it was not used for `idle` nanoseconds, where that is not zero.
+  /// Creates the timing of a value.
+  ///
+  /// - Parameters:
+  ///   - freshUntil: The end of the lifetime.
+  ///   - refreshFrom: The time from which a load triggers a refresh; nil for none.
+  ///   - goneFrom: The end of the grace; nil for no grace.
+  ///   - idle: The time to idle in nanoseconds; zero for no limit.
+  ///   - tags: The tags of the value.
+  ///   - now: The current time, which is the last use.
+  ///   - lastUsedOnDisk: The last use that the second tier has recorded; nil for `now`.
+  ///   - staleAtZero: The staleness of the value at the clock's zero, in nanoseconds.
   @inlinable
   init(
     freshUntil: MonotonicTime, refreshFrom: MonotonicTime? = nil, goneFrom: MonotonicTime? = nil, idle: UInt64 = 0,
@@ -28,7 +38,7 @@ enum Timing: Sendable {
     }
   }
 
-  /// What it makes of the value now.
+  /// Returns the state of the value at this time.
   @inlinable
   func freshness(at now: MonotonicTime) -> Freshness {
     switch self {
@@ -37,7 +47,8 @@ enum Timing: Sendable {
     }
   }
 
-  /// Whether it is fresh, not due for a refresh, and wants no note of its uses: nothing follows from returning the value.
+  /// Returns whether the value is fresh, not due for a refresh, and without an idle limit. Returning the value then
+  /// has no other effect.
   @inlinable
   func isSimplyFresh(at now: MonotonicTime) -> Bool {
     switch self {
@@ -46,7 +57,7 @@ enum Timing: Sendable {
     }
   }
 
-  /// Whether it never changes what the value is worth: then nobody has to look at the clock for it.
+  /// Whether the value is fresh at any time, so that a reader needs no clock.
   @usableFromInline
   var isForever: Bool {
     switch self {
@@ -56,7 +67,7 @@ enum Timing: Sendable {
     }
   }
 
-  /// From when on the value is gone, idle or not.
+  /// The end of the grace, regardless of the idle limit.
   @usableFromInline
   var goneFrom: MonotonicTime {
     switch self {
@@ -65,7 +76,7 @@ enum Timing: Sendable {
     }
   }
 
-  /// Its uses, where it is gone once there are none.
+  /// The last access time of a value with a time to idle; nil without one.
   @usableFromInline
   var uses: Uses? {
     switch self {
@@ -82,7 +93,7 @@ enum Timing: Sendable {
     }
   }
 
-  /// The same, but no refresh is due before `time`: one failed just now.
+  /// Returns this timing without a refresh before `time`, after a refresh failed.
   @usableFromInline
   func postponingRefresh(until time: MonotonicTime) -> Timing {
     switch self {

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// When a value that is gone once nobody uses it was last used. One object for as long as memory holds the value, so that
-/// it tells the value from others, too.
+/// The last access time of a value with a time to idle. Memory holds one object for each such value, so the object
+/// also identifies the value.
 @usableFromInline
 final class Uses: Sendable {
-  /// Nanoseconds without a use after which the value is gone.
+  /// The time to idle in nanoseconds, after which an unused value is gone.
   private let idle: UInt64
-  /// In nanoseconds. Written by hits.
+  /// The last use in nanoseconds. Hits write to it.
   private let last: Atomic<UInt64>
-  /// The last use that the second tier knows of.
+  /// The last use that the second tier has recorded.
   private let lastOnDisk: Atomic<UInt64>
 
   @usableFromInline
@@ -18,15 +18,16 @@ final class Uses: Sendable {
     self.lastOnDisk = Atomic(lastOnDisk.nanoseconds)
   }
 
-  /// When the value is gone, if nobody uses it until then.
+  /// The time when the value is gone if no further use occurs.
   var end: MonotonicTime { MonotonicTime(nanoseconds: last.load(ordering: .relaxed)).advanced(by: idle) }
 
+  /// Records a use.
   func note(at now: MonotonicTime) {
     last.store(now.nanoseconds, ordering: .relaxed)
   }
 
-  /// Whether the second tier should hear of a use now: so that reads do not write, only when a quarter of the idle time
-  /// has passed since it last did. True for one caller.
+  /// Returns whether this use must be written to the second tier. Returns true to one caller, and only when a
+  /// quarter of the idle time has passed since the last such write. Reads therefore rarely write.
   func takeForDisk(at now: MonotonicTime) -> Bool {
     let known = lastOnDisk.load(ordering: .relaxed)
     guard now.nanoseconds >= known, now.nanoseconds - known >= max(1, idle / 4) else { return false }

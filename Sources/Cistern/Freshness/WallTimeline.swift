@@ -1,21 +1,26 @@
-/// The time of day as a store goes by it while it is open: a clock that is set back is not believed.
+/// The time of day of an open store, which ignores a clock that is set back.
 ///
-/// It is the later of what the clock says and of what it said at first plus what has passed on the monotonic clock
-/// since. A clock that is set forward is believed, which can only shorten lives.
+/// The result is the later of two times. One is the clock's time of day. The other is the first time of day plus
+/// the time that has passed on the monotonic clock. A clock that is set forward has an effect, which can only
+/// shorten lifetimes.
 package struct WallTimeline: Sendable {
   @usableFromInline
   let first: WallTime
   @usableFromInline
   let start: MonotonicTime
 
-  /// Begins with what the clock says now.
+  /// Creates a timeline that begins at the clock's current time.
   @inlinable
   package init(_ clock: any CacheClock) {
     first = clock.wallTime()
     start = clock.now()
   }
 
-  /// The time of day; `now` is this instant on the monotonic clock.
+  /// Returns the time of day of the store.
+  ///
+  /// - Parameters:
+  ///   - wallTime: The clock's time of day.
+  ///   - now: The same instant on the monotonic clock.
   @inlinable
   package func time(_ wallTime: WallTime, now: MonotonicTime) -> WallTime {
     let passed = now > start ? Int64(clamping: now.nanoseconds - start.nanoseconds) : 0

@@ -1,10 +1,12 @@
-/// How much an entry's cost weighs against its hits.
+/// The weight of an entry's cost against its expected hits.
 enum CostWeight {
-  /// The cost to the power of 5/8. With the cost itself, as in GDSF, the fewest objects are missed where sizes differ, and
-  /// many more bytes; this way a few more objects, and about as many bytes as by policies that know nothing of sizes.
+  /// Returns the cost to the power of 5/8.
+  ///
+  /// Division by the full cost, as in GDSF, minimizes the number of misses but misses many more bytes. The exponent
+  /// 5/8 causes a few more misses, and misses about as many bytes as a policy that ignores sizes.
   @inline(__always)
   static func of(_ cost: UInt32) -> Float {
-    // Where each entry costs one, three roots would take more time than all else that an eviction looks at.
+    // Entries of cost 1 are common. For these, the roots would dominate the time of an eviction.
     cost > 1 ? ofMore(cost) : 1
   }
 

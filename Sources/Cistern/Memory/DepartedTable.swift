@@ -1,16 +1,19 @@
-/// Remembers of entries that were evicted how often they were used, and when last. Eight bytes each, as many as there
-/// are entries, in sets of eight: one line of memory. A full set gives up what was evicted first.
+/// A set-associative table of ghosts: the use count and the last use time of evicted entries.
+///
+/// The table has about as many records as the shard has entries. A record takes eight bytes, and a set of eight
+/// records is one cache line. A set is ordered by eviction time, newest first. A full set drops its oldest record.
 struct DepartedTable {
-  /// What is remembered of an entry.
+  /// The recorded use of an evicted entry.
   struct Memory {
     var uses: UInt8
-    /// The time since its last use, in insertions.
+    /// The time since the last use, in insertions into the shard.
     var age: UInt32
   }
 
   private struct Record {
     var fingerprint: UInt32
-    /// Eight bits of uses above 24 of the time of the last one; 0 where there is none.
+    /// The number of uses in the upper 8 bits, and the time of the last use in the lower 24. Zero in an empty
+    /// record.
     var use: UInt32
 
     static let none = Record(fingerprint: 0, use: 0)
@@ -21,17 +24,18 @@ struct DepartedTable {
   }
 
   private var records: [Record] = []
-  /// Evictions since the size was last thought of.
+  /// The number of insertions since the table size was last checked.
   private var insertions = 0
 
   private static let setSize = 8
-  /// A small cache learns more from the many that it cannot hold than from the few that it holds.
+  /// The minimum number of records. A small cache learns more from the many entries that it evicted than from the
+  /// few that it holds.
   private static let leastSize = 128
 
-  /// Whether nothing was ever remembered.
+  /// Whether the table has never held a record.
   var isEmpty: Bool { records.isEmpty }
 
-  /// Remembers an entry. Calls `ended` with what had to be forgotten for it.
+  /// Records an evicted entry. Calls `ended` with each record that is dropped to make room.
   mutating func insert(
     _ fingerprint: UInt32, uses: UInt8, lastUse: UInt32, at now: UInt32, entryCount: Int, ended: (Memory) -> Void
   ) {
@@ -41,17 +45,17 @@ struct DepartedTable {
     put(record, at: now, ended: ended)
   }
 
-  /// What is remembered of an entry.
+  /// Returns the record of an entry, or nil if the table has none.
   func memory(of fingerprint: UInt32, at now: UInt32) -> Memory? {
     place(of: fingerprint).map { records[$0].memory(at: now) }
   }
 
-  /// Forgets an entry; what was remembered of it.
+  /// Removes the record of an entry and returns it.
   mutating func remove(_ fingerprint: UInt32, at now: UInt32) -> Memory? {
     guard let place = place(of: fingerprint) else { return nil }
     let memory = records[place].memory(at: now)
     let end = setStart(of: fingerprint) + Self.setSize
-    // A span, which is looked at once for being the only one that is used.
+    // A mutable span checks for exclusive access once, not at each element.
     var records = records.mutableSpan
     for later in place..<end - 1 { records[later] = records[later + 1] }
     records[end - 1] = .none
@@ -67,14 +71,14 @@ struct DepartedTable {
     return nil
   }
 
-  /// Puts a record first in its set, the others after it: what went first is last.
+  /// Inserts a record at the front of its set. The other records move back by one, and the last one is dropped.
   private mutating func put(_ record: Record, at now: UInt32, ended: (Memory) -> Void) {
     let set = setStart(of: record.fingerprint)
     let last = set + Self.setSize - 1
     if records[last].use != 0 { ended(records[last].memory(at: now)) }
     unsafe records.withUnsafeMutableBytes { records in
-      // In bounds: a set is whole. Seven records in three moves, where a loop would take each after the other, and a function
-      // be called for as many as it is told.
+      // In bounds: each set has `setSize` records, and `set` is the index of the first. Three vector moves shift
+      // seven records. A loop or a call of `memmove` would be slower.
       let first = set * MemoryLayout<Record>.stride
       let four = unsafe records.loadUnaligned(fromByteOffset: first, as: SIMD4<UInt64>.self)
       let two = unsafe records.loadUnaligned(fromByteOffset: first + 32, as: SIMD2<UInt64>.self)
@@ -87,19 +91,19 @@ struct DepartedTable {
   }
 
   private func setStart(of fingerprint: UInt32) -> Int {
-    // Mixed, so that every bit has a say, also of hashes that are alike in some.
+    // The multiplication mixes the bits, so that similar hashes spread over all sets.
     let spread = (UInt64(fingerprint) &* 0x9E37_79B9_7F4A_7C15) >> 32
     return Int((spread &* UInt64(records.count / Self.setSize)) >> 32) * Self.setSize
   }
 
-  /// As many as there are entries, about.
+  /// Resizes the table to about the number of entries, if the sizes differ enough.
   private mutating func resize(for entryCount: Int, at now: UInt32, ended: (Memory) -> Void) {
     insertions = 0
     let size = (max(entryCount, Self.leastSize) + Self.setSize - 1) / Self.setSize * Self.setSize
     guard records.isEmpty || size > records.count * 5 / 4 || size < records.count / 2 else { return }
     let old = records
     records = Array(repeating: .none, count: size)
-    // From the last of each set, so that the order stays.
+    // Reversed, so that each set keeps its order.
     for record in old.reversed() where record.use != 0 { put(record, at: now, ended: ended) }
   }
 }

@@ -1,17 +1,19 @@
-/// The few entries that promised least when they were last looked at. A handful, compared all at once.
+/// A pool of the entries with the lowest hit densities among those that were recently examined.
 ///
-/// Instead of an order over all entries: what is worst of those that come by now, and of the worst that came by before,
-/// is as bad as the worst of all, nearly. After the pool of Redis 3.0.
+/// The pool replaces an order over all entries. Each eviction examines a few entries and merges them into the pool.
+/// The worst entry of the pool is then close to the worst entry of the shard. The pool of Redis 3.0 works in the
+/// same way.
 struct EvictionCandidates: ~Copyable {
   static let capacity = 16
 
-  /// What each promised when it was looked at, for its cost, ``rounded(_:)``; its place in the bits that leaves free, so that the
-  /// least of all densities tells where it is. Places without a candidate promise more than any.
+  /// The densities of the candidates when they were last evaluated, ``rounded(_:)``. The four bits that rounding
+  /// clears hold the index in this array, so the minimum also gives its position. An unused position has a density
+  /// above that of any candidate.
   private var densities = InlineArray<16, Float>(repeating: 0)
-  /// The greatest of these: most of what is offered promises more, and is left out without a look at the others.
-  /// Nil where it has to be found first.
+  /// The greatest density, unused positions included; nil if it must be computed. It rejects most offered entries
+  /// without a look at the others.
   private var greatest: Float?
-  /// The least of these.
+  /// The least density.
   private var least: Float
   private var numbers = InlineArray<16, SlotNumber>(repeating: .none)
   private(set) var count = 0
@@ -24,19 +26,23 @@ struct EvictionCandidates: ~Copyable {
     least = densities.least
   }
 
-  /// A density as candidates hold it: two in a million less, at most.
+  /// Returns a density with its four lowest bits cleared, as the pool stores it. The relative error is at most two
+  /// millionths.
   static func rounded(_ density: Float) -> Float { Float(bitPattern: density.bitPattern & ~15) }
 
-  /// The least density of all; infinite where there is none.
+  /// The least density of all candidates; infinite if the pool is empty.
   var lowest: Float { count == 0 ? .infinity : Self.rounded(least) }
 
-  /// Whether an entry that is none of them would be left out: it promises more than all of them, and there is no room.
+  /// Returns whether the pool would reject an entry that it does not contain. It does so if it is full and the
+  /// density is not below that of any candidate.
   @inline(__always)
   mutating func leavesOut(_ density: Float) -> Bool { Self.rounded(density) >= Self.rounded(findGreatest()) }
 
-  /// Takes an entry in, unless it promises more than all others and there is no room.
+  /// Adds an entry, unless the pool is full and the density is not below that of any candidate. In a full pool, the
+  /// entry replaces the candidate with the greatest density.
   ///
-  /// - Returns: the entry that is left out: that one, or the one in whose place it is; none where there was room.
+  /// - Returns: The rejected entry, which is `number` or the replaced candidate; ``SlotNumber/none`` if the pool
+  ///   was not full.
   mutating func offer(_ number: SlotNumber, density: Float) -> SlotNumber {
     guard !leavesOut(density) else { return number }
     let place = Self.place(of: findGreatest())
@@ -47,7 +53,7 @@ struct EvictionCandidates: ~Copyable {
     return left
   }
 
-  /// The candidate that promises least, but for one; nil where there is none.
+  /// Returns the candidate with the least density, other than `kept`; nil if no other candidate exists.
   @inline(__always)
   func least(sparing kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
     let least = kept == .none ? least : densities(without: kept).least
@@ -55,7 +61,7 @@ struct EvictionCandidates: ~Copyable {
     return number == .none || number == kept ? nil : (number, Self.rounded(least))
   }
 
-  /// What the candidate promises that would be the least without this one, and but for one.
+  /// Returns the least density of all candidates, other than `number` and `kept`.
   func leastDensity(without number: SlotNumber, sparing kept: SlotNumber) -> Float {
     Self.rounded(densities(without: number, kept).least)
   }
@@ -67,7 +73,7 @@ struct EvictionCandidates: ~Copyable {
     return others
   }
 
-  /// Notes what a candidate promises now.
+  /// Updates the density of a candidate. Does nothing for other entries.
   mutating func update(_ number: SlotNumber, density: Float) {
     if let place = place(of: number) { set(Self.held(density), at: place) }
   }
@@ -89,7 +95,7 @@ struct EvictionCandidates: ~Copyable {
     let former = densities[place]
     let new = Self.density(density, at: place)
     densities[place] = new
-    // All are looked at only where the one that was the greatest, or the least, is not any more.
+    // The minimum and the maximum are recomputed only if the changed density was the extreme one and no longer is.
     if new >= Self.nothing {
       greatest = new
     } else if let known = greatest {
@@ -106,7 +112,7 @@ struct EvictionCandidates: ~Copyable {
     return found
   }
 
-  /// A candidate promises less than a place without one.
+  /// Returns a density below that of an unused position.
   private static func held(_ density: Float) -> Float { Swift.min(density, nothing.nextDown) }
 
   private static func density(_ density: Float, at place: Int) -> Float {
@@ -122,7 +128,7 @@ struct EvictionCandidates: ~Copyable {
 }
 
 extension InlineArray<16, Float> {
-  // Four at a time: a loop over the places would take each after the other.
+  // Processes four densities at a time. A loop over the positions would be sequential.
 
   @inline(__always)
   fileprivate var least: Float {

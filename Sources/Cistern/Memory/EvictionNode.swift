@@ -1,14 +1,16 @@
-/// An entry's place in its policy's order, and what it costs. Touched when entries come and go, not by hits: nodes are
-/// kept apart from the slots, so that these stay small.
+/// An entry's position in the eviction order, and its cost.
+///
+/// Insertion and removal write to it, and hits do not. Nodes are separate from slots, so that slots stay small.
 @usableFromInline
 package struct EvictionNode: BitwiseCopyable, Sendable {
   /// The slot that entered the queue after this one.
   @usableFromInline package var newer = SlotNumber.none
   /// The slot that entered the queue before this one.
   @usableFromInline package var older = SlotNumber.none
-  /// The low half of the key's hash: it finds the entry a place in a new table, and is what a ghost remembers.
+  /// The lower half of the key's hash. It locates the entry when the table is rebuilt, and it identifies the entry
+  /// in a ghost table.
   @usableFromInline package var fingerprint: UInt32
-  /// The entry's cost, while it is linked.
+  /// The entry's cost, valid while the node is linked.
   @usableFromInline package var cost: UInt32 = 0
 
   @inlinable
@@ -17,24 +19,24 @@ package struct EvictionNode: BitwiseCopyable, Sendable {
   }
 }
 
-/// What a hit writes: in the entry's own slot, which the hit has read already.
+/// The part of the eviction state that a hit writes. It is in the entry's slot, which the hit has already read.
 @usableFromInline
 package struct EvictionUse: BitwiseCopyable, Sendable {
-  /// Hits, as far as the policy counts them.
+  /// The number of hits, as far as the policy counts them.
   @usableFromInline package var frequency: UInt8 = 0
-  /// Where the node is linked.
+  /// The queue that contains the node.
   @usableFromInline package var queue = Queue.none
 
-  /// The queues of all policies; a policy uses those that it needs.
+  /// The queues of all policies. Each policy uses a subset.
   @usableFromInline
   package enum Queue: UInt8, BitwiseCopyable, Sendable {
-    /// In no queue: an entry in progress.
+    /// In no queue: the entry has no value yet.
     case none
     /// On probation: a new entry.
     case small
-    /// Proven: an entry that was wanted again; where a policy has no small queue, any.
+    /// Proven: an entry that was requested again. A policy without a small queue puts all entries here.
     case main
-    /// Among those that are likely to go next.
+    /// Among the candidates for the next evictions.
     case candidates
   }
 
@@ -42,8 +44,9 @@ package struct EvictionUse: BitwiseCopyable, Sendable {
   package init() {}
 }
 
-/// The number of a slot in its shard's table, until that is rebuilt. Four bytes, and an optional of its own, because
-/// every entry has several.
+/// The number of a slot in its shard's table. It is valid until the table is rebuilt.
+///
+/// It takes four bytes and has its own ``none``, because every entry stores several.
 @usableFromInline
 package struct SlotNumber: BitwiseCopyable, Sendable, Equatable {
   @usableFromInline package let rawValue: UInt32
@@ -53,11 +56,11 @@ package struct SlotNumber: BitwiseCopyable, Sendable, Equatable {
     self.rawValue = rawValue
   }
 
-  /// As an offset into arrays.
+  /// The number as an array index.
   @inlinable
   package var index: Int { Int(rawValue) }
 
-  /// No slot.
+  /// The absence of a slot.
   @inlinable
   package static var none: SlotNumber { SlotNumber(.max) }
 }

@@ -1,14 +1,15 @@
-/// Where the nodes are, for a policy: by slot number. Valid inside the critical section that it was made in.
+/// A view of a shard's eviction nodes, indexed by slot number. It is valid within the critical section that created
+/// it.
 ///
-/// Not generic over the slots' types, so that a policy is compiled once.
+/// The view is not generic over the slots' types, so that policies need no specialization.
 @safe
 @usableFromInline
 package struct EvictionNodes: ~Escapable {
-  // The slot table, which owns all three, outlives this view, as the lifetime states. Numbers come from the table and from
-  // links between its nodes only, so that they are of entries in the table.
+  // The slot table owns all three buffers and outlives this view, as the lifetime dependency states. All slot
+  // numbers come from the table or from links between its nodes, so they are in bounds.
   @usableFromInline let nodes: UnsafeMutablePointer<EvictionNode>
   @usableFromInline let controls: UnsafeMutablePointer<UInt64>
-  /// The groups of eight slots that the table has.
+  /// The number of groups of eight slots in the table.
   @usableFromInline let groupCount: Int
   @usableFromInline let slots: UnsafeMutableRawPointer
   @usableFromInline let slotStride: Int
@@ -28,7 +29,7 @@ package struct EvictionNodes: ~Escapable {
     self.useOffset = useOffset
   }
 
-  /// The place and cost of an entry.
+  /// The node of an entry.
   @inlinable
   package subscript(number: SlotNumber) -> EvictionNode {
     get { unsafe nodes[number.index] }
@@ -42,7 +43,7 @@ package struct EvictionNodes: ~Escapable {
     nonmutating _modify { yield unsafe &useAddress(number).pointee }
   }
 
-  /// The entries of a group of slots, in progress or not.
+  /// Returns the occupied slots of a group, including entries without a value.
   @inline(__always)
   func entries(inGroup group: Int) -> Entries {
     precondition(group < groupCount)

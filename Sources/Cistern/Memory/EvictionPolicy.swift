@@ -1,45 +1,49 @@
-/// Which entries make room for others. One instance a shard, called inside the shard's critical section only.
+/// A policy that selects the entries to evict. Each shard has one instance and calls it only within its critical
+/// section.
 ///
-/// A policy orders entries; it neither knows limits nor holds values. To be told of a hit it must ask for it:
-/// ``hitRule`` lets the common case, counting, run without a call.
+/// A policy orders entries. It knows no limits and holds no values. A policy that must run code on a hit requests
+/// this by ``hitRule``. Otherwise a hit only increments a counter, without a call.
 @usableFromInline
 package protocol EvictionPolicy: AnyObject {
-  /// What a hit does to the entry's node.
+  /// The effect of a hit on the entry's node.
   var hitRule: HitRule { get }
 
-  /// Whether its nodes hold numbers of others. A policy that does not may keep something else in these words.
+  /// Whether nodes store links to other nodes. Another policy may store its own data in those fields.
   var linksEntries: Bool { get }
 
-  /// What the entry that is likely to go next promises for its cost, to be compared with other shards': infinite where
-  /// there is none, nil where that is not known, or the policy has no such measure.
+  /// The hit density of the entry that is likely to be evicted next, for comparison with other shards. It is
+  /// infinite if the policy has no entries. It is nil if the density is unknown, or if the policy does not compute
+  /// densities.
   var lowestDensity: Float? { get }
 
-  /// Whether an entry that is large beside the limit should be let in, though others have to go for it. Asked before room is
-  /// made for it.
+  /// Returns whether to admit an entry whose cost is a large part of the limit. The caller asks before it makes
+  /// room.
   func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool
 
-  /// A new entry is in memory; its node carries its cost.
+  /// Links a new entry. Its node already contains the cost.
   func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
-  /// An entry was hit. Called only where ``hitRule`` asks for it.
+  /// Records a hit. Called only if ``hitRule`` is ``HitRule/tellPolicy``.
   func hit(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
-  /// An entry was given a new value of this cost.
+  /// Sets the cost of an entry whose value was replaced.
   func update(_ number: SlotNumber, cost: UInt32, in nodes: borrowing EvictionNodes)
 
-  /// An entry goes for another reason than room.
+  /// Unlinks an entry that leaves memory for a reason other than eviction.
   func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
-  /// Chooses the entry to evict next and unlinks it; nil where there is none but `kept`.
+  /// Unlinks the next entry to evict and returns it; nil if no entry other than `kept` is linked.
   func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber?
 
-  /// The entries have other numbers now.
+  /// Replaces the slot numbers after the table was rebuilt.
   func renumber(_ numbers: borrowing Renumbering)
 
-  /// All entries go at once, and what was learned about earlier ones may. Answers what is to be let go of outside the lock.
+  /// Unlinks all entries, and may discard statistics of evicted ones.
+  ///
+  /// - Returns: An object that the caller must release outside the lock.
   func removeAll() -> (any Sendable)?
 
-  /// The sums of cost and count over all linked nodes, for checks.
+  /// The sums of cost and count over all linked nodes.
   var total: (cost: Int, count: Int) { get }
 }
 
@@ -49,24 +53,24 @@ extension EvictionPolicy {
   @usableFromInline package func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool { true }
 }
 
-/// What a hit does to a node.
+/// The effect of a hit on a node.
 @usableFromInline
 package enum HitRule: Sendable {
-  /// Adds one to its frequency, up to a maximum; at the maximum nothing is written.
+  /// Increments the node's frequency up to a maximum. At the maximum, a hit writes nothing.
   case count(upTo: UInt8)
   /// Calls ``EvictionPolicy/hit(_:in:)``.
   case tellPolicy
 }
 
-/// The eviction policies that a store can be given.
+/// The eviction policies of a store.
 public enum EvictionPolicyKind: String, Sendable, Hashable, CaseIterable {
-  /// Least hit density: learns from the requests themselves how likely entries are to be used soon, by how often and how
-  /// long ago they were, and weighs that against their cost. The default.
+  /// Least hit density. The policy learns from the requests how soon an entry is likely to have its next use. It
+  /// considers the number of uses, the time since the last use, and the cost. The default.
   case leastHitDensity = "lhd"
-  /// S3-FIFO, with queues and ghost measured in cost: resists scans, and what is wanted once goes in the order in which
-  /// it came.
+  /// S3-FIFO, with queues and ghost table measured in cost. It resists scans. Entries that were requested only once
+  /// leave in the order of their insertion.
   case s3FIFO = "s3fifo"
-  /// Least recently used: for those who need to predict what goes next.
+  /// Least recently used. Its choice of the next entry is predictable.
   case lru
 
   package func makePolicy() -> any EvictionPolicy {

@@ -1,35 +1,38 @@
-/// Remembers the fingerprints of entries that were dropped, for as long as it takes to drop a main queue's worth of
-/// cost more. Eight bytes a memory, found in one line of memory; nothing is ever moved.
+/// A set-associative table of the fingerprints of entries that the small queue evicted.
 ///
-/// Each memory is stamped with the cost dropped until then, so that it fades by itself: the idea of the S3-FIFO paper's
-/// ghost, kept in sets of eight instead of a queue. A full set forgets its oldest; a wrong fingerprint, one in
-/// 500 million, admits an entry that had not been there.
+/// This is the ghost queue of S3-FIFO, stored as sets of eight. A record takes eight bytes, and a set is one cache
+/// line. Records never move. Each record is stamped with the total cost evicted until then, so its age is the
+/// difference from the current total. A full set drops its oldest record.
+///
+/// Two keys with the same fingerprint are indistinguishable. Such a collision only inserts a new entry into the
+/// main queue.
 struct GhostTable {
   private struct Memory {
     var fingerprint: UInt32
-    /// The clock when it was dropped; 0 where there is none.
+    /// The value of the clock at the eviction; 0 in an empty record.
     var stamp: UInt32
 
     static let none = Memory(fingerprint: 0, stamp: 0)
   }
 
   private var memories: [Memory] = []
-  /// Insertions since the table was last sized.
+  /// The number of insertions since the table was last sized.
   private var insertions = 0
-  /// The cost dropped so far, in units of ``quantum``.
+  /// The evicted cost in units of ``quantum``.
   private var clock: UInt64 = 1
-  /// Dropped cost that is not yet a whole unit.
+  /// The evicted cost that does not fill a whole unit yet.
   private var remainder = 0
-  /// How long a memory lasts, in cost.
+  /// The cost that must be evicted before a record expires.
   private var lifetime = 0
+  /// The cost of one unit of the clock.
   private var quantum = 1
 
   private static let setSize = 8
 
-  /// Whether nothing was ever remembered.
+  /// Whether the table has never held a record.
   var isEmpty: Bool { memories.isEmpty }
 
-  /// Remembers an entry of this cost; memories last until `capacity` more was dropped.
+  /// Records an evicted entry of this cost. All records expire after `capacity` more cost was evicted.
   mutating func insert(_ fingerprint: UInt32, cost: UInt32, capacity: Int) {
     lifetime = max(capacity, 1)
     advance(by: Int(cost))
@@ -38,7 +41,7 @@ struct GhostTable {
     put(Memory(fingerprint: fingerprint, stamp: UInt32(clock)))
   }
 
-  /// Forgets an entry; whether it was remembered.
+  /// Removes the record of an entry. Returns whether the table had a live one.
   mutating func remove(_ fingerprint: UInt32) -> Bool {
     guard !memories.isEmpty else { return false }
     let set = setStart(of: fingerprint)
@@ -49,7 +52,7 @@ struct GhostTable {
     return false
   }
 
-  /// Puts a memory into its set, in a free place or that of the oldest.
+  /// Stores a record in its set, in an empty position or in that of the oldest record.
   private mutating func put(_ memory: Memory) {
     let set = setStart(of: memory.fingerprint)
     var oldest = set
@@ -62,7 +65,7 @@ struct GhostTable {
   }
 
   private func setStart(of fingerprint: UInt32) -> Int {
-    // Mixed, so that every bit has a say, also of hashes that are alike in some.
+    // The multiplication mixes the bits, so that similar hashes spread over all sets.
     let spread = UInt64(fingerprint) &* 0x9E37_79B9_7F4A_7C15
     let sets = UInt64(memories.count / Self.setSize)
     return Int((spread >> 32) & (sets - 1)) * Self.setSize
@@ -75,7 +78,8 @@ struct GhostTable {
     if clock >= UInt64(UInt32.max) { coarsen() }
   }
 
-  /// Makes room in the stamps: 65,536 units a lifetime are enough to tell memories apart.
+  /// Increases the quantum and rescales all stamps before the clock exceeds 32 bits. A resolution of 65,536 units
+  /// per lifetime is sufficient to order records.
   private mutating func coarsen() {
     let newQuantum = max(quantum, lifetime >> 16, 1)
     let start = clock
@@ -92,7 +96,7 @@ struct GhostTable {
     remainder = 0
   }
 
-  /// Doubles if the live memories fill more than half of it; else only starts to count anew.
+  /// Doubles the table if live records fill more than half of it. Otherwise, only resets the insertion count.
   private mutating func grow() {
     let live = memories.filter { isLive($0) }
     insertions = live.count

@@ -1,15 +1,20 @@
-/// What an entry promises, by how often it was used and how long ago: hits for the time that it takes up its place.
+/// The expected hits of an entry per unit of time in memory, by number of uses and age.
 ///
-/// An entry may be kept until any later age and let go of then. Its density is that of the best such age: uses expected until
-/// then, by the time spent waiting for them. So an entry of a loop that comes round late is worth more the nearer its
-/// turn is, and one of a burst nothing once the burst is over. It is the index of J. C. Gittins, "Bandit processes and
-/// dynamic allocation indices" (J. R. Stat. Soc. B, 1979), over the lifetimes of LHD.
+/// An entry can be evicted now or at any later age. Its density is the maximum over these ages of the expected uses
+/// until then, divided by the expected time until then. The density of an entry in a loop therefore increases as
+/// its next use approaches. The density of an entry in a burst drops to almost zero after the burst.
+///
+/// This is the index of J. C. Gittins, "Bandit processes and dynamic allocation indices" (J. R. Stat. Soc. B,
+/// 1979), applied to the lifetimes of LHD.
 @safe
 struct HitDensities: ~Copyable {
-  // One for each class of uses and of age; owned. Not an array: each eviction looks at ten of them.
+  // One density for each class of uses and ages; owned. The buffer is not an array, because each eviction reads
+  // about ten elements and would pay for their checks.
   private let densities: UnsafeMutablePointer<Float>
 
-  /// - Parameter scale: the number of entries, for what is not known yet.
+  /// - Parameters:
+  ///   - lifetimes: The observed lifetimes.
+  ///   - scale: The number of entries, which determines the densities of classes without observations.
   init(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
     unsafe densities = .allocate(capacity: LifetimeClass.count)
     unsafe densities.initialize(repeating: 0, count: LifetimeClass.count)
@@ -20,36 +25,36 @@ struct HitDensities: ~Copyable {
     unsafe densities.deallocate()
   }
 
-  /// Computes all of them anew.
+  /// Recomputes all densities.
   mutating func learn(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
     var spans = SpansToCome()
     let known = lifetimes.knownAges
     let widths = LifetimeClass.widths
     for useClass in 0..<LifetimeClass.useClasses {
       let chances = lifetimes.chances(ofUses: useClass, scale: scale)
-      // In bounds: classes are below their numbers.
+      // In bounds: each class is below the number of classes.
       let row = unsafe densities + useClass * LifetimeClass.ageClasses
       spans.removeAll()
       for age in (0..<known).reversed() {
         unsafe row[age] = spans.best(with: widths[age], chance: chances[age])
       }
-      // What is older than all of which anything is known is as old as that.
+      // Ages above the oldest known class have the same density as that class.
       for age in known..<LifetimeClass.ageClasses { unsafe row[age] = row[known - 1] }
     }
   }
 
-  /// The density of an entry that was used so many times, so long ago.
+  /// The density of an entry with this number of uses and this age.
   @inline(__always)
   subscript(uses: UInt8, age: UInt32) -> Float {
-    // In bounds: classes are below their numbers.
+    // In bounds: both functions return a class below the number of classes.
     unsafe densities[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ LifetimeClass.ofAge(age)]
   }
 }
 
-/// The spans of ages that are still to come for one who waits, the nearest last.
+/// A stack of the future age spans of an entry, with the nearest span last.
 private struct SpansToCome: ~Copyable {
-  /// Ages that are waited for together: what is had and spent between the first and the last, and who is left after
-  /// that, of one who was there at the first.
+  /// A span of ages, for an entry that is present at its beginning. It has the expected uses in the span, the
+  /// expected time spent in it, and the probability that the entry remains unused.
   private struct Span {
     var used: Float
     var waited: Float
@@ -61,11 +66,11 @@ private struct SpansToCome: ~Copyable {
 
   mutating func removeAll() { count = 0 }
 
-  /// The best that can be had from a class of age on, for any age of letting go. The class comes before those that are there.
+  /// Adds an age class and returns the greatest density from that class on, over all ages of eviction.
   ///
-  /// Who waits for the age goes on to the span after it as long as that promises more than what there is until then: so the
-  /// spans promise less and less, and each age joins them in a few steps, where to try each age of letting go would
-  /// take as many as there are ages.
+  /// The class must precede all classes in the stack. A new span merges with the next one while the next one is
+  /// denser. The densities in the stack therefore decrease with age. The merges take amortized constant time for
+  /// each class. A separate evaluation of each eviction age would take quadratic time.
   @inline(__always)
   mutating func best(with width: Float, chance: Float) -> Float {
     var span = Span(used: chance, waited: width * (1 - chance / 2), left: 1 - chance)

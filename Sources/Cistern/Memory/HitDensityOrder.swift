@@ -1,30 +1,33 @@
-/// The order of ``LeastHitDensity``: which entry is to go next. Knows the nodes only; storage is its caller's.
+/// The eviction order of ``LeastHitDensity``. It accesses nodes only; the caller manages storage.
 struct HitDensityOrder: ~Copyable {
   private var cost = 0
   private var count = 0
-  /// Insertions so far. It wraps: only differences matter.
+  /// The number of insertions, which serves as the clock. It wraps, so only differences are meaningful.
   private var now: UInt32 = 1
-  /// The group of slots that is looked at next.
+  /// The group of slots that was examined last.
   private var hand = 0
   private var candidates = EvictionCandidates()
   private var departed = DepartedTable()
-  /// From the first eviction on: a cache that holds all has nothing to learn.
+  /// The observed lifetimes and their densities; nil until the first eviction. A cache that holds everything has
+  /// nothing to learn.
   private var learned: Learned?
-  /// What those that were evicted of late promised for their cost.
+  /// The moving average of the densities of evicted entries.
   private var evictedDensity: Float = 0
-  /// Insertions since the densities were computed.
+  /// The number of insertions since the densities were last computed.
   private var sinceLearning = 0
 
-  /// Hits that are counted between two looks.
+  /// The maximum number of hits that are counted between two looks at an entry.
   static let maximumFrequency: UInt8 = 3
-  /// Lifetimes that have to be known before anything is refused.
+  /// The weight of lifetimes that must be known before ``admits(_:cost:)`` rejects an entry.
   private static let lifetimesToJudgeBy: Float = 256
-  /// How much less than what goes a large entry has to promise to be refused.
+  /// The margin for rejection. An entry is rejected if its density times this factor is below that of evicted
+  /// entries.
   private static let doubt: Float = 4
-  /// Entries to look at for each eviction, at least.
+  /// The minimum number of entries to examine for each eviction.
   private static let looks = 4
 
-  /// Not known before the first eviction: that has to be one of its own.
+  /// Nil while the shard has entries but no candidates, for example until its first eviction. The shard then evicts
+  /// one of these entries.
   var lowestDensity: Float? { count > 0 && candidates.count == 0 ? nil : candidates.lowest }
   var total: (cost: Int, count: Int) { (cost, count) }
 
@@ -58,7 +61,7 @@ struct HitDensityOrder: ~Copyable {
     let memory = departed.memory(of: fingerprint, at: now)
     let density = promised(min(memory?.uses ?? 0, .max - 1) + 1, age: 0) / CostWeight.of(cost)
     guard density * Self.doubt < evictedDensity else { return true }
-    // Remembered as if it had come and gone: when it is wanted often enough, it is admitted.
+    // Recorded as if it had been inserted and evicted. After enough requests, the entry is admitted.
     now &+= 1
     let uses = noteReturn(of: fingerprint)
     remember(fingerprint, uses: uses, lastUse: now)
@@ -99,7 +102,7 @@ struct HitDensityOrder: ~Copyable {
 }
 
 extension HitDensityOrder {
-  /// How often an entry that comes was used so far, this time included.
+  /// Removes the ghost of an inserted entry. Returns the entry's number of uses, including this insertion.
   private mutating func noteReturn(of fingerprint: UInt32) -> UInt8 {
     guard let memory = departed.remove(fingerprint, at: now) else { return 1 }
     learned?.lifetimes.countUse(after: memory.uses, age: memory.age)
@@ -112,10 +115,11 @@ extension HitDensityOrder {
     }
   }
 
-  /// Looks at some entries, in the order of the table: at all of them while as many come and go as there are.
+  /// Examines the next groups of slots, until ``looks`` entries were considered. The position advances from
+  /// eviction to eviction, so each entry is examined repeatedly.
   private mutating func look(in nodes: borrowing EvictionNodes) {
     var looked = 0
-    // A table may be nearly empty.
+    // The loop is bounded by the number of groups, because a table may be nearly empty.
     for _ in 0..<nodes.groupCount {
       guard looked < Self.looks else { return }
       hand = hand &+ 1 < nodes.groupCount ? hand &+ 1 : 0
@@ -128,23 +132,25 @@ extension HitDensityOrder {
     }
   }
 
-  /// The worst candidate. Ends: each turn evaluates a candidate anew, after which it is as its density says.
+  /// Returns the candidate with the least density, and that density.
+  ///
+  /// The loop terminates: each iteration re-evaluates one candidate, whose stored density is then current.
   private mutating func choose(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> (SlotNumber, Float) {
     while true {
       guard let least = candidates.least(sparing: kept) else {
-        // All that it has is to be spared.
+        // The pool has no candidate other than the spared entry.
         look(in: nodes)
         continue
       }
       let density = density(of: least.number, in: nodes)
       if density <= least.density { return (least.number, density) }
-      // Used since: another may be worse now.
+      // Uses since the last look raised the density. Another candidate may now have a lower one.
       if density <= candidates.leastDensity(without: least.number, sparing: kept) { return (least.number, density) }
       candidates.update(least.number, density: density)
     }
   }
 
-  /// Makes an entry a candidate if it promises less than others do.
+  /// Offers an entry to the candidates, or updates its density if it is one.
   @inline(__always)
   private mutating func consider(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
     consider(number, promising: density(of: number, in: nodes), in: nodes)
@@ -161,7 +167,7 @@ extension HitDensityOrder {
     if left != .none { nodes[use: left].queue = .main }
   }
 
-  /// What an entry promises for its cost, once its hits are noticed.
+  /// Returns the density of an entry for its cost, after its new hits were recorded.
   @inline(__always)
   private mutating func density(of number: SlotNumber, in nodes: borrowing EvictionNodes) -> Float {
     if nodes[use: number].frequency == 0 {
@@ -173,13 +179,13 @@ extension HitDensityOrder {
     return rounded(promised(history.uses, age: now &- history.lastUse), cost: nodes[number].cost)
   }
 
-  /// As candidates hold it: who is looked at again promises what was noted, and no more.
+  /// Rounds as ``EvictionCandidates`` does, so that an unchanged entry compares equal to its stored density.
   @inline(__always)
   private func rounded(_ density: Float, cost: UInt32) -> Float {
     EvictionCandidates.rounded(cost > 1 ? density / CostWeight.of(cost) : density)
   }
 
-  /// What an entry promises, whatever its cost.
+  /// Returns the density of an entry, regardless of its cost.
   @inline(__always)
   private func promised(_ uses: UInt8, age: UInt32) -> Float {
     switch learned {
@@ -188,7 +194,8 @@ extension HitDensityOrder {
     }
   }
 
-  /// Computes densities anew every so many insertions: often enough to follow what comes, seldom enough to cost nothing.
+  /// Recomputes the densities after a number of insertions that grows with the number of entries, within bounds.
+  /// The interval is short enough to follow the workload, and long enough for a negligible cost.
   private mutating func learnNowAndThen() {
     sinceLearning += 1
     if sinceLearning > min(max(count / 8, 128), 1024) { learn() }
@@ -200,7 +207,7 @@ extension HitDensityOrder {
   }
 }
 
-/// What became of entries, and what that promises of others.
+/// The observed lifetimes, and the densities computed from them.
 private struct Learned: ~Copyable {
   var lifetimes = LifetimeStatistics()
   private(set) var densities: HitDensities
@@ -209,7 +216,7 @@ private struct Learned: ~Copyable {
     densities = HitDensities(lifetimes, scale: Self.scale(entryCount))
   }
 
-  /// Notices the hits that an entry has had since the last look.
+  /// Records the hits of an entry since its last look.
   @inline(never)
   mutating func noteUses(of number: SlotNumber, at now: UInt32, in nodes: borrowing EvictionNodes) {
     var history = nodes[number].history

@@ -1,6 +1,6 @@
-/// Evicts what was used least recently.
+/// A policy that evicts the least recently used entry.
 package final class LRU: EvictionPolicy {
-  // Guarded by the shard's lock, as all of a policy is.
+  // Guarded by the shard's lock, as all state of a policy.
   private var entries = NodeList(.main)
 
   package init() {}

@@ -1,15 +1,19 @@
-/// Evicts what promises the fewest hits for its time and cost, going by what became of entries like it.
+/// A policy that evicts the entry with the fewest expected hits for its time and cost.
 ///
-/// What entries promise is learned: how likely one that was used so often, so long ago, is to be used soon
-/// (``LifetimeStatistics``, ``HitDensities``). From that comes what other policies have built in: recency where that
-/// tells, frequency where it does, letting go at once of what a scan brings, keeping a part of a loop that does not fit.
-/// Eviction looks at the next few entries in the order of the table, and evicts the worst of these and of those that it
-/// remembers (``EvictionCandidates``). A hit only counts; it is noticed when its entry is looked at next.
+/// The expectation is learned: ``LifetimeStatistics`` and ``HitDensities`` give the probability that an entry with
+/// a given number of uses and a given age is used soon. The policy therefore follows recency or frequency,
+/// depending on which predicts uses. It evicts the entries of a scan at once, and it keeps a part of a loop that
+/// does not fit.
 ///
-/// After LHD (Beckmann, Chen and Cidon, NSDI 2018), with a memory of what was evicted, as in ARC and LIRS.
+/// An eviction examines the next few entries in table order. It evicts the worst of these and of the earlier
+/// candidates (``EvictionCandidates``). A hit only increments a counter. The policy reads the counter when it next
+/// examines the entry.
+///
+/// The policy follows LHD (Beckmann, Chen and Cidon, NSDI 2018), with a memory of evicted entries as in ARC and
+/// LIRS.
 package final class LeastHitDensity: EvictionPolicy {
-  // Guarded by the shard's lock, as all of a policy is. Not checked again for exclusive use: nothing that it calls comes back
-  // to it.
+  // Guarded by the shard's lock, as all state of a policy. The dynamic exclusivity check is disabled: `order` calls
+  // no code that calls back into this object.
   @safe @exclusivity(unchecked) private var order = HitDensityOrder()
 
   package init() {}

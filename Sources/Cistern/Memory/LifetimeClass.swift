@@ -1,21 +1,23 @@
-/// What a policy tells entries apart by: how often they were used, and how long ago. Both in steps that grow.
+/// The classes of entries that the policy distinguishes, by number of uses and by age. The widths of the classes
+/// grow.
 enum LifetimeClass {
   /// The number of classes of uses.
   static let useClasses = 10
   /// The number of classes of ages.
   static let ageClasses = 48
-  /// The number of both together.
+  /// The number of combinations of both.
   static let count = useClasses * ageClasses
 
-  /// The class of an entry that was asked for so many times.
+  /// Returns the class of an entry with this number of uses.
   @inline(__always)
   static func ofUses(_ uses: UInt8) -> Int {
-    // Those of 0 to 15 uses, four bits each: which of them an entry is in cannot be foreseen, and branches would be.
+    // One hexadecimal digit for each number of uses below 16. The class is unpredictable, so branches would be
+    // mispredicted.
     if uses < 16 { return Int((0x7666_6655_5443_2100 as UInt64) &>> (UInt64(uses) &* 4) & 15) }
     return 7 + (uses > 24 ? 1 : 0) + (uses > 48 ? 1 : 0)
   }
 
-  /// About the middle of a class of uses.
+  /// Returns a number of uses near the middle of a class.
   static func typicalUses(_ useClass: Int) -> Float {
     switch useClass {
     case ..<4: Float(useClass + 1)
@@ -28,25 +30,27 @@ enum LifetimeClass {
     }
   }
 
-  /// The class of an age: two for each doubling.
+  /// Returns the class of an age. Each doubling of the age has two classes.
   @inline(__always)
   static func ofAge(_ age: UInt32) -> Int {
     guard age >= 4 else { return Int(age) }
-    // The exponent and one bit more: as a floating-point number has them, exact as long as classes differ.
+    // The exponent and the highest mantissa bit of the floating-point number. The conversion is exact for all ages
+    // below the last class.
     return min(Int(Float(Int(age)).bitPattern &>> 22) &- 254, ageClasses &- 1)
   }
 
-  /// The least age of a class.
+  /// Returns the least age of a class.
   static func start(ofAge ageClass: Int) -> Float {
     guard ageClass >= 4 else { return Float(ageClass) }
     let power = Float(UInt32(1) << UInt32(ageClass / 2))
     return ageClass.isMultiple(of: 2) ? power : 1.5 * power
   }
 
-  /// The ages in each class, and where it starts: looked up thousands of times whenever densities are computed.
+  /// The width and the start of each class of ages. They are tables, because each computation of densities reads
+  /// them many times.
   static let widths = (0..<ageClasses).map { width(ofAge: $0) }
   static let starts = (0..<ageClasses).map { start(ofAge: $0) }
 
-  /// The ages in a class.
+  /// Returns the number of ages in a class.
   static func width(ofAge ageClass: Int) -> Float { start(ofAge: ageClass + 1) - start(ofAge: ageClass) }
 }

@@ -1,18 +1,20 @@
-/// What became of entries: a lifetime begins with a use and ends with the next one, or with nobody remembering it.
-/// Counted by how often the entry had been used, and by the age at the end.
+/// The observed lifetimes of entries, counted by number of uses and by age at the end.
 ///
-/// After Beckmann, Chen and Cidon, "LHD: Improving cache hit rate by maximizing hit density" (NSDI 2018), which counts
-/// evictions as ends. Here an evicted entry's lifetime goes on while it is remembered: what would have been a hit is told
-/// from what nobody wanted any more, also of entries that the policy lets go of early.
+/// A lifetime begins with a use. It ends with the next use, or when the ghost table drops the entry.
+///
+/// The method follows Beckmann, Chen and Cidon, "LHD: Improving cache hit rate by maximizing hit density" (NSDI
+/// 2018), which ends a lifetime at eviction. Here, the lifetime of an evicted entry continues while the ghost table
+/// contains it. The policy therefore distinguishes a missed hit from an entry that is no longer requested, even if
+/// it evicts the entry early.
 @safe
 struct LifetimeStatistics: ~Copyable {
-  // Lifetimes that ended with a use, by class of uses and then of age; and those that were given up. Owned. A place is of
-  // classes, which are below their numbers: in bounds.
+  // The lifetimes that ended with a use, and those that ended without one; owned. Both are indexed by class of
+  // uses, then by class of age. Each class is below the number of classes, so indices are in bounds.
   private let uses: UnsafeMutablePointer<Float>
   private let ends: UnsafeMutablePointer<Float>
-  /// The weight of all lifetimes.
+  /// The total weight of all lifetimes.
   private(set) var total: Float = 0
-  /// The oldest class of age that a lifetime has ended in.
+  /// The oldest class of ages in which a lifetime has ended.
   private var oldest = 0
 
   init() {
@@ -27,17 +29,17 @@ struct LifetimeStatistics: ~Copyable {
     unsafe ends.deallocate()
   }
 
-  /// The number of classes of age that differ: those of which anything is known, and one for all that come after.
+  /// The number of classes of ages to distinguish: those with observations, and one for all later ages.
   var knownAges: Int { min(oldest + 2, LifetimeClass.ageClasses) }
 
-  /// An entry that had been used so many times was used again.
+  /// Records a use of an entry with this number of earlier uses.
   mutating func countUse(after uses: UInt8, age: UInt32) {
     let age = LifetimeClass.ofAge(age)
     unsafe self.uses[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ age] += 1
     count(age)
   }
 
-  /// An entry that had been used so many times is given up: nobody will know whether it is wanted again.
+  /// Records the end of a lifetime without a use. Later requests of the entry are no longer attributed to it.
   mutating func countEnd(after uses: UInt8, age: UInt32) {
     let age = LifetimeClass.ofAge(age)
     unsafe ends[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ age] += 1
@@ -49,7 +51,7 @@ struct LifetimeStatistics: ~Copyable {
     oldest = max(oldest, age)
   }
 
-  /// Gives older lifetimes less weight, so that what comes now decides.
+  /// Reduces the weight of all recorded lifetimes, so that new ones dominate.
   mutating func fade() {
     for place in 0..<LifetimeClass.count {
       unsafe uses[place] *= 0.8
@@ -58,13 +60,16 @@ struct LifetimeStatistics: ~Copyable {
     total *= 0.8
   }
 
-  /// The share of the lifetimes that reached a class of age and ended there with a use.
+  /// Returns, for each class of ages, the share of the lifetimes that ended with a use, of those that reached the
+  /// class.
   ///
-  /// What was seen seldom or never is taken to be used as often as it was so far.
+  /// A class with few observations is assumed to be used at the rate of its past.
   ///
-  /// - Parameter scale: the number of entries, which is the age at which a new one is about as likely to be used as not.
+  /// - Parameters:
+  ///   - useClass: The class of uses.
+  ///   - scale: The number of entries. A new entry of this age is about as likely to be used as not.
   func chances(ofUses useClass: Int, scale: Float) -> [Float] {
-    /// The number of lifetimes that weigh as much as the assumption.
+    /// The weight of the assumption, as a number of lifetimes.
     let assumed: Float = 8
     let typicalUses = LifetimeClass.typicalUses(useClass)
     let (widths, starts) = (LifetimeClass.widths, LifetimeClass.starts)

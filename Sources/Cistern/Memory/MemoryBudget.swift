@@ -3,13 +3,14 @@ import Synchronization
 
 /// A limit on cost and count that holds at every instant, over all shards of all caches that share it.
 ///
-/// Room is reserved before an entry is linked and released after it was unlinked, so the sums never pass the limits. A
-/// cache with limits of its own has a budget whose parent is the store's: a reservation takes from both.
+/// A writer reserves room before it links an entry, and releases room after it unlinks one. The sums therefore
+/// never exceed the limits. A cache with its own limits has a budget whose parent is the store's budget. A
+/// reservation takes from both.
 @usableFromInline
 package final class MemoryBudget: Sendable {
-  /// The highest sum of costs.
+  /// The maximum sum of costs.
   package let costLimit: Int
-  /// The highest number of entries.
+  /// The maximum number of entries.
   package let countLimit: Int
   private let parent: MemoryBudget?
   private let reservedCost = Atomic<Int>(0)
@@ -29,37 +30,41 @@ package final class MemoryBudget: Sendable {
     largestCost = min(costLimit, parent?.largestCost ?? .max, Int(UInt32.max) - 1)
   }
 
-  /// The cost reserved now.
+  /// The reserved cost.
   package var cost: Int { reservedCost.load(ordering: .relaxed) }
-  /// The entries reserved for now.
+  /// The number of entries with a reservation.
   package var count: Int { reservedCount.load(ordering: .relaxed) }
   /// The highest cost that was ever reserved.
   package var peakCost: Int { highestCost.load(ordering: .relaxed) }
 
-  /// The largest cost that could ever be reserved for one entry.
+  /// The largest cost that can be reserved for one entry.
   @usableFromInline
   package let largestCost: Int
 
-  /// Whether the next entry would be one too many, whatever it costs.
+  /// Whether the limit on count leaves no room for another entry of any cost.
   @usableFromInline
   package var isFullByCount: Bool { count >= countLimit || parent?.isFullByCount ?? false }
 
-  /// The limits in force, the parents' too.
+  /// The effective limits, including those of the parents.
   @usableFromInline
   package var overallLimit: (cost: Int, count: Int) {
     let above = parent?.overallLimit ?? (.max, .max)
     return (min(costLimit, above.cost), min(countLimit, above.count))
   }
 
-  /// Takes room, here and in the parents; takes nothing where it is not there. Differences may be negative.
+  /// Reserves room in this budget and its parents, or in none of them. The differences may be negative.
   ///
-  /// - Returns: nil where the room was taken; else the budget that is short of it, whose tenants have to give way.
+  /// - Returns: Nil if the room was reserved. Otherwise, the budget that lacks room. Its memory consumers must
+  ///   evict entries.
   @usableFromInline
   package func reserve(cost: Int, count: Int) -> MemoryBudget? {
     take(cost: cost, count: count).map { above($0) }
   }
 
-  /// As ``reserve(cost:count:)``, without a reference to be counted: which one is short, in steps to the parents from here.
+  /// Reserves room as ``reserve(cost:count:)`` does, without a reference count operation.
+  ///
+  /// - Returns: Nil if the room was reserved. Otherwise, the number of steps from this budget to the parent that
+  ///   lacks room.
   @usableFromInline
   func take(cost: Int, count: Int) -> Int? {
     guard Self.add(cost, to: reservedCost, limit: costLimit) else { return 0 }
@@ -76,20 +81,20 @@ package final class MemoryBudget: Sendable {
     return nil
   }
 
-  /// The budget so many steps up.
+  /// Returns the budget this number of steps up the chain of parents.
   @usableFromInline
   func above(_ level: Int) -> MemoryBudget {
     guard level > 0, let parent else { return self }
     return parent.above(level - 1)
   }
 
-  /// Looked at first: as a rule there was a higher one, and a write would take the line of memory from all other threads.
+  /// Updates the peak. The first load avoids most writes, which would take the cache line from all other threads.
   private func notePeak() {
     let cost = cost
     if cost > highestCost.load(ordering: .relaxed) { highestCost.max(cost, ordering: .relaxed) }
   }
 
-  /// Gives room back.
+  /// Releases room in this budget and its parents.
   @usableFromInline
   package func release(cost: Int, count: Int) {
     if cost != 0 { reservedCost.subtract(cost, ordering: .relaxed) }
@@ -97,9 +102,10 @@ package final class MemoryBudget: Sendable {
     parent?.release(cost: cost, count: count)
   }
 
-  // A difference of zero or less always fits. Else compare and exchange: never above the limit, not even for an instant.
+  // A difference of zero or less always fits. Other differences use compare-and-exchange, so that the sum never
+  // exceeds the limit, not even briefly.
   private static func add(_ difference: Int, to sum: borrowing Atomic<Int>, limit: Int) -> Bool {
-    // A value in the place of one that costs as much: all threads would meet here for nothing.
+    // A replacement of equal cost is common. The early return avoids contention on this counter.
     if difference == 0 { return true }
     if difference < 0 {
       sum.add(difference, ordering: .relaxed)
@@ -117,11 +123,11 @@ package final class MemoryBudget: Sendable {
 }
 
 extension MemoryBudget {
-  /// Whether all that is reserved is one tenant's.
+  /// Whether the budget has exactly one memory consumer, which then holds all reservations.
   @usableFromInline
   package var hasOneTenant: Bool { tenantCount.load(ordering: .relaxed) == 1 }
 
-  /// The gauges of whoever holds this much under the budget.
+  /// Returns the gauges of a memory consumer with these totals.
   package func statistics(entryCount: Int, cost: Int) -> MemoryStatistics {
     let limit = overallLimit
     return MemoryStatistics(
@@ -130,21 +136,21 @@ extension MemoryBudget {
   }
 }
 
-/// Something whose entries a budget can ask to go.
+/// A memory consumer: an object that evicts entries when its budget needs room.
 @usableFromInline
 package protocol MemoryTenant: AnyObject, Sendable {
-  /// Roughly the cost of what it holds; right in the mean.
+  /// An estimate of the consumer's cost. Its mean is correct.
   var estimatedCost: Double { get }
-  /// Evicts one entry; false where it holds none.
+  /// Evicts one entry. Returns false if the consumer has none.
   func evictOne() -> Bool
-  /// Gives back what it keeps for entries that it no longer holds.
+  /// Releases storage for entries that the consumer no longer holds.
   func giveBackSlots()
 }
 
 extension MemoryBudget {
-  /// Adds a tenant, here and in the parents. It is not kept alive.
+  /// Adds a memory consumer to this budget and its parents. The reference is weak.
   package func add(_ tenant: any MemoryTenant) {
-    // Those that are there are let go of after unlocking: one of them may be about to go, with all that it holds.
+    // The strong references are released after unlocking. One of them may be the last reference to its consumer.
     _ = tenants.withLock { tenants in
       let alive = tenants.compactMap(\.table)
       tenants = (alive + [tenant]).map { Tenant(table: $0) }
@@ -154,22 +160,24 @@ extension MemoryBudget {
     parent?.add(tenant)
   }
 
-  /// Whether the next entry to go, where this budget is short of room, should be one of the tenant's own. Tenants give in
-  /// proportion to what they hold, so that a busy cache cannot keep what it no longer uses from the others, nor a new
-  /// one be kept out.
+  /// Returns whether the consumer that needs room should evict an entry itself.
+  ///
+  /// Consumers evict in proportion to their cost. A busy cache therefore cannot displace others to keep unused
+  /// entries, and others cannot keep a new cache out.
   ///
   /// - Parameters:
-  ///   - cost: what one part of the tenant holds.
-  ///   - parts: the number of its parts, over which keys spread evenly.
+  ///   - cost: The cost of one part of the consumer.
+  ///   - parts: The number of parts. Keys are distributed evenly over them.
   @usableFromInline
   package func shouldEvict(own cost: Int, parts: Int) -> Bool {
     guard tenantCount.load(ordering: .relaxed) > 1 else { return true }
     return Int.random(in: 0..<max(1, self.cost)) / parts < cost
   }
 
-  /// Evicts one entry of some tenant, chosen in proportion to what each holds; false where nobody holds any.
+  /// Evicts one entry of a memory consumer, chosen with a probability proportional to its cost. Returns false if no
+  /// consumer has entries.
   ///
-  /// Takes one lock of each tenant's: a store may have hundreds.
+  /// - Complexity: O(*n*) for *n* consumers. Takes one lock of each consumer, and a store may have hundreds.
   @usableFromInline
   @discardableResult
   package func evictSomewhere() -> Bool {
@@ -181,13 +189,14 @@ extension MemoryBudget {
       left -= cost
       return left < 0
     }
-    // The estimates may all have been nothing, and the chosen one may have emptied meanwhile: then any other.
+    // All estimates may be zero, or the chosen consumer may have become empty. Any other consumer is then
+    // acceptable.
     let first = chosen ?? candidates.indices.randomElement() ?? 0
     for offset in candidates.indices where candidates[(first + offset) % candidates.count].evictOne() { return true }
     return false
   }
 
-  /// Evicts until no more than this cost is left.
+  /// Evicts entries until the cost is at most `target`, then releases unused storage.
   package func trim(toCost target: Int) {
     while cost > max(0, target), evictSomewhere() {}
     for tenant in tenants.withLock({ tenants in tenants.compactMap(\.table) }) { tenant.giveBackSlots() }

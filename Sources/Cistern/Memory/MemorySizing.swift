@@ -6,29 +6,34 @@
   import Darwin
 #endif
 
-/// Into how many shards a cache is divided.
+/// The numbers of shards, reader positions and handler threads, derived from the limits and the machine.
 package enum MemorySizing {
-  /// Enough that threads on all processors seldom meet: eight for each, a power of two.
+  /// The default number of shards: eight for each processor, rounded up to a power of two. Threads then rarely
+  /// contend for a shard.
   package static var defaultShardCount: Int {
     min(256, powerOfTwo(atLeast: processorCount * 8))
   }
 
-  /// In how many places threads may look something up at once: for each processor one for the thread that it runs, and one
-  /// for a thread that was put off it in the middle.
+  /// The size of the table of visible readers. Each processor has one position for its running thread, and one for
+  /// a thread that was preempted during a look-up.
   package static var readerCount: Int {
     min(64, max(4, powerOfTwo(atLeast: processorCount * 2)))
   }
 
-  /// The bound on threads for observers' handlers: 64, or eight for each processor where that is more.
+  /// The maximum number of threads for handlers of observers: the greater of 64 and eight for each processor.
   static var handlerThreadLimit: Int { max(64, processorCount * 8) }
 
   private static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-  /// The shards for these limits. A small cache has few: eviction orders each shard by itself, and an order over a
-  /// handful of entries means nothing. Over some hundreds it does: with 256 entries to each shard 20 traces at four sizes
-  /// miss a thousandth more in the mean, and a fiftieth in the worst, than with 1,024.
+  /// Returns the number of shards for these limits.
   ///
-  /// - Parameter costIsCount: whether each entry costs 1; else costs are taken for bytes.
+  /// A small cache has few shards. Each shard evicts by its own order, and an order over a few entries predicts
+  /// poorly. Each shard therefore holds at least about 256 entries, if its limits allow.
+  ///
+  /// - Parameters:
+  ///   - costLimit: The maximum sum of costs.
+  ///   - countLimit: The maximum number of entries.
+  ///   - costIsCount: Whether each entry costs 1. Otherwise, costs are assumed to be bytes.
   package static func shardCount(costLimit: Int, countLimit: Int, costIsCount: Bool = false) -> Int {
     let byCost = costLimit / (costIsCount ? 256 : 256 << 10)
     let byCount = countLimit / 256

@@ -1,7 +1,7 @@
-/// A queue of nodes, linked through the nodes themselves: entering, leaving and removal from the middle are O(1), and
-/// nothing is allocated. Counts its own cost.
+/// A doubly linked queue of nodes. The links are in the nodes, so no operation allocates, and each one takes O(1).
+/// The queue maintains its own cost.
 package struct NodeList {
-  /// The queue that this list is, as its nodes say.
+  /// The queue that the nodes of this list are marked with.
   let queue: EvictionUse.Queue
   private(set) var oldest = SlotNumber.none
   private(set) var newest = SlotNumber.none
@@ -16,7 +16,7 @@ package struct NodeList {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// Links a node at the new end.
+  /// Links a node at the newest end.
   package mutating func append(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
     nodes[number].older = newest
     nodes[number].newer = .none
@@ -37,20 +37,20 @@ package struct NodeList {
     count -= 1
   }
 
-  /// Moves a node to the new end.
+  /// Moves a node to the newest end.
   package mutating func moveToNewest(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
     guard newest != number else { return }
     remove(number, in: nodes)
     append(number, in: nodes)
   }
 
-  /// The nodes have other numbers now, which the links between them follow already.
+  /// Replaces the slot numbers of the ends. The links between nodes are already updated.
   package mutating func renumber(_ numbers: borrowing Renumbering) {
     oldest = numbers[oldest]
     newest = numbers[newest]
   }
 
-  /// Accounts for a linked node's new cost, which the caller writes into the node.
+  /// Adjusts the sum for the new cost of a linked node. The caller writes the cost to the node.
   package mutating func changeCost(by difference: Int) {
     cost += difference
   }

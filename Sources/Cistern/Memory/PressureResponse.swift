@@ -2,10 +2,11 @@
   import Dispatch
 #endif
 
-/// Gives memory back when the machine runs short of it: half of the budget's cost, each time the kernel says so.
+/// Evicts half of the budget's cost each time that the kernel reports memory pressure.
 ///
-/// On Linux, the kernel's pressure stall information says so: tasks of the machine stalled for memory for 300 ms within two
-/// seconds. On Apple platforms, it is the memory pressure source. If the machine has neither, nothing happens.
+/// On Linux, the kernel's pressure stall information triggers the response: tasks of the machine waited for memory
+/// for 300 ms within two seconds. On Apple platforms, the memory pressure source triggers it. If neither is
+/// available, this object does nothing.
 final class PressureResponse: Sendable {
   #if canImport(Darwin)
     private let source: any DispatchSourceMemoryPressure
@@ -34,6 +35,6 @@ final class PressureResponse: Sendable {
 }
 
 extension MemoryBudget {
-  /// Evicts half of what is held.
+  /// Evicts half of the budget's cost.
   func giveBackHalf() { trim(toCost: cost / 2) }
 }

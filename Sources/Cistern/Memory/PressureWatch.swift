@@ -6,8 +6,8 @@
 import Locking
 
 #if !canImport(Darwin)
-  /// Waits for the kernel's pressure events, for all stores of the process: one thread and one descriptor, from the first
-  /// store on.
+  /// A thread that waits for the kernel's memory pressure events on behalf of all stores of the process. It starts
+  /// with the first store and uses one descriptor.
   final class PressureWatch: Sendable {
     static let shared = PressureWatch()
 
@@ -18,14 +18,15 @@ import Locking
     private struct State: Sendable {
       var budgets: [Int: Reference] = [:]
       var newest = 0
-      /// The fork count of the process that started the thread; nil if no thread runs.
+      /// The fork count of the process that started the thread; nil if no thread runs. A child process has no
+      /// thread, and starts its own.
       var threadForkCount: Int?
     }
 
     // Guarded by its own lock.
     private let state = Guarded(State())
 
-    /// Adds a budget; returns the number under which it is removed.
+    /// Adds a budget. Returns the number to remove it with.
     func add(_ budget: MemoryBudget) -> Int {
       let (number, needsThread) = state.withLock { state in
         state.newest += 1
@@ -41,13 +42,13 @@ import Locking
       state.withLock { state in state.budgets[number] = nil }
     }
 
-    /// Makes each budget give back half of its cost, outside the lock.
+    /// Evicts half of each budget's cost, outside the lock.
     func respond() {
       let references = state.withLock { Array($0.budgets.values) }
       for reference in references { reference.budget?.giveBackHalf() }
     }
 
-    /// Starts the thread; false if the kernel has no pressure events, or no thread can be started.
+    /// Starts the thread. Returns false if the kernel has no pressure events, or if no thread can be started.
     private func start() -> Bool {
       guard let pressure = Self.openTrigger() else { return false }
       do {
@@ -70,11 +71,12 @@ import Locking
       close(pressure)
     }
 
-    /// Asks for an event when tasks stall for memory; nil if the kernel does not offer it, or not to this process.
+    /// Opens a descriptor that signals when tasks wait for memory. Returns nil if the kernel does not offer this to
+    /// the process.
     private static func openTrigger() -> Int32? {
       let descriptor = unsafe open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
-      // A process without privileges may ask for whole multiples of two seconds only.
+      // An unprivileged process may only use windows that are multiples of two seconds.
       let trigger = "some 300000 2000000"
       let length = trigger.utf8.count + 1
       guard unsafe write(descriptor, trigger, length) == length else {

@@ -1,18 +1,19 @@
-/// S3-FIFO: a small queue that new entries must survive, a main queue with second chances, and a ghost of what the
-/// small one dropped. All three are measured in cost, not in entries.
+/// A policy with a small queue for new entries and a main queue with second chances. A ghost table remembers the
+/// entries that the small queue evicted. All three are measured in cost, not in entries.
 ///
-/// After Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction" (SOSP 2023).
+/// The policy follows Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction" (SOSP
+/// 2023).
 package final class S3FIFO: EvictionPolicy {
-  // Guarded by the shard's lock, as all of a policy is.
+  // Guarded by the shard's lock, as all state of a policy.
   private var small = NodeList(.small)
   private var main = NodeList(.main)
   private var ghost = GhostTable()
 
-  /// The share of the cost that is for new entries: one part in this many.
+  /// The inverse of the small queue's share of the cost.
   private static let smallShare = 10
-  /// Hits that an entry of the small queue needs to be moved to the main one.
+  /// The hits that move an entry from the small queue to the main queue.
   private static let provenFrequency: UInt8 = 2
-  /// Hits that are counted.
+  /// The maximum number of hits that are counted.
   private static let maximumFrequency: UInt8 = 3
 
   package init() {}
@@ -52,7 +53,8 @@ package final class S3FIFO: EvictionPolicy {
   }
 
   package func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
-    // Each turn evicts, moves an entry on to the main queue, or takes one of at most three hits from an entry there.
+    // The loop terminates. Each iteration evicts an entry, moves one to the main queue, or removes one of at most
+    // three hits from an entry there.
     while small.count + main.count > (kept == .none ? 0 : 1) {
       let smallIsOver = small.cost * Self.smallShare >= small.cost + main.cost
       let mainHasNone = main.isEmpty || (main.count == 1 && main.oldest == kept)

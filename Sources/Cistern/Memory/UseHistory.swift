@@ -1,9 +1,11 @@
-/// How often an entry was used, and when last, as far as its policy has noticed. In the place of a node's links.
+/// The number of uses and the last use of an entry, as far as its policy has observed them. It is stored in the
+/// node's links.
 struct UseHistory: Equatable {
   var uses: UInt8
-  /// In insertions into its shard.
+  /// The time of the last use, in insertions into the shard.
   var lastUse: UInt32
-  /// When it was last looked at: the low 24 bits. Uses that are noticed have happened since.
+  /// The time when the policy last examined the entry, in the lower 24 bits. Uses that it observes next occurred
+  /// after that.
   var lastLook: UInt32
 
   init(uses: UInt8, lastUse: UInt32, lastLook: UInt32) {
@@ -12,12 +14,12 @@ struct UseHistory: Equatable {
     self.lastLook = lastLook & 0xFF_FFFF
   }
 
-  /// Notices so many uses since the last look, taken to be as far apart as they can. Calls `used` for each, with the number of uses before it and
-  /// the age at it.
+  /// Records uses since the last look, and assumes that they were evenly spaced. Calls `used` for each one, with
+  /// the number of earlier uses and the age at the use.
   mutating func note(_ count: UInt8, at now: UInt32, used: (_ before: UInt8, _ age: UInt32) -> Void) {
     defer { lastLook = now & 0xFF_FFFF }
     guard count > 0 else { return }
-    // The entry has been there since its last use, which is no later than the look.
+    // New uses follow the last recorded one, so the span never begins before it.
     let span = min((now &- lastLook) & 0xFF_FFFF, now &- lastUse)
     let step = span / (UInt32(count) + 1)
     var time = now &- span
@@ -31,7 +33,7 @@ struct UseHistory: Equatable {
 }
 
 extension EvictionNode {
-  /// For a policy that does not link its entries: see ``EvictionPolicy/linksEntries``.
+  /// The history of an entry whose policy does not link its entries (``EvictionPolicy/linksEntries``).
   var history: UseHistory {
     get {
       UseHistory(
@@ -43,7 +45,7 @@ extension EvictionNode {
     }
   }
 
-  /// Notes a look that finds no use.
+  /// Records a look that found no use.
   @inline(__always)
   mutating func noteLook(at now: UInt32) {
     older = SlotNumber(older.rawValue & 0xFF00_0000 | now & 0xFF_FFFF)

@@ -1,17 +1,26 @@
-/// Merges JSON field by field, as RFC 7396 has it: for caches of which each source brings a part of the object.
+/// Merges JSON field by field according to RFC 7396. This is useful if each response contains only a part of an
+/// object.
 ///
 /// ```swift
 /// let configuration = CacheConfiguration<[UInt8]>(merge: JSONMergePatch.merge)
 /// ```
 ///
-/// Members of the incoming object replace those of the cached one, objects within objects are merged in turn, `null` removes a
-/// member. Everything else (an array, too) is replaced as a whole. Where nothing changes, the cached text is returned as it
-/// is. Else the text has no white space, and members in the order of their names.
+/// Members of the incoming object replace those of the cached object. Nested objects are merged recursively, and
+/// `null` removes a member. All other values, including arrays, are replaced as a whole.
 ///
-/// Each throws ``JSONSyntaxError`` for an incoming text that is not JSON, and ``UnusableCachedValue`` for a cached one, which a
-/// cache replaces by the incoming one. O(n) for texts of n bytes, and the sorting of names.
+/// If the merge changes nothing, the result is the cached text. Otherwise, the result has no white space, and its
+/// members are sorted by name.
+///
+/// A cache handles the errors of a text merge. After ``JSONSyntaxError``, the cached text stays. After
+/// ``UnusableCachedValue``, the incoming text replaces the cached one.
+///
+/// - Complexity: O(n) for texts of n bytes, plus the time to sort the names.
 public enum JSONMergePatch {
-  /// Merges values.
+  /// Returns the cached value with the incoming one merged into it.
+  ///
+  /// - Parameters:
+  ///   - cached: The cached value.
+  ///   - incoming: The incoming value, which has precedence.
   public static func merge(_ cached: JSONValue, _ incoming: JSONValue) -> JSONValue {
     guard case .object(let patch) = incoming else { return incoming }
     var result = JSONObject()
@@ -22,7 +31,13 @@ public enum JSONMergePatch {
     return .object(result)
   }
 
-  /// Merges texts, as bytes of UTF-8.
+  /// Returns the cached JSON text with the incoming one merged into it. Both are UTF-8.
+  ///
+  /// - Parameters:
+  ///   - cached: The cached text.
+  ///   - incoming: The incoming text, which has precedence.
+  /// - Throws: ``JSONSyntaxError`` if the incoming text is not JSON, or ``UnusableCachedValue`` if the cached text is
+  ///   not.
   public static func merge(_ cached: [UInt8], _ incoming: [UInt8]) throws -> [UInt8] {
     let patch = try JSONValue(parsing: incoming)
     let target: JSONValue
@@ -35,7 +50,13 @@ public enum JSONMergePatch {
     return merged == target ? cached : merged.text
   }
 
-  /// Merges texts.
+  /// Returns the cached JSON text with the incoming one merged into it.
+  ///
+  /// - Parameters:
+  ///   - cached: The cached text.
+  ///   - incoming: The incoming text, which has precedence.
+  /// - Throws: ``JSONSyntaxError`` if the incoming text is not JSON, or ``UnusableCachedValue`` if the cached text is
+  ///   not.
   public static func merge(_ cached: String, _ incoming: String) throws -> String {
     String(decoding: try merge(Array(cached.utf8), Array(incoming.utf8)), as: UTF8.self)
   }

@@ -1,9 +1,9 @@
-/// Reads JSON (RFC 8259), byte by byte.
+/// Parses JSON (RFC 8259), one byte at a time.
 struct JSONReader {
   private let text: [UInt8]
   private var position = 0
   private var depth = 0
-  // Each level takes a frame of the stack.
+  // Limits the recursion, because each level uses a stack frame.
   private static let deepest = 512
 
   init(_ text: [UInt8]) {
@@ -104,7 +104,7 @@ struct JSONReader {
 // MARK: Strings
 
 extension JSONReader {
-  /// The UTF-8 of a string, its escapes resolved.
+  /// Returns the UTF-8 of a string after resolving its escapes.
   private mutating func string() throws(JSONSyntaxError) -> [UInt8] {
     let start = position
     position += 1
@@ -148,7 +148,7 @@ extension JSONReader {
   private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
     let first = try hexadecimal()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    // Half of a pair: the other half follows.
+    // The first half of a surrogate pair must be followed by the second half.
     guard first < 0xDC00, take("\\"), take("u") else { throw expected("the second half of a pair") }
     let second = try hexadecimal()
     guard (0xDC00..<0xE000).contains(second),

@@ -1,10 +1,10 @@
-/// Any JSON value, with nothing rounded: numbers keep their text.
+/// A JSON value. Numbers keep their text, so no digits are lost.
 public enum JSONValue: Sendable, Hashable {
-  /// `null`.
+  /// The value `null`.
   case null
-  /// `true` or `false`.
+  /// The value `true` or `false`.
   case boolean(Bool)
-  /// A number, as it is written.
+  /// A number, as its text.
   case number(String)
   /// A string.
   case string(String)
@@ -13,15 +13,17 @@ public enum JSONValue: Sendable, Hashable {
   /// An object.
   case object(JSONObject)
 
-  /// Reads a JSON text (RFC 8259). O(n).
+  /// Parses a JSON text (RFC 8259). If several members of an object have the same name, the last one counts.
   ///
-  /// Throws ``JSONSyntaxError`` for what is not JSON, or nested more than 512 deep. Of members of one name the last counts.
+  /// - Parameter text: The text in UTF-8.
+  /// - Throws: ``JSONSyntaxError`` if the text is not JSON or has more than 512 levels of nesting.
+  /// - Complexity: O(n) for n bytes.
   public init(parsing text: [UInt8]) throws(JSONSyntaxError) {
     var reader = JSONReader(text)
     self = try reader.document()
   }
 
-  /// The JSON text: no white space, the members of objects in the order of their names' bytes.
+  /// The JSON text without white space. The members of objects are sorted by the bytes of their names.
   public var text: [UInt8] {
     var writer = JSONWriter()
     writer.write(self)
@@ -29,9 +31,10 @@ public enum JSONValue: Sendable, Hashable {
   }
 }
 
-/// By code points: é and e with its accent are two texts, and a merge from one to the other is a change.
+/// Values are equal if their Unicode scalars are equal. A precomposed and a decomposed accent are different, so a
+/// merge from one to the other is a change.
 extension JSONValue {
-  /// Whether both have the same text.
+  /// Returns whether both values have the same text.
   public static func == (one: JSONValue, other: JSONValue) -> Bool {
     switch (one, other) {
     case (.null, .null): true
@@ -57,15 +60,15 @@ extension JSONValue {
   }
 }
 
-/// The members of a JSON object, without an order. Names are told apart by their code points.
+/// The members of a JSON object, which are unordered. Names are distinct if their Unicode scalars differ.
 public struct JSONObject: Sendable, Hashable {
-  // By the names' UTF-8: strings would take é for e and its accent.
+  // The keys are UTF-8, because string keys would equate precomposed and decomposed accents.
   private var members: [[UInt8]: JSONValue] = [:]
 
   /// Creates an object without members.
   public init() {}
 
-  /// The member of a name; setting nil removes it.
+  /// Accesses the member with the name. Setting nil removes it.
   public subscript(name: String) -> JSONValue? {
     get { members[Array(name.utf8)] }
     set { members[Array(name.utf8)] = newValue }
@@ -79,7 +82,7 @@ public struct JSONObject: Sendable, Hashable {
   /// The number of members.
   public var count: Int { members.count }
 
-  /// The names, in the order of their bytes.
+  /// The names, sorted by their bytes.
   public var names: [String] { sortedMembers.map { String(decoding: $0.name, as: UTF8.self) } }
 
   var sortedMembers: [(name: [UInt8], value: JSONValue)] {
@@ -87,13 +90,13 @@ public struct JSONObject: Sendable, Hashable {
   }
 }
 
-/// A text is not JSON.
+/// An error for a text that is not valid JSON.
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
-  /// The byte at which that shows, from 0.
+  /// The offset in bytes, from 0, at which the parser found the error.
   public let offset: Int
-  /// What was expected there.
+  /// The expected content at the offset.
   public let expected: String
 
-  /// What is wrong, and where.
+  /// The expected content and the offset.
   public var description: String { "not JSON: expected \(expected) at byte \(offset)" }
 }

@@ -1,4 +1,4 @@
-/// Writes JSON without white space. The same value always has the same text.
+/// Writes JSON without white space. Equal values always have the same text.
 struct JSONWriter {
   private(set) var text: [UInt8] = []
 

@@ -1,26 +1,27 @@
-/// One change of one cache: an entry that came, was replaced or went, or everything that went at once.
+/// A change of a cache: one entry was inserted, replaced or removed, or many were removed at once.
 public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// What changed.
+  /// The kind of a change, with the key and value that it concerns.
   public enum Event: Sendable {
-    /// The key had no value, and now has this one.
+    /// A key without a value received this value.
     case inserted(Key, Value)
-    /// The key had a value, and now has this one.
+    /// A key with a value received this value.
     case updated(Key, Value)
-    /// The key has no value any more, in either tier.
+    /// A key lost its value in both tiers.
     case removed(Key, RemovalCause)
-    /// Every key lost its value at once: ``Cache/removeAll()``.
+    /// All keys lost their values at once (``Cache/removeAll()``).
     case cleared
-    /// Every key with a tag, or with a prefix, lost its value at once: ``Cache/removeAll(tagged:context:)``. Everyone hears
-    /// of it, whatever the scope; the keys are not told one by one.
+    /// All keys with a tag or a prefix lost their values at once (``Cache/removeAll(tagged:context:)``). All
+    /// observers are notified, regardless of their scope. The keys are not listed.
     case invalidated(Invalidation)
   }
 
-  /// The change's number: greater than that of every earlier change of the same key. Numbers of other keys may lie
-  /// between.
+  /// The number of the change, which is greater than that of every earlier change of the same key. Changes of other
+  /// keys may have numbers in between.
   public let number: UInt64
-  /// What changed.
+  /// The kind of the change.
   public let event: Event
-  /// Whose change it is, as given with the write; nil where nothing was given, and for what nobody asked for.
+  /// The context that was passed with the write. Nil if none was passed, and for changes without a writer, such as
+  /// expiry and eviction.
   public let context: WriterContext?
 
   @usableFromInline
@@ -30,7 +31,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.context = context
   }
 
-  /// The key that changed; nil where many did at once.
+  /// The key that changed; nil if many keys changed at once.
   public var key: Key? {
     switch event {
     case .inserted(let key, _), .updated(let key, _), .removed(let key, _): key
@@ -38,7 +39,8 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// The newest value; nil where there is none now, and for ``Event/invalidated(_:)``, after which a key may have one still.
+  /// The new value; nil if the key has none. Also nil for ``Event/invalidated(_:)``, after which some keys may
+  /// still have a value.
   public var value: Value? {
     switch event {
     case .inserted(_, let value), .updated(_, let value): value
@@ -47,18 +49,19 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// Why an entry went.
+/// The reason why an entry was removed.
 public enum RemovalCause: Sendable, Hashable {
-  /// Someone asked: it was removed.
+  /// The cache was asked to remove the entry.
   case explicit
-  /// Its time was up.
+  /// The lifetime of the entry ended.
   case expired
-  /// It made room for others, in the last tier that held it.
+  /// The last tier that held the entry evicted it to make room.
   case evicted
-  /// The disk damaged or failed to write the last copy.
+  /// The last copy was lost. The disk damaged it or failed to write it, or the codec cannot decode it.
   case lost
-  /// An older version of the cache's schema wrote it, and it was not migrated (``CacheSchema``).
+  /// An older version of the cache's schema wrote the entry, and the entry was not migrated (``CacheSchema``).
   case outdated
-  /// Its key was given a value that no tier can hold, so that the older one had to go.
+  /// Both tiers refused a new value of the key, and the older value was removed. The new value is too large or not
+  /// encodable, or its lifetime is zero.
   case refused
 }

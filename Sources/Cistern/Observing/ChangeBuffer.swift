@@ -1,32 +1,38 @@
-/// Changes that wait for their consumer, oldest first. A pure data structure; its owner has the lock.
+/// A queue of changes that wait for their consumer, oldest first. A pure data structure, guarded by its owner's
+/// lock.
 ///
-/// It is filled under locks, where no value of a user's may be freed: what a newer change displaces is kept until it is
-/// asked for, with ``takeDisplaced()``.
+/// The owner appends under locks, where no user value may be released. The buffer therefore retains displaced
+/// changes until ``takeDisplaced()``.
 struct ChangeBuffer: Sendable {
-  /// What is kept of the changes that nobody has consumed yet.
+  /// The changes that the buffer keeps for its consumer.
   enum Policy: Sendable, Equatable {
-    /// All.
+    /// All changes.
     case unbounded
-    /// The newest of each key, in the place of the oldest: a key that changes all the time keeps its turn. But none comes
-    /// before an invalidation that it came after. The newest of each invalidation, in its own place.
+    /// The newest change of each key, and the newest change of each invalidation.
+    ///
+    /// The newest change of a key takes the position of the change that it replaces. A key that changes constantly
+    /// therefore keeps its turn. However, a change never moves before an invalidation that precedes it. A repeated
+    /// invalidation moves to the end.
     case newestPerKey
-    /// So many, at least one; the oldest goes.
+    /// The given number of changes, at least one. An additional change displaces the oldest.
     case bounded(Int)
   }
 
   private let policy: Policy
-  /// From `head` on, the changes, with gaps where one was moved; before it, nothing any more.
+  /// The changes, from index `head` on. A moved change leaves a gap. All slots before `head` are empty.
   private var slots: [ErasedChange?] = []
   private var head = 0
-  /// How many slots were cut off in front so far: positions count from the first slot that ever was.
+  /// The number of slots that were removed from the front so far. Positions count from the first slot ever
+  /// appended.
   private var cut = 0
-  /// How many changes are there.
+  /// The number of changes in the buffer.
   private(set) var count = 0
-  /// Where the change of a key is. Only for the newest per key.
+  /// The position of each key's change. Used only by the policy `newestPerKey`.
   private var positions: [ErasedKey: Int] = [:]
-  /// Where an invalidation is. Only for the newest per key.
+  /// The position of each invalidation. Used only by the policy `newestPerKey`.
   private var invalidations: [Invalidation: Int] = [:]
-  /// Changes before it are older than an invalidation.
+  /// The position of the newest invalidation. A change from before it is displaced by a newer change of its key,
+  /// which goes to the end.
   private var newestInvalidation = 0
   private var displaced: [ErasedChange] = []
 
@@ -37,7 +43,7 @@ struct ChangeBuffer: Sendable {
   var isEmpty: Bool { count == 0 }
   var hasDisplaced: Bool { !displaced.isEmpty }
 
-  /// Adds a change, and frees nothing.
+  /// Appends a change. Releases no user value.
   mutating func append(_ change: ErasedChange) {
     switch policy {
     case .unbounded:
@@ -52,7 +58,7 @@ struct ChangeBuffer: Sendable {
 
   private mutating func appendNewest(_ change: ErasedChange) {
     if change.clears {
-      // What everything is cleared of needs no telling any more.
+      // A clear supersedes all earlier changes.
       while let oldest = popFirst() { displaced.append(oldest) }
       push(change)
     } else if let invalidation = change.invalidation {
@@ -68,7 +74,7 @@ struct ChangeBuffer: Sendable {
   }
 
   private mutating func appendNewest(_ change: ErasedChange, of key: ErasedKey) {
-    // The older change's own key goes with it: nothing of its is kept here.
+    // The key of the older change is removed with it, so the buffer retains none of its memory.
     let position = positions.removeValue(forKey: key)
     if let position, position >= newestInvalidation, let older = slots[position - cut] {
       slots[position - cut] = change
@@ -87,14 +93,14 @@ struct ChangeBuffer: Sendable {
     return cut + slots.count - 1
   }
 
-  /// Leaves a gap.
+  /// Removes the change at a position and leaves a gap.
   private mutating func displace(at position: Int) {
     guard let change = slots[position - cut].take() else { return }
     displaced.append(change)
     count -= 1
   }
 
-  /// Takes the oldest change out; nil when there is none.
+  /// Removes and returns the oldest change; nil if the buffer is empty.
   mutating func popFirst() -> ErasedChange? {
     var popped: ErasedChange?
     while popped == nil, head < slots.count {
@@ -105,7 +111,7 @@ struct ChangeBuffer: Sendable {
       count -= 1
       forget(popped, at: cut + head - 1)
     }
-    // The slots before the head are empty, so that nothing of a user's is freed with them.
+    // The slots before `head` are empty, so their removal releases no user value.
     if head == slots.count {
       cut += head
       slots.removeAll(keepingCapacity: slots.count <= 64)
@@ -126,7 +132,7 @@ struct ChangeBuffer: Sendable {
     }
   }
 
-  /// Moves the changes together, where most slots are gaps. O(n), once in as many additions.
+  /// Removes the gaps when most slots are gaps. Takes O(*n*) time, once in *n* additions.
   private mutating func closeGaps() {
     let base = cut + head
     var kept: [ErasedChange?] = []
@@ -145,7 +151,7 @@ struct ChangeBuffer: Sendable {
     cut = base
   }
 
-  /// Takes what newer changes displaced, for the caller to free where it may.
+  /// Returns the displaced changes and removes them. The caller releases them outside all locks.
   mutating func takeDisplaced() -> [ErasedChange] {
     if displaced.isEmpty { return [] }
     defer { displaced = [] }

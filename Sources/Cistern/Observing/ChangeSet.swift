@@ -1,26 +1,34 @@
-/// What one write changed: several keys for a batch, one for anything else, or everything that went at once.
+/// The changes of one write: several for a batch, one for any other write or for a removal of many keys at once.
 public struct ChangeSet<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// The changes, one of each key, in the order of their numbers.
+  /// The changes, one for each key, in the order of their numbers.
   public let changes: [Change<Key, Value>]
-  /// Whose write it was, as given with it; nil where nothing was given.
+  /// The context that was passed with the write; nil if none was passed.
   public let context: WriterContext?
 
-  /// The keys that had no value, and their values now. O(n) for n changes.
+  /// The keys that had no value before, with their new values.
+  ///
+  /// - Complexity: O(*n*) for *n* changes.
   public var inserted: [Key: Value] {
     values { if case .inserted(let key, let value) = $0 { (key, value) } else { nil } }
   }
 
-  /// The keys that had another value, and their values now. O(n) for n changes.
+  /// The keys that had another value before, with their new values.
+  ///
+  /// - Complexity: O(*n*) for *n* changes.
   public var updated: [Key: Value] {
     values { if case .updated(let key, let value) = $0 { (key, value) } else { nil } }
   }
 
-  /// The keys that have no value any more, and why. O(n) for n changes.
+  /// The keys that lost their values, with the reasons.
+  ///
+  /// - Complexity: O(*n*) for *n* changes.
   public var removed: [Key: RemovalCause] {
     values { if case .removed(let key, let cause) = $0 { (key, cause) } else { nil } }
   }
 
-  /// Whether every key lost its value at once: ``Cache/removeAll()``.
+  /// Whether all keys lost their values at once (``Cache/removeAll()``).
+  ///
+  /// - Complexity: O(*n*) for *n* changes.
   public var isCleared: Bool {
     changes.contains { if case .cleared = $0.event { true } else { false } }
   }
@@ -30,15 +38,15 @@ public struct ChangeSet<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// The changes of a cache as they come, those of one write together.
+/// An asynchronous sequence of the changes of a cache, in which the changes of one write are one element.
 ///
 ///     for await set in articles.changeSets() { list.apply(inserted: set.inserted, removed: set.removed) }
 ///
-/// It begins and ends as ``Updates`` do.
+/// It begins and ends as ``Updates`` does.
 public struct ChangeSets<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
-  /// What one write changed.
+  /// The changes of one write.
   public typealias Element = ChangeSet<Key, Value>
-  /// It never fails.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   private let source: UpdatesSource
@@ -47,21 +55,23 @@ public struct ChangeSets<Key: Hashable & Sendable, Value: Sendable>: AsyncSequen
     self.source = source
   }
 
-  /// Begins to iterate; the first call takes up what has come since the sequence was made.
+  /// Creates an iterator. The first call returns one that begins with the changes since the sequence was created.
   public func makeAsyncIterator() -> Iterator {
     Iterator(subscription: source.takeSubscription())
   }
 
-  /// Brings one set after the other. For one task at a time.
+  /// An iterator over change sets. Only one task at a time may use it.
   public struct Iterator: AsyncIteratorProtocol {
     let subscription: Subscription<IteratorMailbox>?
 
-    /// The next set, as soon as there is one; nil at the end.
+    /// Waits for the next change set and returns it; nil at the end of the sequence.
     public mutating func next() async -> ChangeSet<Key, Value>? {
       await next(isolation: nil)
     }
 
-    /// The next set, as soon as there is one; nil at the end. Stays on the caller's actor.
+    /// Waits for the next change set and returns it; nil at the end of the sequence. Runs on the caller's actor.
+    ///
+    /// - Parameter actor: The actor of the caller.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> ChangeSet<Key, Value>? {
       guard let subscription else { return nil }
       guard let change = await subscription.mailbox.next(isolation: actor) else {

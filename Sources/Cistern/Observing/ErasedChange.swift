@@ -1,16 +1,16 @@
-/// A change and its key, or a set of changes, whose types are forgotten.
+/// A change and its key, or a change set, with erased types.
 ///
-/// All that happens between ``ObserverRegistry/record(_:)`` and an observer is done with these, in code that is not
-/// generic: called with types of other modules, generic code would not be specialised, and would spend more time on
-/// looking up metadata than on its work. And all mailboxes share the one change.
+/// All code between ``ObserverRegistry/record(_:context:tags:)`` and an observer uses this type and is not generic.
+/// Generic code that is called with types of other modules is not specialized, and spends most of its time on
+/// metadata. All mailboxes share the same change object.
 struct ErasedChange: Sendable {
-  /// Nil where every key changed, and for a set.
+  /// The changed key; nil if many keys changed, and for a change set.
   let key: ErasedKey?
-  /// Whether nothing that was told before matters any more: every key lost its value.
+  /// Whether all keys lost their values, which makes all earlier changes obsolete.
   let clears: Bool
-  /// What was invalidated; nil for any other change, and for a set.
+  /// The invalidation; nil for any other change, and for a change set.
   let invalidation: Invalidation?
-  /// The tags of the values before and after it.
+  /// The tags of the values before and after the change.
   let tags: [String]
   private let box: any AnyObject & Sendable
 
@@ -30,16 +30,17 @@ struct ErasedChange: Sendable {
     box = ChangeSetBox(changeSet)
   }
 
-  /// The set of changes. It must be one, and its types those that it was made with.
+  /// Returns the change set. This object must contain a change set of these types.
   func changeSet<Key, Value>(of type: ChangeSet<Key, Value>.Type = ChangeSet<Key, Value>.self) -> ChangeSet<Key, Value>
   {
-    // A registry gives sets of its own types, and nothing else, to those who observe sets.
+    // Safe because a registry passes only change sets with its own types to observers of change sets.
     unsafe unsafeDowncast(box, to: ChangeSetBox<Key, Value>.self).changeSet
   }
 
-  /// The change. It must be one, and its types be those that it was made with.
+  /// Returns the change. This object must contain a change of these types.
   func change<Key, Value>(of type: Change<Key, Value>.Type = Change<Key, Value>.self) -> Change<Key, Value> {
-    // A registry makes changes of its own types only, and its observers come from nowhere else.
+    // Safe because a registry creates only changes with its own types, and its observers receive changes from no
+    // other source.
     unsafe unsafeDowncast(box, to: ChangeBox<Key, Value>.self).change
   }
 }

@@ -1,5 +1,5 @@
-/// A key whose type is forgotten, and its hash, computed once. Compared only with keys of the same type: each registry
-/// has its own.
+/// A key with an erased type, and its precomputed hash. A key is compared only with keys of the same registry,
+/// which have the same type.
 struct ErasedKey: Hashable, Sendable {
   private let box: any KeyHolding
   private let hash: Int
@@ -9,9 +9,9 @@ struct ErasedKey: Hashable, Sendable {
     hash = key.hashValue
   }
 
-  /// The key. Its type must be that which it was made with.
+  /// Returns the key. The type must be that of the initializer's argument.
   func key<Key: Hashable & Sendable>(of type: Key.Type = Key.self) -> Key {
-    // A registry has keys of one type.
+    // Safe because all keys of a registry have one type.
     unsafe unsafeDowncast(box, to: KeyBox<Key>.self).key
   }
 
@@ -36,7 +36,7 @@ private final class KeyBox<Key: Hashable & Sendable>: KeyHolding {
   }
 
   func holdsSameKey(as other: any KeyHolding) -> Bool {
-    // A registry has keys of one type.
+    // Safe because all keys of a registry have one type.
     unsafe key == unsafeDowncast(other, to: KeyBox<Key>.self).key
   }
 }

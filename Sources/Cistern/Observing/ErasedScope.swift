@@ -1,4 +1,4 @@
-/// An ``ObservationScope`` whose key type is forgotten.
+/// An ``ObservationScope`` with an erased key type.
 enum ErasedScope: Sendable {
   case everything
   case keys([ErasedKey])

@@ -1,9 +1,9 @@
-/// The place where an observer's handler is called.
+/// The context in which an observer's handler is called.
 package enum HandlerExecution: Sendable {
-  /// On a thread of the library's own, where it may block.
+  /// A thread of the library, which the handler may block.
   case threads
-  /// In a task on this executor.
+  /// A task on this executor.
   case executor(any TaskExecutor)
-  /// On the main actor.
+  /// The main actor.
   case mainActor
 }

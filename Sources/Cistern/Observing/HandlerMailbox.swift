@@ -1,15 +1,15 @@
 import Locking
 
-/// The mailbox of a closure: unbounded, and emptied by a job that runs while changes wait.
+/// The mailbox of a handler: an unbounded buffer that a job empties while it contains changes.
 ///
-/// The job runs on a thread for handlers, or in a task if the user chose an executor. A handler that blocks a thread delays
-/// no other observer, as long as further threads are available.
+/// The job runs on a handler thread, or in a task if the user chose an executor or the main actor. A handler that
+/// blocks its thread delays no other observer, as long as more threads are available.
 final class HandlerMailbox: Mailbox {
   typealias Handler = @Sendable (ErasedChange) -> Void
 
   private struct State {
     var changes: HandlerState
-    /// Nil once ended, so that what it holds on to is let go of.
+    /// The handler; nil after the end, so that its captured references are released.
     var handler: Handler?
   }
 
@@ -29,7 +29,8 @@ final class HandlerMailbox: Mailbox {
     guard state.withLock({ $0.changes.start() }) else { return }
     switch execution {
     case .threads: HandlerThreads.shared.run { self.tellSome() }
-    // Detached: which of the writers starts it is chance, and so would be the priority and the task-local values.
+    // Detached, because any writer may start the task. It must not inherit that writer's priority or task-local
+    // values.
     case .executor(let executor):
       Task.detached(executorPreference: executor) { await self.tell() }
     case .mainActor: Task.detached { await self.tellOnMainActor() }
@@ -39,7 +40,7 @@ final class HandlerMailbox: Mailbox {
   func finish() {}
 
   func end() {
-    // Freed on return, outside the lock.
+    // The returned state and handler are released on return, outside the lock.
     _ = state.withLock { state in
       defer { state.handler = nil }
       return (state.changes.end(), state.handler)
@@ -55,9 +56,9 @@ final class HandlerMailbox: Mailbox {
     while tellSome() { await Task.yield() }
   }
 
-  /// Calls the handler with some changes. Between these parts, other handlers have the thread.
+  /// Calls the handler with a limited number of changes. The thread can run other handlers between two such calls.
   ///
-  /// - Returns: whether more changes may wait.
+  /// - Returns: Whether more changes may wait.
   private func tellSome() -> Bool {
     for _ in 0..<32 {
       guard let (change, handler) = next() else { return false }

@@ -1,18 +1,18 @@
-/// What becomes of the changes that a handler is told of: pure, its owner has the lock.
+/// The state of a handler's mailbox. A pure state machine, guarded by its owner's lock.
 ///
-/// One job at a time takes changes out and tells the handler; so the handler is told in their order, and never twice at
-/// once.
+/// Only one job at a time removes changes and calls the handler. The handler therefore receives changes in their
+/// order and never runs concurrently with itself.
 enum HandlerState: Sendable {
-  /// Once everything is told, until a change comes. The buffer is empty.
+  /// The handler has received all changes, and the buffer is empty. The next change ends this state.
   case idle(ChangeBuffer)
-  /// Once a change has come, until somebody outside all locks starts the job.
+  /// A change was appended. A caller outside all locks must start the job.
   case due(ChangeBuffer)
-  /// Once the job is started, until it finds nothing left.
+  /// The job was started and has not yet found the buffer empty.
   case telling(ChangeBuffer)
-  /// Once cancelled, for ever.
+  /// The observation has ended. This state is final.
   case ended
 
-  /// Takes a change in; whether the job has to be started.
+  /// Appends a change. Returns whether a caller must start the job.
   mutating func append(_ change: ErasedChange) -> Bool {
     switch take() {
     case .idle(var buffer):
@@ -32,14 +32,14 @@ enum HandlerState: Sendable {
     }
   }
 
-  /// Whether the caller has to start the job; it is said once.
+  /// Returns whether the caller must start the job. Returns true to one caller only.
   mutating func start() -> Bool {
     guard case .due(let buffer) = self else { return false }
     self = .telling(buffer)
     return true
   }
 
-  /// The next change to tell; nil when the job has to stop.
+  /// Removes and returns the next change; nil if the job must stop.
   mutating func next() -> ErasedChange? {
     guard case .telling(var buffer) = take() else { return nil }
     let change = buffer.popFirst()
@@ -47,10 +47,10 @@ enum HandlerState: Sendable {
     return change
   }
 
-  /// Ends; the former state is for the caller to free, outside all locks.
+  /// Ends the observation. The caller must release the returned state outside all locks.
   mutating func end() -> HandlerState { take() }
 
-  /// Moves the state out, so that its buffer has one owner and is changed in place. Leaves `ended`.
+  /// Moves the state out and leaves `ended`, so that its buffer has one owner and is changed in place.
   private mutating func take() -> HandlerState {
     defer { self = .ended }
     return self

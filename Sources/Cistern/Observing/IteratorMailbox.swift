@@ -1,6 +1,6 @@
 import Locking
 
-/// The mailbox of a sequence's iterator: changes wait in it until they are asked for.
+/// The mailbox of a sequence's iterator. Changes wait in it until the consumer requests them.
 final class IteratorMailbox: Mailbox {
   private typealias Waiter = CheckedContinuation<ErasedChange?, Never>
   private typealias State = IteratorState<Waiter>
@@ -24,14 +24,15 @@ final class IteratorMailbox: Mailbox {
   }
 
   func end() {
-    // Freed on return, outside the lock.
+    // The former state is released on return, outside the lock.
     let former = state.withLock { $0.end() }
     if case .waited(let waiters, _) = former {
       for waiter in waiters { waiter.resume(returning: nil) }
     }
   }
 
-  /// The next change; nil at the end, or when the task is cancelled, which ends it.
+  /// Waits for the next change and returns it. Returns nil at the end. A cancelled task ends the mailbox and
+  /// receives nil.
   func next(isolation: isolated (any Actor)?) async -> ErasedChange? {
     if Task.isCancelled {
       end()

@@ -1,32 +1,32 @@
-/// What becomes of the changes that a sequence brings: pure, its owner has the lock. `Waiter` is whatever can be resumed
+/// The state of a sequence's mailbox. A pure state machine, guarded by its owner's lock. A `Waiter` can be resumed
 /// with a change, or with nil for the end.
 enum IteratorState<Waiter: Sendable>: Sendable {
-  /// Once made, until somebody waits.
+  /// No consumer waits.
   case open(ChangeBuffer)
-  /// Once somebody found nothing and waits, until a change is handed over. Mostly it is one; the first has waited
-  /// longest. There may be changes in the buffer, which have come and are about to be handed over.
+  /// One or more consumers wait, the longest-waiting first; usually one. The buffer may contain changes that are
+  /// about to be handed over.
   case waited([Waiter], ChangeBuffer)
-  /// Once the cache is gone, until what is left has been taken.
+  /// The cache was deinitialized. The consumer receives the remaining changes.
   case finishing(ChangeBuffer)
-  /// Once cancelled, abandoned or finished, for ever.
+  /// The sequence was cancelled, abandoned or finished. This state is final.
   case ended
 
-  /// What a consumer that asks for the next change gets.
+  /// The result of a request for the next change.
   enum Next {
     case change(ErasedChange)
     case end
-    /// Nothing: it has to wait, with ``wait(_:)``.
+    /// No change is available. The consumer must wait by ``wait(_:)``.
     case nothing
   }
 
-  /// What has to be done outside all locks.
+  /// The work that the caller must do outside all locks.
   struct Handover {
     var displaced: [ErasedChange] = []
     var changes: [(Waiter, ErasedChange)] = []
     var ends: [Waiter] = []
   }
 
-  /// Takes a change in; whether there is something to hand over.
+  /// Appends a change. Returns whether the caller must call ``handOver()``.
   mutating func append(_ change: ErasedChange) -> Bool {
     switch take() {
     case .open(var buffer):
@@ -46,7 +46,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     }
   }
 
-  /// What is to be handed over.
+  /// Returns the displaced changes, and assigns buffered changes to waiters.
   mutating func handOver() -> Handover {
     var handover = Handover()
     switch take() {
@@ -69,7 +69,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     return handover
   }
 
-  /// The next change, if there is one now.
+  /// Returns the next change, if one is available to a new consumer.
   mutating func next() -> Next {
     switch take() {
     case .open(var buffer):
@@ -77,7 +77,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
       self = .open(buffer)
       return change.map(Next.change) ?? .nothing
     case .waited(let waiters, let buffer):
-      // What is in the buffer belongs to those who came first.
+      // The buffered changes belong to the consumers that already wait.
       self = .waited(waiters, buffer)
       return .nothing
     case .finishing(var buffer):
@@ -89,7 +89,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     }
   }
 
-  /// Takes a consumer in that waits; what has to be handed over because something happened since it asked.
+  /// Adds a waiting consumer. Returns work that became necessary since the consumer's call of ``next()``.
   mutating func wait(_ waiter: Waiter) -> Handover {
     switch take() {
     case .open(let buffer): self = .waited([waiter], buffer)
@@ -104,7 +104,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     return handOver()
   }
 
-  /// The cache is gone. Who waits gets what is left, and then the end.
+  /// Marks the cache as deinitialized. Waiters receive the remaining changes, and then the end.
   mutating func finish() -> Handover {
     var handover = handOver()
     switch take() {
@@ -115,10 +115,10 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     return handover
   }
 
-  /// Ends; the former state is for the caller to free, and its waiters to resume, outside all locks.
+  /// Ends the sequence. The caller must release the returned state and resume its waiters outside all locks.
   mutating func end() -> IteratorState { take() }
 
-  /// Moves the state out, so that its buffer has one owner and is changed in place. Leaves `ended`.
+  /// Moves the state out and leaves `ended`, so that its buffer has one owner and is changed in place.
   private mutating func take() -> IteratorState {
     defer { self = .ended }
     return self

@@ -1,17 +1,19 @@
-/// What an observer has still to hear. One is a handler's (``HandlerMailbox``), the other a sequence's
-/// (``IteratorMailbox``).
+/// The changes that an observer has not received yet. Handlers use ``HandlerMailbox``, and sequences use
+/// ``IteratorMailbox``.
 ///
-/// A change is taken in under the shard's lock and the registry's; all else happens outside of them.
+/// A change is appended under the locks of the shard and the registry. All other work happens outside of them.
 protocol Mailbox: AnyObject, Sendable {
-  /// Takes a change in. Runs nothing and frees nothing of a user's; returns whether ``attend()`` must be called.
+  /// Appends a change. Runs no user code and releases no user value. Returns whether the caller must call
+  /// ``attend()``.
   func append(_ change: ErasedChange) -> Bool
 
-  /// Frees what was displaced and wakes the consumer, if it has to be.
+  /// Releases displaced changes, and wakes the consumer if necessary. Must be called outside all locks.
   func attend()
 
-  /// Nothing more will be appended, since the cache is gone: the consumer gets what is there, and then its end.
+  /// Marks the end of the changes, because the cache was deinitialized. The consumer receives the remaining
+  /// changes, and then the end.
   func finish()
 
-  /// Nobody listens any more: what is there is freed, and nothing is delivered from now on.
+  /// Ends the observation. Releases the remaining changes and delivers none of them.
   func end()
 }

@@ -1,49 +1,65 @@
-/// Which changes of a cache an observer hears of.
+/// The set of changes that an observer receives.
 ///
-/// Everyone hears of ``Change/Event/cleared``, whatever the scope: every key is among the cleared ones. And of
-/// ``Change/Event/invalidated(_:)``, which does not say which keys.
+/// Every scope includes ``Change/Event/cleared``, which concerns all keys. Every scope also includes
+/// ``Change/Event/invalidated(_:)``, which does not list its keys.
 public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
-  /// How a change finds the observers of a scope.
+  /// The way in which a change finds the observers of a scope.
   enum Selection: Sendable {
-    /// Every change is theirs.
+    /// All changes.
     case everything
-    /// Found by the changed key, however many keys others observe.
+    /// A look-up by the changed key, in time independent of the number of observed keys.
     case keys(Set<Key>)
-    /// Asked one after the other. Called under locks: it must be of this module.
+    /// A predicate, evaluated for each change under locks. It must not run user code.
     case matching(@Sendable (Key) -> Bool)
-    /// Found by the tags of the values before and after the change.
+    /// A look-up by the tags of the values before and after the change.
     case tagged(String)
   }
 
   let selection: Selection
 
-  /// The changes of values that carry this tag: of one that comes, of one that takes the place of another, whichever of the
-  /// two has the tag, and of one that goes. Of what only the disk held the tags are not looked up when it goes: that is not
-  /// told. Found by a dictionary, as one key's are.
+  /// Returns the scope of the changes of values with a tag. The value before the change, or the value after it, has
+  /// the tag.
+  ///
+  /// Observers are not notified of the removal of an entry that only the disk holds, because its tags are not read.
+  /// The cost of a change is independent of the number of observed tags.
+  ///
+  /// - Parameter tag: The tag to observe.
   public static func tagged(_ tag: String) -> ObservationScope { ObservationScope(selection: .tagged(tag)) }
 
-  /// Every change of the cache.
+  /// The scope of all changes of the cache.
   public static var all: ObservationScope { ObservationScope(selection: .everything) }
 
-  /// The changes of one key. Found by a dictionary: a change costs the same, however many other keys are observed.
+  /// Returns the scope of the changes of one key. The cost of a change is independent of the number of observed
+  /// keys.
+  ///
+  /// - Parameter key: The key to observe.
   public static func key(_ key: Key) -> ObservationScope { ObservationScope(selection: .keys([key])) }
 
-  /// The changes of these keys, found as one key's are.
+  /// Returns the scope of the changes of several keys. The cost of a change is independent of the number of
+  /// observed keys.
+  ///
+  /// - Parameter keys: The keys to observe.
   public static func keys(_ keys: Set<Key>) -> ObservationScope { ObservationScope(selection: .keys(keys)) }
 }
 
 extension ObservationScope where Key == String {
-  /// The changes of keys that begin with this prefix, by their UTF-8 bytes. A change asks each prefix observer in turn.
+  /// Returns the scope of the changes of keys that begin with a prefix, compared by UTF-8 bytes.
+  ///
+  /// - Parameter prefix: The prefix to observe.
+  /// - Complexity: Each change evaluates all observed prefixes, one after the other.
   public static func prefix(_ prefix: String) -> ObservationScope { ObservationScope(bytesPrefix: prefix) }
 }
 
 extension ObservationScope where Key == [UInt8] {
-  /// The changes of keys that begin with this prefix. A change asks each prefix observer in turn.
+  /// Returns the scope of the changes of keys that begin with a prefix.
+  ///
+  /// - Parameter prefix: The prefix to observe.
+  /// - Complexity: Each change evaluates all observed prefixes, one after the other.
   public static func prefix(_ prefix: [UInt8]) -> ObservationScope { ObservationScope(bytesPrefix: prefix) }
 }
 
 extension ObservationScope where Key: CacheKey {
-  /// By the bytes that a key has on disk, so that a prefix means the same in every part of the cache.
+  /// Compares the encoded bytes of keys, so that a prefix has the same meaning in both tiers.
   fileprivate init(bytesPrefix prefix: Key) {
     let prefix = prefix.withKeyBytes { $0.copiedBytes() }
     self.init(selection: .matching { $0.hasKeyBytesPrefix(prefix) })

@@ -1,12 +1,14 @@
-/// What keeps a handler observing: it is told of changes until the token is cancelled or goes out of scope.
+/// A token that keeps an observation active. The handler receives changes until the token is cancelled or
+/// deinitialized.
 ///
 ///     let token = articles.observe(.prefix("user/")) { change in … }
 ///
-/// Keep it where the observer lives: in a variable, a property of a class or actor or, with the tokens of other
-/// observations, in ``Observations``. It cannot be copied, so that there is one place where the observation ends.
+/// Store the token with the observer: in a variable, in a property of a class or actor, or with other tokens in
+/// ``Observations``. A token cannot be copied, so exactly one owner ends the observation.
 ///
-/// The handler runs on a thread of the library's or on an executor of the user's choice, one call at a time, in the order of the
-/// changes of each key; it may use the cache as it likes. It is held on to until the end: one that refers to the token's owner should do so weakly.
+/// The handler runs on a thread of the library, on an executor of the user's choice, or on the main actor. Calls
+/// never overlap, and they follow the order of each key's changes. The handler may use the cache. The observation
+/// retains its handler until it ends. A handler that refers to the token's owner should do so weakly.
 public struct ObservationToken: ~Copyable, Sendable {
   private let subscription: Subscription<HandlerMailbox>
 
@@ -18,14 +20,19 @@ public struct ObservationToken: ~Copyable, Sendable {
     subscription.end()
   }
 
-  /// Ends the observation. The handler is not called with any change after this has returned; a call that is under way
-  /// on another thread may not have returned yet. Any thread may cancel, the handler too; again has no effect. O(1) in
-  /// the number of observers.
+  /// Ends the observation. After this call returns, the handler is not called with another change. A call that
+  /// already runs on another thread may not have returned yet.
+  ///
+  /// Any thread may cancel, and so may the handler. Further calls have no effect.
+  ///
+  /// - Complexity: O(1) in the number of observers.
   public borrowing func cancel() {
     subscription.end()
   }
 
-  /// Keeps the observation for as long as `observations` live.
+  /// Moves the token into `observations`, which then keeps the observation active.
+  ///
+  /// - Parameter observations: The collection that ends the observation.
   public consuming func store(in observations: Observations) {
     observations.insert(self)
   }

@@ -1,6 +1,6 @@
 import Locking
 
-/// A bag of observations that end together: when it is cancelled, or goes.
+/// A collection of observations that end together, when it is cancelled or deinitialized.
 ///
 ///     final class Screen {
 ///       private let observations = Observations()
@@ -9,7 +9,7 @@ import Locking
 ///       }
 ///     }
 public final class Observations: Sendable {
-  /// An array holds only what can be copied: references, here.
+  /// A box for a token, because arrays cannot contain noncopyable values.
   private final class Kept: Sendable {
     let token: ObservationToken
 
@@ -20,10 +20,10 @@ public final class Observations: Sendable {
 
   private let observations = Guarded<[Kept]>([])
 
-  /// Creates a bag with nothing in it.
+  /// Creates an empty collection.
   public init() {}
 
-  /// Ends every observation that was stored so far. Later ones can be stored.
+  /// Ends all observations in the collection. The collection remains usable.
   public func cancelAll() {
     let observations = observations.withLock { observations in
       defer { observations = [] }

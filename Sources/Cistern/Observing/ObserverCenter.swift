@@ -1,23 +1,23 @@
 import Locking
 import Synchronization
 
-/// The registry's inside, which knows no types: who observes what, and who has to be woken.
+/// The type-erased part of an observer registry. It stores the observers, and the mailboxes that need attention.
 @usableFromInline
 final class ObserverCenter: Sendable {
   typealias Identifier = Registrations.Identifier
 
-  /// What an observer hears of.
+  /// The form in which an observer receives changes.
   enum Subject: Sendable {
-    /// Each change by itself.
+    /// Each change individually.
     case changes
-    /// The changes of one write, together.
+    /// All changes of one write together.
     case changeSets
   }
 
   private struct State {
     var registrations = Registrations()
     var setRegistrations = Registrations(above: 1 << 63)
-    /// Mailboxes that something has to be done for outside the lock.
+    /// The mailboxes that ``deliver()`` must attend to outside the lock.
     var unattended: [(identifier: Identifier, mailbox: any Mailbox)] = []
   }
 
@@ -25,9 +25,12 @@ final class ObserverCenter: Sendable {
   @usableFromInline
   let observerCount = Atomic<Int>(0)
 
-  /// Hands a change to the observers of its key. Under the shard's lock; frees nothing.
+  /// Appends a change to the mailboxes of its observers. Must be called under the shard's lock. Releases no user
+  /// value.
   ///
-  /// - Parameter makeSet: makes the set of it alone, if some observer hears of sets.
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - makeSet: Returns the change set of this change. Called only if an observer receives change sets.
   func record(_ change: ErasedChange, makeSet: () -> ErasedChange) {
     state.withLock { state in
       state.registrations.forEach(interestedIn: change) { identifier, mailbox in
@@ -41,9 +44,12 @@ final class ObserverCenter: Sendable {
     }
   }
 
-  /// Hands changes that one write made to the observers of their keys. Under the shards' locks; frees nothing.
+  /// Appends the changes of one write to the mailboxes of their observers. Must be called under the shards' locks.
+  /// Releases no user value.
   ///
-  /// - Parameter makeSet: makes the set of those that some observer hears of, by their places.
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - makeSet: Returns the change set of the changes at the given indices, which are in some observer's scope.
   func record(_ changes: [ErasedChange], makeSet: ([Int]) -> ErasedChange) {
     state.withLock { state in
       for change in changes {
@@ -67,18 +73,18 @@ final class ObserverCenter: Sendable {
     }
   }
 
-  /// Wakes whom recorded changes concern. Outside all locks.
+  /// Wakes the observers of recorded changes. Must be called outside all locks.
   func deliver() {
     var unattended = state.withLock { state in
       defer { if !state.unattended.isEmpty { state.unattended = [] } }
       return state.unattended
     }
-    // Who is woken first must not depend on a dictionary's order: a seeded schedule is to be repeatable.
+    // The order must not depend on dictionary order, because seeded schedules must be repeatable.
     if unattended.count > 1 { unattended.sort { $0.identifier < $1.identifier } }
     for (_, mailbox) in unattended { mailbox.attend() }
   }
 
-  /// Ends every sequence, once what is in it has been taken.
+  /// Finishes all sequences. Their consumers receive the remaining changes first.
   func finish() {
     let mailboxes = state.withLock {
       $0.registrations.mailboxes.merging($0.setRegistrations.mailboxes) { one, _ in one }

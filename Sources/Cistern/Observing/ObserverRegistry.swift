@@ -1,40 +1,49 @@
 import Synchronization
 
-/// A cache's observers: numbers its changes, and puts them into the mailboxes of those who are to hear of them.
+/// The observers of a cache. The registry numbers changes and appends them to mailboxes.
 ///
-/// Two steps for whoever changes an entry: ``record(_:)`` inside the entry's critical section, which settles the order;
-/// ``deliver()`` after it, which wakes those concerned.
+/// A writer performs two steps. It calls ``record(_:context:tags:)`` within the entry's critical section, which
+/// determines the order. It calls ``deliver()`` afterwards, which wakes the observers.
 @usableFromInline
 package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   let center = ObserverCenter()
-  /// The place where handlers without an executor are called.
+  /// The context for handlers that specify none.
   private let execution: HandlerExecution
   private let lastNumber = Atomic<UInt64>(0)
 
-  /// Creates a registry without observers. Handlers run on `taskExecutor`; nil for threads of the library's own.
+  /// Creates a registry without observers.
+  ///
+  /// - Parameter taskExecutor: The executor for handlers; nil for threads of the library.
   package init(taskExecutor: (any TaskExecutor)?) {
     execution = taskExecutor.map { .executor($0) } ?? .threads
   }
 
-  /// The cache is gone: sequences end, once what is in them has been taken.
+  /// Finishes all sequences, because the cache is deinitialized. Their consumers receive the remaining changes
+  /// first.
   deinit {
     center.finish()
   }
 
-  /// Whether anyone listens. One relaxed load: who registers while a change is made may miss that change.
+  /// Whether the cache has observers. A relaxed load: an observer that registers concurrently with a change may
+  /// miss that change.
   @inlinable
   package var isObserved: Bool { center.observerCount.load(ordering: .relaxed) > 0 }
 
-  /// The number of the newest change. Inside a key's critical section it tells the key's earlier changes from later ones.
+  /// The number of the newest change. Within a key's critical section, it separates the key's earlier changes from
+  /// later ones.
   package var newestNumber: UInt64 { lastNumber.load(ordering: .relaxed) }
 
-  /// Numbers a change and hands it to the observers of its key, and to those of its tags: the tags of the values before and
-  /// after it.
+  /// Numbers a change and appends it to the mailboxes of its observers.
   ///
-  /// Call it inside the entry's critical section, so that the calls for a key have the order of its changes. It runs
-  /// nothing and frees nothing of a user's, save a key's hash and `==`, and blocks for its own short lock only. Call
-  /// ``deliver()`` after unlocking.
+  /// Must be called within the entry's critical section, so that the order of calls is the order of the key's
+  /// changes. It runs no user code except the key's hash function and `==`. It releases no user value, and acquires
+  /// only the registry's own short lock. The caller must call ``deliver()`` after it unlocks.
+  ///
+  /// - Parameters:
+  ///   - event: The change.
+  ///   - context: The writer's context.
+  ///   - tags: The tags of the values before and after the change.
   @usableFromInline
   package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil, tags: [String] = []) {
     guard isObserved else { return }
@@ -43,8 +52,11 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     center.record(ErasedChange(change, tags: tags)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
   }
 
-  /// Numbers the changes that one write made, and hands them to the observers of their keys: together, to those who
-  /// observe sets. As ``record(_:context:)``, for keys of several entries, inside the critical sections of all.
+  /// Numbers the changes of one write and appends them to the mailboxes of their observers. Observers of change
+  /// sets receive them together.
+  ///
+  /// Must be called within the critical sections of all entries. In all other respects, it behaves as
+  /// ``record(_:context:tags:)``.
   @usableFromInline
   package func record(_ events: [(event: Change<Key, Value>.Event, tags: [String])], context: WriterContext?) {
     guard isObserved, !events.isEmpty else { return }
@@ -57,19 +69,20 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     }
   }
 
-  /// Wakes the observers whom a recorded change concerns, and frees what it displaced. Call it outside all locks.
+  /// Wakes the observers of recorded changes, and releases displaced changes. Must be called outside all locks.
   @usableFromInline
   package func deliver() {
     guard isObserved else { return }
     center.deliver()
   }
 
-  /// Calls `handler` with every change of the scope from now on, until the token ends.
+  /// Calls `handler` with every later change in the scope, until the token ends.
   ///
   /// - Parameters:
-  ///   - scope: the changes that are delivered.
-  ///   - execution: the place where the handler is called; nil for the registry's own.
-  ///   - handler: called with each change.
+  ///   - scope: The changes to deliver.
+  ///   - execution: The context for the handler; nil for the registry's default.
+  ///   - handler: A closure that receives each change.
+  /// - Returns: The token that keeps the observation active.
   package func observe(
     _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
     _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
@@ -78,14 +91,15 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, in: center))
   }
 
-  /// Calls `handler` with a change that tells how things are, and with every change of the scope from now on, until the
-  /// token ends.
+  /// Calls `handler` with an initial change, and with every later change in the scope, until the token ends.
   ///
   /// - Parameters:
-  ///   - scope: the changes that are delivered.
-  ///   - execution: the place where the handler is called; nil for the registry's own.
-  ///   - first: makes that change, when the observer is registered already: later changes may come before it.
-  ///   - handler: called with each change.
+  ///   - scope: The changes to deliver.
+  ///   - execution: The context for the handler; nil for the registry's default.
+  ///   - first: Returns the initial change. It is called after the registration, so later changes may precede the
+  ///     initial one.
+  ///   - handler: A closure that receives each change.
+  /// - Returns: The token that keeps the observation active.
   package func observe(
     _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
     beginningWith first: () -> Change<Key, Value>,
@@ -97,17 +111,18 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     return ObservationToken(subscription)
   }
 
-  /// The changes of the scope from now on, as a sequence.
+  /// Returns a sequence of the later changes in the scope.
   package func updates(_ scope: ObservationScope<Key>, buffering: UpdateBuffering) -> Updates<Key, Value> {
     Updates(UpdatesSource(ErasedScope(scope), buffering: buffering.policy, of: center))
   }
 
-  /// Calls `handler` with the changes of the scope from now on, those of one write together, until the token ends.
+  /// Calls `handler` with the change set of every later write in the scope, until the token ends.
   ///
   /// - Parameters:
-  ///   - scope: the changes that are delivered.
-  ///   - execution: the place where the handler is called; nil for the registry's own.
-  ///   - handler: called with each set.
+  ///   - scope: The changes to deliver.
+  ///   - execution: The context for the handler; nil for the registry's default.
+  ///   - handler: A closure that receives each change set.
+  /// - Returns: The token that keeps the observation active.
   package func observeSets(
     _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
     _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
@@ -116,7 +131,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, hearing: .changeSets, in: center))
   }
 
-  /// The changes of the scope from now on, those of one write together, as a sequence.
+  /// Returns a sequence of the change sets of later writes in the scope.
   package func sets(_ scope: ObservationScope<Key>, keeping limit: Int?) -> ChangeSets<Key, Value> {
     let policy = limit.map { ChangeBuffer.Policy.bounded($0) } ?? .unbounded
     return ChangeSets(UpdatesSource(ErasedScope(scope), buffering: policy, hearing: .changeSets, of: center))

@@ -1,6 +1,6 @@
-/// Who hears of what: pure, its owner has the lock.
+/// The mailboxes of a registry, indexed by scope. A pure data structure, guarded by its owner's lock.
 struct Registrations: Sendable {
-  /// Which registration it is, among all that the registry ever had.
+  /// The identity of a registration, unique within the registry. Identifiers increase in the order of registration.
   struct Identifier: Hashable, Comparable, Sendable {
     fileprivate let number: UInt64
 
@@ -19,14 +19,16 @@ struct Registrations: Sendable {
   private var matching: [Identifier: Matching] = [:]
   private var byTag: [String: [Identifier: any Mailbox]] = [:]
 
-  /// Identifiers are above this one.
+  /// Creates an empty collection whose identifiers are greater than `identifier`.
   init(above identifier: UInt64 = 0) {
     lastIdentifier = identifier
   }
 
   var count: Int { mailboxes.count }
 
-  /// Adds a mailbox to those of its scope. O(keys of the scope).
+  /// Adds a mailbox with a scope.
+  ///
+  /// - Complexity: O(*k*) for *k* keys in the scope.
   mutating func add(_ mailbox: any Mailbox, to scope: ErasedScope) -> Identifier {
     lastIdentifier += 1
     let identifier = Identifier(number: lastIdentifier)
@@ -40,7 +42,8 @@ struct Registrations: Sendable {
     return identifier
   }
 
-  /// Takes a mailbox out again. The caller still holds it and the scope, so that nothing is freed here.
+  /// Removes a mailbox. The caller must hold references to the mailbox and the scope, so that this method releases
+  /// no user value.
   mutating func remove(_ identifier: Identifier, from scope: ErasedScope) {
     mailboxes[identifier] = nil
     switch scope {
@@ -57,8 +60,10 @@ struct Registrations: Sendable {
     }
   }
 
-  /// Calls `body` with each mailbox that has to hear of a change, every one where it is one of many keys; in no
-  /// particular order. O(mailboxes called + prefix observers).
+  /// Calls `body` with each mailbox whose scope contains a change, in no particular order. A change of many keys is
+  /// in all scopes.
+  ///
+  /// - Complexity: O(*m* + *p*) for *m* called mailboxes and *p* observers of prefixes.
   func forEach(interestedIn change: ErasedChange, _ body: (Identifier, any Mailbox) -> Void) {
     guard let key = change.key else {
       for (identifier, mailbox) in mailboxes { body(identifier, mailbox) }
@@ -69,7 +74,7 @@ struct Registrations: Sendable {
       for (identifier, mailbox) in observers { body(identifier, mailbox) }
     }
     if !byTag.isEmpty {
-      // One that is both before and after is there twice, and heard once.
+      // A tag of both the old and the new value occurs twice in the list. Its observers receive the change once.
       for (place, tag) in change.tags.enumerated() where !change.tags[..<place].contains(tag) {
         for (identifier, mailbox) in byTag[tag] ?? [:] { body(identifier, mailbox) }
       }

@@ -1,27 +1,32 @@
-/// What one who wants to know a key's value has been shown of it: tells of each change whether it shows another. Pure.
+/// The value of a key that an observer was last shown. It determines which changes show another value. A pure data
+/// structure.
 struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// The number of the newest change that is shown; nil before anything is.
+  /// The number of the newest change that was shown; nil before the first.
   private var number: UInt64?
-  /// Whether what is shown is that there is none. That what nobody saw is gone need not be told.
+  /// Whether the shown state is the absence of a value. A removal that changes nothing for the observer is not
+  /// shown.
   private var isAbsent = false
 
-  /// Whether anything has been shown yet.
+  /// Whether a state was shown.
   var hasBegun: Bool { number != nil }
 
-  /// Shows the value as it is, up to the change with this number.
+  /// Shows the current value, which includes all changes up to `number`.
   mutating func begin(with value: Value?, number: UInt64) {
     self.number = number
     isAbsent = value.map { _ in false } ?? true
   }
 
-  /// What is to be shown because of a change; nil for nothing.
+  /// Returns the value to show after a change; the outer optional is nil if the change shows nothing new.
   ///
-  /// - Parameter current: looks the value up, with the number of the newest change that it has. Nil where the cache is gone.
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - current: Looks up the current value, and the number of the newest change that it includes. Nil if the
+  ///     cache is gone.
   mutating func take(_ change: Change<Key, Value>, current: () -> (Value?, UInt64)?) -> Value?? {
     if let number, change.number <= number { return nil }
     let wasAbsent = hasBegun && isAbsent
     if case .invalidated = change.event {
-      // It may concern other keys. A value that came after it has a change of its own.
+      // The invalidation may not concern this key. A value that was written after it has a separate change.
       guard case (nil, let newest)? = current() else { return nil }
       begin(with: nil, number: newest)
     } else {

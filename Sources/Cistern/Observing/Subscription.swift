@@ -1,12 +1,12 @@
 import Synchronization
 
-/// One mailbox's place among the observers, given back when this goes, or before.
+/// The registration of a mailbox. It ends when ``end()`` is called or this object is deinitialized.
 final class Subscription<Box: Mailbox>: Sendable {
   let mailbox: Box
   private let scope: ErasedScope
   private let subject: ObserverCenter.Subject
   private let identifier: ObserverCenter.Identifier
-  /// Weak: an observer does not keep a cache alive.
+  /// Weak, because an observer does not keep its cache alive.
   private weak let center: ObserverCenter?
   private let isEnded = Atomic<Bool>(false)
 
@@ -24,7 +24,8 @@ final class Subscription<Box: Mailbox>: Sendable {
     end()
   }
 
-  /// Unregisters, and ends the mailbox. The first call does it all; it has effect before any call returns.
+  /// Ends the mailbox and unregisters it. After any call returns, the mailbox delivers no more changes. Only the
+  /// first call unregisters.
   func end() {
     mailbox.end()
     if !isEnded.exchange(true, ordering: .acquiringAndReleasing) {

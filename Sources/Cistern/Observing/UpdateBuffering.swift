@@ -1,11 +1,15 @@
-/// What a sequence of changes keeps for a consumer that is slower than the changes are.
+/// The changes that a sequence keeps for a consumer that is slower than the writers.
 public enum UpdateBuffering: Sendable, Hashable {
-  /// The newest change of each key, in the place of the oldest one that was not consumed. The consumer may miss changes
-  /// in between, never the last one. ``Change/Event/cleared`` replaces them all. Holds at most one change for each key, and one for
-  /// each tag or prefix that was invalidated: ``Change/Event/invalidated(_:)``. What a key changes to after such a one comes
-  /// after it.
+  /// The newest change of each key.
+  ///
+  /// A change of a key replaces the key's older change that was not consumed yet, at the position of the older one.
+  /// The consumer may miss intermediate changes, but never the last one. ``Change/Event/cleared`` replaces all
+  /// changes.
+  ///
+  /// The buffer also keeps one ``Change/Event/invalidated(_:)`` for each tag and prefix. Later changes of a key
+  /// never precede it. The buffer contains at most one change for each key, tag and prefix.
   case newestPerKey
-  /// So many of the newest changes, at least one. The oldest is dropped when another comes.
+  /// The given number of newest changes, at least one. An additional change replaces the oldest.
   case bounded(Int)
 
   var policy: ChangeBuffer.Policy {

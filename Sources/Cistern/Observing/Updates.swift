@@ -1,17 +1,19 @@
-/// The changes of a cache, as they come: of one key, of a prefix, or of all.
+/// An asynchronous sequence of the changes of a cache: those of one key, of a prefix, or all.
 ///
 ///     for await change in articles.updates(forKey: id) { render(change.value) }
 ///
-/// It begins when it is made: the first iterator brings every change since, as far as the buffering keeps them. Each
-/// further iterator begins when it is made, and each sees every change, independently of the others.
+/// The sequence begins when it is created. The first iterator returns all changes since then, as far as the
+/// buffering keeps them. Each further iterator begins when it is created. Each iterator receives every change,
+/// independently of the others.
 ///
-/// It never throws. It ends when the task that iterates is cancelled, at once, whatever is still buffered; and when the
-/// cache goes away, after what is buffered. Abandoning an iterator (leaving the loop) unregisters it. Whoever leaves the
-/// sequence alone costs the cache what its buffering keeps.
+/// The sequence never throws. It ends at once when the iterating task is cancelled, and discards buffered changes.
+/// When the cache is deinitialized, the sequence ends after the buffered changes. An iterator that goes out of
+/// scope, for example when the loop exits, is unregistered. A sequence that is never iterated keeps buffering
+/// changes.
 public struct Updates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
-  /// A change.
+  /// A change of the cache.
   public typealias Element = Change<Key, Value>
-  /// It never fails.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   private let source: UpdatesSource
@@ -20,21 +22,23 @@ public struct Updates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence,
     self.source = source
   }
 
-  /// Begins to iterate; the first call takes up what has come since the sequence was made.
+  /// Creates an iterator. The first call returns one that begins with the changes since the sequence was created.
   public func makeAsyncIterator() -> Iterator {
     Iterator(subscription: source.takeSubscription())
   }
 
-  /// Brings one change after the other. For one task at a time.
+  /// An iterator over changes. Only one task at a time may use it.
   public struct Iterator: AsyncIteratorProtocol {
     let subscription: Subscription<IteratorMailbox>?
 
-    /// The next change, as soon as there is one; nil at the end.
+    /// Waits for the next change and returns it; nil at the end of the sequence.
     public mutating func next() async -> Change<Key, Value>? {
       await next(isolation: nil)
     }
 
-    /// The next change, as soon as there is one; nil at the end. Stays on the caller's actor.
+    /// Waits for the next change and returns it; nil at the end of the sequence. Runs on the caller's actor.
+    ///
+    /// - Parameter actor: The actor of the caller.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change<Key, Value>? {
       guard let subscription else { return nil }
       guard let change = await subscription.mailbox.next(isolation: actor) else {

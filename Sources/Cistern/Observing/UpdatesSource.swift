@@ -1,13 +1,13 @@
 import Locking
 
-/// What a sequence's iterators are made of: the first one's subscription is made with the sequence.
+/// A factory for the subscriptions of a sequence's iterators. The sequence creates the first subscription itself.
 final class UpdatesSource: Sendable {
   private let scope: ErasedScope
   private let policy: ChangeBuffer.Policy
   private let subject: ObserverCenter.Subject
-  /// Weak: a sequence does not keep a cache alive.
+  /// Weak, because a sequence does not keep its cache alive.
   private weak let center: ObserverCenter?
-  /// Nil once the first iterator has it.
+  /// The first subscription; nil after an iterator took it.
   private let first: Guarded<Subscription<IteratorMailbox>?>
 
   init(
@@ -21,7 +21,8 @@ final class UpdatesSource: Sendable {
     first = Guarded(Subscription(scope, IteratorMailbox(buffering: policy), hearing: subject, in: center))
   }
 
-  /// A subscription for another iterator; nil where the cache is gone, and there is nothing left to bring.
+  /// Returns the subscription for another iterator; nil if the cache was deinitialized and nothing remains to
+  /// deliver.
   func takeSubscription() -> Subscription<IteratorMailbox>? {
     if let subscription = first.withLock({ $0.take() }) { return subscription }
     return center.map { Subscription(scope, IteratorMailbox(buffering: policy), hearing: subject, in: $0) }

@@ -1,42 +1,48 @@
-/// The value of a key as it is and as it becomes: first what it is when somebody begins to iterate, then every later one.
+/// An asynchronous sequence of the values of a key. It begins with the current value and continues with each later
+/// value.
 ///
 ///     for await article in articles.valueUpdates(forKey: id) { render(article) }
 ///
-/// A value in grace is the key's value, as it is for loads: it is what the sequence begins with. Its end is told when it is gone, and
-/// not when its lifetime ends.
+/// A value in grace counts as the key's value, as it does for loads. The sequence delivers nil when the value is
+/// removed, not when its lifetime ends.
 ///
-/// Nothing is missed between the two, and nothing comes twice. A consumer that is slower than the changes misses some in
-/// between, never the last. It ends as ``Updates`` do.
+/// No value between the first and the later ones is missed, and no change is delivered twice. A consumer that is
+/// slower than the writers may miss intermediate values, but never the last one. The sequence ends as ``Updates``
+/// does.
 public struct ValueUpdates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
-  /// The value; nil where there is none now.
+  /// The value; nil if the key has none.
   public typealias Element = Value?
-  /// It never fails.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   let key: Key
   let updates: Updates<Key, Value>
-  /// Weak: a sequence does not keep a cache alive.
+  /// Weak, because a sequence does not keep its cache alive.
   weak let cache: Cache<Key, Value>?
 
-  /// Begins to iterate, with the value of now.
+  /// Creates an iterator that begins with the current value.
   public func makeAsyncIterator() -> Iterator {
-    // Registered before the value is read: what changes in between comes again, and is told by its number.
+    // The iterator registers before it reads the value. A change in between is delivered again, and is skipped by
+    // its number.
     Iterator(key: key, updates: updates.makeAsyncIterator(), cache: cache)
   }
 
-  /// Brings one value after the other. For one task at a time.
+  /// An iterator over values. Only one task at a time may use it.
   public struct Iterator: AsyncIteratorProtocol {
     let key: Key
     var updates: Updates<Key, Value>.Iterator
     weak var cache: Cache<Key, Value>?
     var shown = ShownValue<Key, Value>()
 
-    /// The next value, as soon as there is one; nil at the end.
+    /// Waits for the next value and returns it. The outer optional is nil at the end of the sequence.
     public mutating func next() async -> Value?? {
       await next(isolation: nil)
     }
 
-    /// The next value, as soon as there is one; nil at the end. Stays on the caller's actor.
+    /// Waits for the next value and returns it. The outer optional is nil at the end of the sequence. Runs on the
+    /// caller's actor.
+    ///
+    /// - Parameter actor: The actor of the caller.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value?? {
       guard shown.hasBegun else { return beginning() }
       while let change = await updates.next(isolation: actor) {

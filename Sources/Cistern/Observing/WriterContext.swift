@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Who writes: given with a write, and echoed by the changes that come of it, so that a writer who observes can tell its
-/// own changes from those of others.
+/// The identity of a writer. A write passes its context to the resulting changes, so that an observer can
+/// distinguish its own changes from those of other writers.
 ///
 /// ```swift
 /// let me = WriterContext()
@@ -14,7 +14,7 @@ public struct WriterContext: Sendable, Hashable {
     case token(Token)
   }
 
-  // Behind a reference: a context is handed on with every write, and most are nil.
+  // A reference keeps contexts small. They are passed with every write, and most are nil.
   private final class Token: Sendable {
     let value: any Hashable & Sendable
     init(_ value: any Hashable & Sendable) { self.value = value }
@@ -23,17 +23,19 @@ public struct WriterContext: Sendable, Hashable {
   private let identity: Identity
   private static let lastNumber = Atomic<UInt64>(0)
 
-  /// Creates a context that equals no other but its copies.
+  /// Creates a context that is equal only to its copies.
   public init() {
     identity = .number(Self.lastNumber.add(1, ordering: .relaxed).newValue)
   }
 
-  /// Creates a context that equals those of an equal token: a name, say, or an identifier.
+  /// Creates a context that is equal to every context with an equal token.
+  ///
+  /// - Parameter token: A value that identifies the writer, for example a name.
   public init(_ token: some Hashable & Sendable) {
     identity = .token(Token(token))
   }
 
-  /// Whether both are of one writer.
+  /// Returns whether both contexts identify the same writer.
   public static func == (left: WriterContext, right: WriterContext) -> Bool {
     switch (left.identity, right.identity) {
     case (.number(let left), .number(let right)): left == right
@@ -42,7 +44,9 @@ public struct WriterContext: Sendable, Hashable {
     }
   }
 
-  /// Feeds what ``==(_:_:)`` compares.
+  /// Hashes the components that ``==(_:_:)`` compares.
+  ///
+  /// - Parameter hasher: The hasher to use.
   public func hash(into hasher: inout Hasher) {
     switch identity {
     case .number(let number): hasher.combine(number)

@@ -1,72 +1,74 @@
-/// What one cache has counted since it was opened, and what it holds now.
+/// The counts of one cache since it was opened, and its present contents.
 ///
-/// A snapshot of one instant, except for ``misses``, ``disk``, ``waiterCount`` and ``cancellations``, which are read a moment apart.
+/// All values are from one instant, except for ``misses``, ``disk``, ``waiterCount`` and ``cancellations``, which are
+/// read shortly before or after it.
 public struct CacheStatistics: Sendable, Equatable {
-  /// Look-ups that memory answered.
+  /// The number of lookups that memory answered.
   public var memoryHits: Int
-  /// Look-ups that the second tier answered.
+  /// The number of lookups that the second tier answered.
   public var diskHits: Int
-  /// Look-ups that neither tier answered.
+  /// The number of lookups that neither tier answered.
   public var misses: Int
-  /// Look-ups answered with a value past its lifetime and in grace. They are among ``memoryHits`` or ``diskHits``, too.
+  /// The number of lookups answered with an expired value in its grace. They also count as ``memoryHits`` or
+  /// ``diskHits``.
   public var staleHits: Int
-  /// Flights that began in the background, while their entry's value was returned.
+  /// The number of flights that began in the background, while callers received the cached value.
   public var refreshes: Int
-  /// Entries of memory that invalidations by tag or prefix took out.
+  /// The number of entries that invalidations by tag or prefix removed from memory.
   public var invalidations: Int
-  /// Callers whose flight took too long: they got an older value, or an error.
+  /// The number of callers whose flight took too long. They received an older value or an error.
   public var timeouts: Int
-  /// Flights that began: each is at most one fetch.
+  /// The number of flights that began. Each flight makes at most one fetch.
   public var flights: Int
-  /// Callers that waited for a flight which somebody else had begun: each is a fetch saved.
+  /// The number of callers that joined the flight of another caller. Each join saves a fetch.
   public var joins: Int
-  /// Flights whose fetch threw. A key that a bulk fetch left out is not among them.
+  /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count.
   public var failures: Int
-  /// Values that were stored: by a set, or by a flight that published.
+  /// The number of values that were stored, by a set or by a flight that published.
   public var stores: Int
-  /// Removals that somebody asked for, of keys that were there.
+  /// The number of removals on request, of keys that were present.
   public var removals: Int
-  /// Entries that left memory because their cost was needed. They may still be on disk.
+  /// The number of entries evicted from memory to stay within the limit on cost. They may still be on disk.
   public var evictionsByCost: Int
-  /// Entries that left memory because there were too many. They may still be on disk.
+  /// The number of entries evicted from memory to stay within the limit on entries. They may still be on disk.
   public var evictionsByCount: Int
-  /// Entries that the second tier evicted for room.
+  /// The number of entries that the second tier evicted to make room.
   public var diskEvictions: Int
-  /// Entries whose time was up, in either tier.
+  /// The number of entries that expired, in either tier.
   public var expirations: Int
-  /// Values that no tier could hold; their callers got them.
+  /// The number of values that no tier could hold. Callers received them without storage.
   public var refused: Int
-  /// Values that could not be encoded: they are in memory only, or without a weigher nowhere.
+  /// The number of values that could not be encoded. They are in memory only, or without a weigher not stored at all.
   public var notEncodable: Int
-  /// Records that could not be decoded, and were removed.
+  /// The number of records that could not be decoded and were removed.
   public var notDecodable: Int
-  /// Records of an older version of the schema that were migrated, and written again.
+  /// The number of records of an older schema version that were migrated and written again.
   public var migrated: Int
-  /// Records of an older version of the schema that were removed, because nothing could be made of them.
+  /// The number of records of an older schema version that were removed because they could not be migrated.
   public var dropped: Int
-  /// Flights under way now.
+  /// The number of flights in progress.
   public var inProgressCount: Int
-  /// Callers that wait for them.
+  /// The number of callers that wait for these flights.
   public var waiterCount: Int
-  /// Callers that were cancelled while they waited.
+  /// The number of callers that were cancelled while they waited.
   public var cancellations: Int
-  /// What the cache holds in memory.
+  /// The memory that the cache uses.
   public var memory: MemoryStatistics
-  /// What the cache holds in the second tier, and what that has counted; nil where there is none.
+  /// The contents and the counts of the cache's second tier, or nil for a cache in memory only.
   public var disk: SecondTierStatistics?
 
-  /// Look-ups that a tier answered.
+  /// The number of lookups that a tier answered.
   public var hits: Int { memoryHits &+ diskHits }
 
-  /// Look-ups in all.
+  /// The number of all lookups.
   public var lookUps: Int { hits &+ misses }
 
-  /// The part of all look-ups that a tier answered, from 0 to 1; 0 before the first look-up.
+  /// The fraction of lookups that a tier answered, from 0 to 1. It is 0 before the first lookup.
   public var hitRatio: Double { lookUps == 0 ? 0 : Double(hits) / Double(lookUps) }
 }
 
 extension CacheStatistics {
-  /// The snapshot that these counts and gauges make.
+  /// Creates a snapshot from these counters and gauges.
   package init(
     counters: ShardCounters = ShardCounters(), inProgressCount: Int = 0, waiterCount: Int = 0, cancellations: Int = 0,
     memory: MemoryStatistics = MemoryStatistics(), disk: SecondTierStatistics? = nil
@@ -101,7 +103,7 @@ extension CacheStatistics {
 }
 
 extension CacheStatistics: CustomStringConvertible {
-  /// A table of two columns, one count a line.
+  /// A table of two columns, with one count on each line.
   public var description: String {
     var table = StatisticsTable()
     table.add("hit ratio", percent: hitRatio)

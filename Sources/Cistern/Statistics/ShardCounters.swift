@@ -1,55 +1,58 @@
-/// What one shard of a cache has counted. Guarded by that shard's lock; a snapshot is the sum over the shards, and what
-/// threads have counted without a lock: hits that shared their shard, and misses.
+/// The counters of one shard of a cache, guarded by the shard's lock.
+///
+/// A snapshot is the sum over all shards, plus the counts that threads make without the exclusive lock. These are
+/// misses, and hits that share the shard with other readers.
 @usableFromInline
 package struct ShardCounters: Sendable, Equatable {
-  /// Look-ups that memory answered.
+  /// The number of lookups that memory answered.
   @usableFromInline package var memoryHits = 0
-  /// Values that were stored: by a set, or by a flight that published.
+  /// The number of values that were stored, by a set or by a flight that published.
   @usableFromInline package var stores = 0
-  /// Look-ups that the second tier answered.
+  /// The number of lookups that the second tier answered.
   @usableFromInline package var diskHits = 0
-  /// Look-ups that neither answered: only those to be taken back, which a stale value answered after all.
+  /// The correction of the number of misses, which is counted without the lock. It is negative: one is subtracted for
+  /// each counted miss that a stale value answered after all.
   @usableFromInline package var misses = 0
-  /// Look-ups that memory answered with a value in grace.
+  /// The number of lookups that memory answered with an expired value in its grace.
   @usableFromInline package var staleHits = 0
-  /// Flights that began in the background, while their entry's value was returned.
+  /// The number of flights that began in the background, while callers received the cached value.
   @usableFromInline package var refreshes = 0
-  /// Entries of memory that invalidations by tag or prefix took out.
+  /// The number of entries that invalidations by tag or prefix removed from memory.
   @usableFromInline package var invalidations = 0
-  /// Callers that were answered without the result of their flight, because it took too long.
+  /// The number of callers whose flight took too long. They received an older value or an error.
   @usableFromInline package var timeouts = 0
-  /// Flights that began.
+  /// The number of flights that began.
   @usableFromInline package var flights = 0
-  /// Callers that waited for a flight that somebody else had begun.
+  /// The number of callers that joined the flight of another caller.
   @usableFromInline package var joins = 0
-  /// Flights whose fetch threw.
+  /// The number of flights whose fetch threw.
   @usableFromInline package var failures = 0
-  /// Removals that somebody asked for, of keys that were there.
+  /// The number of removals on request, of keys that were present.
   @usableFromInline package var removals = 0
-  /// Entries that the second tier evicted.
+  /// The number of entries that the second tier evicted.
   @usableFromInline package var diskEvictions = 0
-  /// Entries whose time was up, in either tier.
+  /// The number of entries that expired, in either tier.
   @usableFromInline package var expirations = 0
-  /// Values that no tier could hold.
+  /// The number of values that no tier could hold.
   @usableFromInline package var refused = 0
-  /// Values that could not be encoded, and are in memory only.
+  /// The number of values that could not be encoded.
   @usableFromInline package var notEncodable = 0
-  /// Records that could not be decoded, and were removed.
+  /// The number of records that could not be decoded and were removed.
   @usableFromInline package var notDecodable = 0
-  /// Records of an older version that were migrated.
+  /// The number of records of an older schema version that were migrated.
   @usableFromInline package var migrated = 0
-  /// Records of an older version that were removed, because nothing could be made of them.
+  /// The number of records of an older schema version that were removed because they could not be migrated.
   @usableFromInline package var dropped = 0
-  /// Entries that left memory because their cost was needed.
+  /// The number of entries evicted from memory to stay within the limit on cost.
   @usableFromInline package var evictionsByCost = 0
-  /// Entries that left memory because there were too many.
+  /// The number of entries evicted from memory to stay within the limit on entries.
   @usableFromInline package var evictionsByCount = 0
 
   /// Creates counters at zero.
   @usableFromInline
   package init() {}
 
-  /// Adds what another shard has counted. Counts wrap, which nobody lives to see.
+  /// Adds the counters of another shard. The additions wrap on overflow.
   package static func += (sum: inout ShardCounters, part: ShardCounters) {
     sum.memoryHits &+= part.memoryHits
     sum.diskHits &+= part.diskHits

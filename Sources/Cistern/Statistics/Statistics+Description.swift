@@ -1,5 +1,5 @@
 extension MemoryStatistics: CustomStringConvertible {
-  /// "1,200 of 10,000 entries, cost 52,000 of 1,000,000"; limits that are none are left out.
+  /// A text such as "1,200 of 10,000 entries, cost 52,000 of 1,000,000". It omits limits that are not set.
   public var description: String {
     let entries = StatisticsTable.grouped(entryCount) + (countLimit.map { " of \(StatisticsTable.limit($0))" } ?? "")
     let limit = costLimit == .max ? "" : " of \(StatisticsTable.limit(costLimit))"
@@ -9,7 +9,7 @@ extension MemoryStatistics: CustomStringConvertible {
 }
 
 extension SecondTierStatistics: CustomStringConvertible {
-  /// "active, 1,200 entries, 1.5 MiB of 16 MiB", and how many writes are staged if there are any.
+  /// A text such as "active, 1,200 entries, 1.5 MiB of 16 MiB", with the number of staged writes if it is not zero.
   public var description: String {
     let occupied = ByteCount.bytes(occupiedBytes)
     var parts = [
@@ -22,7 +22,7 @@ extension SecondTierStatistics: CustomStringConvertible {
 }
 
 extension SecondTierStatistics.Mode: CustomStringConvertible {
-  /// In plain words: "active", "read-only".
+  /// The mode in words, such as "active" or "read-only".
   public var description: String {
     switch self {
     case .active: "active"

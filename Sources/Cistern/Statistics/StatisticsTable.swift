@@ -1,4 +1,4 @@
-/// Names on the left, numbers on the right, each column as wide as its widest cell.
+/// A table with names on the left and numbers on the right. Each column is as wide as its widest cell.
 struct StatisticsTable: CustomStringConvertible {
   private var rows: [(name: String, value: String)] = []
 
@@ -43,10 +43,10 @@ struct StatisticsTable: CustomStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// A limit; one that no count can reach is none.
+  /// Returns the text of a limit. The highest integer means "none".
   static func limit(_ limit: Int) -> String { limit == .max ? "none" : grouped(limit) }
 
-  /// A count with its digits in threes: "1,234,567".
+  /// Returns a count with its digits in groups of three: "1,234,567".
   static func grouped(_ count: Int) -> String {
     let digits = Array(String(count.magnitude))
     let groups = stride(from: digits.count, to: 0, by: -3).map { end in String(digits[max(0, end - 3)..<end]) }

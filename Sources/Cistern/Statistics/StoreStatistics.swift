@@ -1,15 +1,15 @@
-/// What a store and its caches hold now, and have counted since they were opened.
+/// The present contents of a store and its caches, and their counts since they were opened.
 ///
-/// A snapshot: each cache's numbers were taken a moment after the other's.
+/// The numbers of the caches are read one after the other.
 public struct StoreStatistics: Sendable, Equatable {
-  /// What all caches together hold in memory. The limits are the store's.
+  /// The memory that all caches use together. The limits are those of the store.
   public var memory: MemoryStatistics
-  /// What the second tier holds and has counted, for all caches; nil where there is none.
+  /// The contents and the counts of the second tier for all caches, or nil for a store in memory only.
   public var disk: SecondTierStatistics?
-  /// The open caches, by name.
+  /// The statistics of the open caches, by name.
   public var caches: [String: CacheStatistics]
 
-  /// Creates statistics.
+  /// Creates statistics with these values.
   public init(
     memory: MemoryStatistics = MemoryStatistics(), disk: SecondTierStatistics? = nil,
     caches: [String: CacheStatistics] = [:]

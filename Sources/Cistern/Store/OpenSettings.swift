@@ -1,4 +1,4 @@
-/// The settings of an open store or cache by name, to tell in which of them another opening differs.
+/// The settings of an open store or cache, by name. They show how another opening differs.
 struct OpenSettings: Sendable {
   private struct Setting: Sendable {
     let name: String
@@ -12,17 +12,17 @@ struct OpenSettings: Sendable {
     settings.append(Setting(name: name, value: value))
   }
 
-  /// Adds a setting that may be nil, which reads "none".
+  /// Adds a setting that may be nil. Nil is shown as "none".
   mutating func add(_ name: String, _ value: (some Hashable & Sendable)?) {
     if let value { add(name, value) } else { add(name, "none") }
   }
 
-  /// Adds a closure. Closures cannot be compared: only their presence counts.
+  /// Adds a closure. Closures cannot be compared, so only their presence counts.
   mutating func add(_ name: String, isGiven: Bool) {
     add(name, isGiven ? "given" : "none")
   }
 
-  /// Adds an object by its identity, or another value by its description.
+  /// Adds an object by its identity, or a value by its description.
   mutating func add(_ name: String, instance: (any Sendable)?) {
     guard let instance else { return add(name, "none") }
     let isObject = type(of: instance) is AnyClass
@@ -33,7 +33,7 @@ struct OpenSettings: Sendable {
         object: isObject ? ObjectIdentifier(instance as AnyObject) : nil))
   }
 
-  /// The settings with other values in `other`, one phrase each: "diskLimit is 16 MiB, not 17 MiB".
+  /// Returns one phrase for each setting that differs in `other`, for example "diskLimit is 16 MiB, not 17 MiB".
   func differences(in other: OpenSettings) -> [String] {
     zip(settings, other.settings).compactMap { mine, theirs in
       guard AnyHashable(mine.value) != AnyHashable(theirs.value) else { return nil }
@@ -43,7 +43,7 @@ struct OpenSettings: Sendable {
     }
   }
 
-  /// The error for an opening that differs in these settings.
+  /// Returns the error for an opening with these differences.
   static func conflict(_ subject: String, _ differences: [String], location: String) -> CisternError {
     CisternError(
       .conflictingOpen,

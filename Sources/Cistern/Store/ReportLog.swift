@@ -1,18 +1,18 @@
 import Locking
 
-/// The newest reports of a store, and the handlers of all who have it open.
+/// The newest reports of a store, and the report handlers of all stores that share it.
 final class ReportLog: Sendable {
   private let reports = Guarded<[StoreReport]>([])
   private let handlers = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
 
   private static let capacity = 100
 
-  /// Creates a log; `number` tells the handler's owner from others.
+  /// Creates a log. The number identifies the store that owns the handler.
   init(handler: (@Sendable (StoreReport) -> Void)? = nil, number: Int = 0) {
     addHandler(handler, number)
   }
 
-  /// Keeps a report and calls the handlers, outside the locks.
+  /// Keeps a report, then calls the handlers outside the locks.
   func add(_ report: StoreReport) {
     reports.withLock { reports in
       if reports.count == Self.capacity { reports.removeFirst() }
@@ -28,11 +28,11 @@ final class ReportLog: Sendable {
   }
 
   func removeHandler(_ number: Int) {
-    // Released outside the lock: it is the user's.
+    // The handler belongs to the user, so it is released outside the lock.
     _ = handlers.withLock { $0.removeValue(forKey: number) }
   }
 
-  /// Removes all handlers, and returns them, to be released outside all locks.
+  /// Removes and returns all handlers. The caller must release them outside all locks.
   func takeHandlers() -> [Int: @Sendable (StoreReport) -> Void] {
     handlers.withLock { handlers in
       defer { handlers = [:] }

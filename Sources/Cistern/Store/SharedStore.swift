@@ -2,22 +2,22 @@ import Locking
 
 /// The state that all stores of one directory in this process share: memory, second tier, reports and caches.
 ///
-/// Stores and caches keep it alive; it keeps no cache alive. The second tier is closed with the last store that closes,
-/// or with the last reference.
+/// Stores and caches keep this object alive, but it keeps no cache alive. The second tier closes with the last store
+/// that is closed, or with the last reference.
 @usableFromInline
 final class SharedStore: Sendable {
   let budget: MemoryBudget
   let secondTier: (any SecondTier)?
-  /// The configuration of the first opening. Later ones agree with it, except for their report handlers.
+  /// The configuration of the first opening. Later openings have the same one, except for their report handlers.
   let configuration: Store.Configuration
   let reportLog: ReportLog
-  /// The directory, if other stores of this process can find it there.
+  /// The directory and its settings, or nil if other stores in this process cannot share this state.
   private let directory: (identity: DirectoryIdentity, settings: OpenSettings)?
   private let pressure: PressureResponse?
   private let state = Guarded(State())
 
   private struct State: Sendable {
-    /// The stores that were neither closed nor released.
+    /// The number of stores that were neither closed nor released.
     var openStores = 1
     var isClosed = false
     var caches: [String: OpenCache] = [:]
@@ -41,14 +41,14 @@ final class SharedStore: Sendable {
 
   // MARK: Openings
 
-  /// Takes part in what is open; false if it was closed since.
+  /// Adds an opening with these settings. Returns false if the shared state was closed in the meantime.
   ///
   /// Throws if the settings differ.
   func join(_ settings: OpenSettings, location: String) throws(CisternError) -> Bool {
     let differences = directory?.settings.differences(in: settings) ?? []
     let (isOpen, orphans) = state.withLock { state in
       guard !state.isClosed, differences.isEmpty else { return (!state.isClosed, [:]) }
-      // The handlers of released stores stay for their caches' sake until another store takes over.
+      // Handlers of released stores still serve their caches, until another store joins.
       let orphans = state.openStores == 0 ? reportLog.takeHandlers() : [:]
       state.openStores += 1
       return (true, orphans)
@@ -60,7 +60,8 @@ final class SharedStore: Sendable {
     return isOpen
   }
 
-  /// A store was released without being closed. The directory stays open for the sake of its caches.
+  /// Ends the part of a store that was released without a close. The directory stays open for the caches of the
+  /// store.
   func leave(_ number: Int) {
     let isLast = state.withLock { state in
       state.openStores -= 1
@@ -69,7 +70,7 @@ final class SharedStore: Sendable {
     if !isLast { reportLog.removeHandler(number) }
   }
 
-  /// Flushes, and ends one store's part. The last one closes the second tier.
+  /// Flushes, then ends the part of one store. The last store closes the second tier.
   func close(_ number: Int) async throws(CisternError) {
     guard let tier = secondTier as? DiskTier, directory != nil else {
       state.withLock { $0.isClosed = true }
@@ -86,7 +87,7 @@ final class SharedStore: Sendable {
       state.openStores -= 1
       guard state.openStores == 0 else { return false }
       state.isClosed = true
-      // In here: another store that opens from now on has its own memory, which must miss no write.
+      // Detach inside the lock. A store that opens from now on has separate memory, so no write may go around it.
       return tier.detach()
     }
     if isLast { await tier.release() } else { reportLog.removeHandler(number) }
@@ -95,7 +96,7 @@ final class SharedStore: Sendable {
 
   // MARK: Caches
 
-  /// The cache with this name, if any store has it open.
+  /// Returns the cache with this name if any store has it open.
   func cache(named name: String) -> (member: any StoreMember, settings: OpenSettings)? {
     state.withLock { state in
       guard let open = state.caches[name], let member = open.member else { return nil }
@@ -103,7 +104,7 @@ final class SharedStore: Sendable {
     }
   }
 
-  /// Enters a cache and calls `entered`, unless one with its name is there, which is returned instead.
+  /// Adds a cache and calls `entered`, unless a cache with this name is open. In both cases, returns the open cache.
   func enter(
     _ member: any StoreMember, named name: String, settings: OpenSettings, entered: () -> Void
   ) -> (member: any StoreMember, settings: OpenSettings) {
@@ -115,7 +116,7 @@ final class SharedStore: Sendable {
     }
   }
 
-  /// All caches that are open, by name.
+  /// All open caches by name.
   var caches: [String: any StoreMember] {
     state.withLock { $0.caches.compactMapValues(\.member) }
   }

@@ -5,10 +5,12 @@
 #endif
 
 extension Store {
-  /// Opens a cache of `Codable` values, stored as JSON; in all else as ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of `Codable` values, which are stored as JSON.
   ///
-  /// Types that have a better codec built in, as byte arrays, strings and numbers do, have that one in generic code, too,
-  /// which does not know them: the same type is always stored in the same way.
+  /// Byte arrays, `Data`, strings and numbers have more efficient built-in codecs. Generic code that does not know
+  /// these types uses the same codecs, so the format depends only on the type.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Value: Codable & Sendable>(
     _ name: String, of type: Value.Type = Value.self, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -18,8 +20,9 @@ extension Store {
       name, codec: .builtIn(), expiry: expiry, configuration: configuration, bind: { SecondTierBinding<Key>($0) })
   }
 
-  /// Opens a cache of byte arrays, stored as they are; in all else as
-  /// ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of byte arrays, which are stored unchanged.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: [UInt8].Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -28,7 +31,9 @@ extension Store {
     try cache(name, codec: BytesCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of strings, stored as UTF-8; in all else as ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of strings, which are stored as UTF-8.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: String.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -37,8 +42,9 @@ extension Store {
     try cache(name, codec: StringCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of integers of a fixed width, stored as their bytes; in all else as
-  /// ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of fixed-width integers, which are stored as their bytes.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Value: FixedWidthInteger & BitwiseCopyable & Codable & Sendable>(
     _ name: String, of type: Value.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -47,8 +53,9 @@ extension Store {
     try cache(name, codec: FixedWidthCodec<Value>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of floating-point numbers, stored as their bits; in all else as
-  /// ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of floating-point numbers, which are stored as their bits.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Value: FixedWidthFloatingPoint & Codable>(
     _ name: String, of type: Value.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -57,7 +64,9 @@ extension Store {
     try cache(name, codec: FloatingPointCodec<Value>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of `Data`, stored as it is; in all else as ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of `Data`, which is stored unchanged.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: Data.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,

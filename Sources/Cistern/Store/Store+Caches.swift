@@ -1,25 +1,24 @@
 import Locking
 
 extension Store {
-  /// Opens a cache whose values a codec of your choice turns into bytes.
+  /// Opens a cache that encodes its values with a codec of your choice.
   ///
   /// - Parameters:
-  ///   - name: the cache's name, between 1 and 128 bytes of UTF-8. What it stored before is there again. Equal strings are
-  ///     one name, also if their accents are composed in one and decomposed in the other.
-  ///   - codec: turns values into bytes and back.
-  ///   - keyType: the type of the keys.
-  ///   - expiry: the lifetime of values that are given none of their own.
-  ///   - configuration: what else is wanted.
+  ///   - name: The cache's name, between 1 and 128 bytes of UTF-8. The cache contains the records that were stored
+  ///     under this name earlier. Equal strings are the same name, even if only one of them uses decomposed accents.
+  ///   - codec: The codec that converts values to bytes and back.
+  ///   - keyType: The type of the keys.
+  ///   - expiry: The lifetime of values that are stored without an expiry.
+  ///   - configuration: Further options.
   ///
-  /// - Returns: the cache. A name that is open already, in any store of the directory, returns the same cache.
+  /// - Returns: The cache. If any store of the directory has the cache open, returns that instance.
   ///
-  /// Throws `CisternError` for a name or a limit that cannot be. Throws one with the code
-  /// ``CisternError/Code/conflictingOpen``, which names the difference, in two cases:
-  ///
-  /// - The cache is open with other types, another expiry or another configuration. Closures cannot be compared: only
-  ///   their presence counts, and those of the first opening stay in use.
-  /// - Its records were written by a codec with another ``Codec/formatIdentifier``. Open it with that codec, give the
-  ///   configuration's ``CacheConfiguration/schema`` a new version, or choose another name.
+  /// - Throws: `CisternError` if the name or a limit is invalid. The code is ``CisternError/Code/conflictingOpen`` in
+  ///   two cases, and the message states the difference:
+  ///   - The cache is open with other types, another expiry or another configuration. Closures cannot be compared:
+  ///     only their presence counts, and those of the first opening stay in use.
+  ///   - A codec with another ``Codec/formatIdentifier`` wrote the cache's records. Use that codec, give the
+  ///     configuration's ``CacheConfiguration/schema`` a new version, or choose another name.
   @inlinable
   public func cache<Key: CacheKey, ValueCoding: Codec>(
     _ name: String, codec: ValueCoding, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -35,7 +34,7 @@ extension Store {
     _ name: String, codec: ValueCodec<Value>, expiry: Expiry, configuration: CacheConfiguration<Value>,
     bind: (any SecondTierPartition) -> SecondTierBinding<Key>
   ) throws(CisternError) -> Cache<Key, Value> {
-    // Equal names are one cache, also on disk, which compares bytes.
+    // Equal strings must be one cache on disk as well, where names are compared as bytes.
     let name = name.normalizedForKey()
     let settings = configuration.settings(codec: codec.formatIdentifier, expiry: expiry)
     if let open = shared.cache(named: name) {
@@ -46,7 +45,7 @@ extension Store {
       throw CisternError(
         .storeClosed, "this store was closed; open another one", location: "opening cache \"\(name)\"")
     }
-    // The tier reports lost keys before there is a cache, and after it is gone.
+    // The tier can report record losses before the cache exists and after it is released.
     let receiver = DepartureReceiver<Key, Value>()
     let partition = try shared.secondTier?.partition(named: name) {
       receiver.cache.withLock { $0.cache }?.departed($0)
@@ -60,13 +59,13 @@ extension Store {
         budget: shared.budget, evictionPolicy: store.evictionPolicy, clock: store.clock,
         taskExecutor: store.taskExecutor, report: { [reportLog = shared.reportLog] in reportLog.add($0) },
         shardCount: store.shardCount, shared: shared))
-    // Two threads may have come this far.
+    // Two threads may reach this point. The first one enters its cache.
     let first = shared.enter(cache, named: name, settings: settings) { receiver.cache.withLock { $0.cache = cache } }
     return try keep(first.member, settings: first.settings, named: name, ifLike: settings)
   }
 
-  /// The open cache with this name, which this store keeps alive from now on. Throws if it is not like the one that is
-  /// asked for.
+  /// Returns the open cache with this name, which this store keeps alive from now on. Throws if its types or settings
+  /// differ.
   private func keep<Key, Value>(
     _ member: any StoreMember, settings: OpenSettings, named name: String, ifLike wanted: OpenSettings
   ) throws(CisternError) -> Cache<Key, Value> {
@@ -84,7 +83,7 @@ extension Store {
     return cache
   }
 
-  /// How many bytes of UTF-8 the name of a cache may have.
+  /// The allowed lengths of a cache name, in bytes of UTF-8.
   package static let cacheNameLengths = 1...128
 
   private static func check<Value>(_ name: String, _ configuration: CacheConfiguration<Value>) throws(CisternError) {
@@ -99,7 +98,7 @@ extension Store {
   }
 }
 
-/// Where departures of a partition go: to its cache, while there is one.
+/// Passes record losses of a partition to its cache while the cache exists.
 private final class DepartureReceiver<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   struct Reference: Sendable {
     weak var cache: Cache<Key, Value>?

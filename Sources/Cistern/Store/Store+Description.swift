@@ -1,5 +1,5 @@
 extension Store: CustomStringConvertible {
-  /// The store's caches, and what it holds. Takes each cache's locks in turn.
+  /// The store's caches and their contents. Takes the locks of the caches one after the other.
   public var description: String {
     let statistics = statistics
     let names = statistics.caches.keys.sorted().map { "\"\($0)\"" }

@@ -1,22 +1,26 @@
 extension Store {
-  /// Opens the store in a directory, which is created if it is missing, with its missing parents.
+  /// Opens the store in a directory. A missing directory and its missing parents are created.
   ///
-  /// What is on disk never makes it fail: a file that is damaged, foreign, or of a newer format is set aside, renamed
-  /// and reported, and an empty one begun. Takes the same time for a million entries as for none, as long as the file is as
-  /// the store left it; one that was copied, changed, or being written to by a process that was killed, is read through once
-  /// before it is used.
+  /// Bad data on disk never causes an error. A file that is damaged, foreign or in a newer format is renamed and
+  /// reported, and the store begins an empty file.
   ///
-  /// Stores of one directory in a process share everything: see ``Store``. Throws `CisternError` with the code
-  /// ``CisternError/Code/conflictingOpen`` if the directory is open with other settings.
+  /// The time to open does not depend on the number of entries if the file is as a store left it. Otherwise, the
+  /// store first reads the whole file once. This is necessary if the file was copied or changed, or if a process was
+  /// killed while it wrote.
   ///
-  /// Throws `CisternError` for what has to be mended: a limit that cannot be, a directory that is a file or not ours to
-  /// write, a disk without room for an empty store.
+  /// The stores of one directory in a process share everything; see ``Store``.
   ///
   /// - Parameters:
-  ///   - directory: the path of a directory that holds nothing else.
-  ///   - memoryLimit: the highest total cost of the values in memory, over all caches.
-  ///   - diskLimit: the highest size of the store's file.
-  ///   - configuration: what else is wanted.
+  ///   - directory: The path of a directory that contains nothing else.
+  ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
+  ///   - diskLimit: The highest size of the store's file.
+  ///   - configuration: Further options.
+  ///
+  /// - Throws: `CisternError` in these cases:
+  ///   - The directory is open with other settings. The code is ``CisternError/Code/conflictingOpen``.
+  ///   - A limit is invalid.
+  ///   - The path leads to a file, or the process may not write to the directory.
+  ///   - The disk has no room for an empty store.
   public convenience init(
     directory: String, memoryLimit: ByteCount, diskLimit: ByteCount, configuration: Configuration = Configuration()
   ) throws(CisternError) {
@@ -39,9 +43,9 @@ extension Store {
     self.init(sharing: shared, number: number)
   }
 
-  /// Creates the directory if it is missing.
+  /// Returns the identity of the directory. Creates the directory if it is missing.
   private static func identity(of directory: String, isReadOnly: Bool) throws(CisternError) -> DirectoryIdentity {
-    // What else may be wrong with a directory that is there is found when it is opened.
+    // The opening finds other problems with an existing directory.
     if !directory.utf8.contains(0), let identity = DirectoryIdentity(ifPresent: directory) { return identity }
     try DiskDirectory.prepare(directory, isReadOnly: isReadOnly)
     return try DirectoryIdentity(of: directory)
@@ -49,7 +53,7 @@ extension Store {
 }
 
 extension Store.Configuration {
-  /// The settings in which all stores of a directory must agree.
+  /// The settings that must be equal in all stores of a directory.
   fileprivate func settings(memoryLimit: ByteCount, disk: DiskOptions) -> OpenSettings {
     var settings = disk.settings
     settings.add("memoryLimit", memoryLimit)

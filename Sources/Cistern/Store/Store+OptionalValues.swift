@@ -4,11 +4,14 @@
   public import Foundation
 #endif
 
-// Caches of values that may be absent. Nil is stored without bytes; all else as a cache of what is wrapped would store it.
+// Caches of optional values. Nil is stored without bytes. Other values are stored like those of a cache of the
+// wrapped type.
 
 extension Store {
-  /// Opens a cache of values that may be absent, for which a codec of what they wrap does: nil is a value, with a lifetime
-  /// of its own (``CacheConfiguration/absenceExpiry``). In all else as ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional values, with a codec for the wrapped values.
+  ///
+  /// Nil is a value with a separate lifetime, ``CacheConfiguration/absenceExpiry``. The parameters, the result and
+  /// the errors are otherwise those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, ValueCoding: Codec>(
     _ name: String, of type: ValueCoding.Value?.Type, codec: ValueCoding, keyedBy keyType: Key.Type = Key.self,
@@ -19,8 +22,9 @@ extension Store {
       bind: { SecondTierBinding<Key>($0) })
   }
 
-  /// Opens a cache of `Codable` values that may be absent, stored as JSON; in all else as
-  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional `Codable` values, which are stored as JSON.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: Codable & Sendable>(
     _ name: String, of type: Wrapped?.Type = Wrapped?.self, keyedBy keyType: Key.Type = Key.self,
@@ -31,8 +35,9 @@ extension Store {
       bind: { SecondTierBinding<Key>($0) })
   }
 
-  /// Opens a cache of byte arrays that may be absent; in all else as
-  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional byte arrays.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: [UInt8]?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -41,7 +46,9 @@ extension Store {
     try cache(name, of: type, codec: BytesCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of strings that may be absent; in all else as ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional strings.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: String?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -50,8 +57,9 @@ extension Store {
     try cache(name, of: type, codec: StringCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of integers of a fixed width that may be absent; in all else as
-  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional fixed-width integers.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: FixedWidthInteger & BitwiseCopyable & Codable & Sendable>(
     _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -61,8 +69,9 @@ extension Store {
       name, of: type, codec: FixedWidthCodec<Wrapped>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
-  /// Opens a cache of floating-point numbers that may be absent; in all else as
-  /// ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional floating-point numbers.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: FixedWidthFloatingPoint & Codable>(
     _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -73,7 +82,9 @@ extension Store {
       configuration: configuration)
   }
 
-  /// Opens a cache of `Data` that may be absent; in all else as ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// Opens a cache of optional `Data`.
+  ///
+  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: Data?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,

@@ -1,61 +1,74 @@
 import Locking
 import Synchronization
 
-/// Where caches live: a limit on memory that they share, and a directory on disk.
+/// A group of caches that share a memory limit and a second tier, which is usually a directory on disk.
 ///
 /// ```swift
 /// let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
 /// let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
 /// ```
 ///
-/// All stores of one directory in a process are one: they share memory, disk, reports and caches, by whatever path the
-/// directory is reached. They must be opened with the same limits and the same ``Configuration``, except for
-/// ``Configuration/reportHandler``: another setting throws `CisternError` with the code
-/// ``CisternError/Code/conflictingOpen``, which names the setting. The directory is closed when the last of these stores
-/// is closed, or with the last reference to them and to their caches. A store that was released without
-/// ``close()`` does not keep the directory open when another one closes it.
+/// All stores of one directory in a process share memory, disk, reports and caches, even if they use different paths.
+/// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler``.
+/// Otherwise, the opening throws `CisternError` with the code ``CisternError/Code/conflictingOpen``, and the message
+/// names the setting.
 ///
-/// Several processes may share a directory; each has its own memory, and sees the writes of the others to keys that it
-/// does not hold itself. A store may be used from any thread.
+/// The directory closes when the last of these stores is closed, or with the last reference to them and to their
+/// caches. A store that was released without ``close()`` does not keep the directory open when another store closes
+/// it.
 ///
-/// When the process calls `exit`, or returns from `main`, the staged writes of its stores are committed first. The exit takes at
-/// most one second longer. A crash, a signal or `_exit` loses the writes that are not committed; see <doc:DurabilityGuarantees>.
+/// Several processes may share a directory. Each has its own memory. A process sees the writes of the others only for
+/// keys that it does not hold in memory.
+///
+/// A store may be used from any thread.
+///
+/// When the process calls `exit` or returns from `main`, the staged writes of its stores are committed first. This
+/// delays the exit by at most one second. A crash, a signal or `_exit` loses the writes that are not committed; see
+/// <doc:DurabilityGuarantees>.
 ///
 /// A directory that is open for writing takes one thread and five file descriptors; see <doc:Limits>.
 public final class Store: Sendable {
-  /// What a store does otherwise than by default.
+  /// The options of a store.
   public struct Configuration: Sendable {
-    /// What a committed write survives.
+    /// The failures that a committed write survives.
     public var durability = Durability.powerCut
     /// The longest time that a staged write waits for its commit.
     public var commitInterval = Duration.milliseconds(5)
-    /// Whether the store is only read: what is set stays in memory. The directory must exist. A file that was copied there is
-    /// read through at each opening, since it cannot be noted that it is sound.
+    /// Whether the store never writes to disk. New values stay in memory, and the directory must exist.
+    ///
+    /// A file that was copied to the directory is checked at every opening, because a read-only store cannot record
+    /// the result.
     public var isReadOnly = false
-    /// Which entries of memory make room for others.
+    /// The order in which memory evicts entries.
     public var evictionPolicy = EvictionPolicyKind.leastHitDensity
-    /// The time that lifetimes go by.
+    /// The clock that measures lifetimes.
     public var clock: any CacheClock = SystemClock()
-    /// Where fetches and observers' handlers run; nil for the global pool, and for threads of the library's own on which
-    /// handlers may block.
+    /// The executor of fetches and observers' handlers.
+    ///
+    /// If the executor is nil, fetches run on the global pool. Handlers run on threads of the library, where they may
+    /// block.
     public var taskExecutor: (any TaskExecutor)?
-    /// Whether memory is given back when the kernel says that it runs short, where it does (Linux, with pressure stall
-    /// information). ``Store/trimMemory(to:)`` is there in any case.
+    /// Whether the store evicts from memory when the kernel reports a shortage. This requires Linux with pressure
+    /// stall information.
+    ///
+    /// ``Store/trimMemory(to:)`` is available on all systems.
     public var respondsToMemoryPressure = true
-    /// Told of what went wrong and was dealt with, in addition to ``Store/reports``; on whatever thread found it,
-    /// outside all locks. It must be quick.
+    /// A closure that receives each new report, in addition to ``Store/reports``.
+    ///
+    /// It is called outside all locks, on the thread that found the problem. It must return quickly.
     public var reportHandler: (@Sendable (StoreReport) -> Void)?
 
-    /// The number of shards of each cache; nil for what suits its limits and the machine. One shard is one order of
-    /// eviction over all entries, for measurements.
+    /// The number of shards of each cache, or nil for a number that suits the limits and the machine.
+    ///
+    /// Measurements use one shard, which gives one eviction order for all entries.
     package var shardCount: Int?
 
-    /// The defaults.
+    /// Creates a configuration with the default options.
     public init() {}
   }
 
   let shared: SharedStore
-  /// Tells the store's report handler from those of other stores of the directory.
+  /// The number that identifies the store's report handler among those of the directory.
   private let number: Int
   private let closed = Atomic<Bool>(false)
   /// The caches that were opened through this store, which keeps them alive.
@@ -65,9 +78,13 @@ public final class Store: Sendable {
 
   static func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
 
-  /// Opens a store over a second tier of your own, or over none.
+  /// Opens a store over your own second tier, or over none.
   ///
-  /// Throws `CisternError` for a limit that cannot be.
+  /// - Parameters:
+  ///   - secondTier: The second tier, or nil for a store in memory only.
+  ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
+  ///   - configuration: Further options.
+  /// - Throws: `CisternError` if the limit is invalid.
   public convenience init(
     secondTier: (any SecondTier)?, memoryLimit: ByteCount, configuration: Configuration = Configuration()
   ) throws(CisternError) {
@@ -79,7 +96,12 @@ public final class Store: Sendable {
       number: number)
   }
 
-  /// Opens a store that is in memory only. Throws `CisternError` for a limit that cannot be.
+  /// Opens a store that is in memory only.
+  ///
+  /// - Parameters:
+  ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
+  ///   - configuration: Further options.
+  /// - Throws: `CisternError` if the limit is invalid.
   public static func inMemory(
     memoryLimit: ByteCount, configuration: Configuration = Configuration()
   ) throws(CisternError) -> Store {
@@ -97,12 +119,12 @@ public final class Store: Sendable {
 
   var budget: MemoryBudget { shared.budget }
 
-  /// Whether this store was closed; others of its directory may be open.
+  /// Whether this store was closed. Other stores of its directory may still be open.
   var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// Keeps a cache alive for as long as this store is there.
+  /// Keeps a cache alive as long as this store exists.
   func hold(_ member: any StoreMember, named name: String) {
-    // An older one of the name is released outside the lock.
+    // A former cache with the name is released outside the lock.
     _ = held.withLock { $0.updateValue(member, forKey: name) }
   }
 
@@ -118,9 +140,10 @@ public final class Store: Sendable {
 // MARK: The store as a whole
 
 extension Store {
-  /// Returns when everything that was written before the call is on disk, and durable as far as
-  /// ``Configuration/durability`` promises. Throws `CisternError` when the disk fails, and once where it has failed since the
-  /// last flush and works again: what was written meanwhile is in memory only.
+  /// Waits until all earlier writes are on disk with the configured ``Configuration/durability``.
+  ///
+  /// - Throws: `CisternError` if the disk fails. Also throws once if the disk failed after the last flush and works
+  ///   again, because the writes made during the failure are in memory only.
   public nonisolated(nonsending) func flush() async throws(CisternError) {
     if isClosed, shared.secondTier != nil {
       throw CisternError(.storeClosed, "this store was closed; open another one", location: "flushing a store")
@@ -128,22 +151,28 @@ extension Store {
     try await shared.secondTier?.flush()
   }
 
-  /// Flushes, and releases the directory. Caches work on, in memory only, unless another store has the directory open:
-  /// then it stays open for all. Throws `CisternError` when the disk fails; the store is closed in any case.
+  /// Flushes and releases the directory. The store is closed even if this throws.
+  ///
+  /// The caches continue in memory only. If another store has the directory open, it stays open for all of them.
+  ///
+  /// - Throws: `CisternError` if the disk fails.
   public nonisolated(nonsending) func close() async throws(CisternError) {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     try await shared.close(number)
   }
 
-  /// Evicts from memory, over all caches, until no more than this total cost is left. What is on disk stays.
+  /// Evicts entries from the memory of all caches until their total cost is at most `limit`. Records on disk stay.
+  ///
+  /// - Parameter limit: The highest cost to keep.
   public func trimMemory(to limit: ByteCount) {
     shared.budget.trim(toCost: limit.bytes)
   }
 
-  /// The newest events that were dealt with, oldest first: a hundred at most. All stores of the directory share them.
+  /// The newest reports, oldest first, with at most 100 elements. All stores of the directory share them.
   public var reports: [StoreReport] { shared.reportLog.newest }
 
-  /// The counts of all caches of the directory, and what the store holds. Takes each cache's locks in turn.
+  /// The counts of all caches of the directory and the contents of the store. Takes the locks of the caches one after
+  /// the other.
   public var statistics: StoreStatistics {
     let (budget, members) = (shared.budget, shared.caches)
     return StoreStatistics(
@@ -152,10 +181,10 @@ extension Store {
   }
 }
 
-/// A cache, as its store sees it.
+/// A cache from its store's point of view.
 package protocol StoreMember: AnyObject, Sendable {
-  /// What it has counted.
+  /// The counts and the contents of the cache.
   var statistics: CacheStatistics { get }
-  /// Whole-cache check: empty when sound.
+  /// Checks the whole cache. Returns the violated invariants, which is empty for a sound cache.
   func checkInvariants() -> [String]
 }

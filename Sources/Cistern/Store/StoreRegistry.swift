@@ -1,30 +1,31 @@
-/// The directories that the stores of this process have open, each with the state that those stores share.
+/// The directories that the stores of this process have open, each with its shared state.
 final class StoreRegistry: Sendable {
   static let shared = StoreRegistry()
 
   private struct Place: Sendable {
-    /// Nil while a thread opens the directory: others wait.
+    /// The shared state, or nil while a thread opens the directory. Other threads wait.
     var store: Reference?
-    /// The process that opened it, by its forks: the locks of another one may never open again.
+    /// The fork count of the process that opened the directory. After a fork, the child must not wait for locks of
+    /// its parent.
     let forkCount: Int
   }
 
   private struct Reference: Sendable {
     weak var store: SharedStore?
-    /// Tells the store from a later one, also while it is being deinitialized.
+    /// The identity of the shared state. It differs from that of a later state, even during deinitialization.
     let identity: ObjectIdentifier
   }
 
   private let places = Monitor<[DirectoryIdentity: Place]>([:])
 
-  /// The shared state of the directory: the one that is open, which must have these settings, or a new one.
+  /// Returns the shared state of the directory: the open one, which must have these settings, or a new one.
   func open(
     _ identity: DirectoryIdentity, settings: OpenSettings, location: String,
     make: () throws(CisternError) -> SharedStore
   ) throws(CisternError) -> (store: SharedStore, isNew: Bool) {
     let forkCount = ForkCount.present
     while true {
-      // The reference leaves the lock, in case it is the last one.
+      // The reference is returned from the lock, because releasing the last one inside it would deadlock.
       let found = places.wait { places -> SharedStore?? in
         if let place = places[identity], place.forkCount == forkCount {
           guard let reference = place.store else { return nil }
@@ -48,7 +49,7 @@ final class StoreRegistry: Sendable {
     }
   }
 
-  /// The store is closed or gone. Another one of the same directory stays.
+  /// Removes the shared state of a directory after it was closed or released. A newer state of the directory stays.
   func forget(_ store: ObjectIdentifier, at identity: DirectoryIdentity) {
     places.change { places in
       if places[identity]?.store?.identity == store { places[identity] = nil }

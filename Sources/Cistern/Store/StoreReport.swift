@@ -1,48 +1,55 @@
-/// Something that went wrong and was dealt with: nothing was thrown, and whoever runs the program should know.
+/// A problem that the store handled without throwing, but that the person who runs the program should know.
 public struct StoreReport: Sendable {
-  /// The kind of event, for code to switch on.
+  /// The kind of problem, for code to switch on.
   public enum Code: Sendable, Hashable {
-    /// What was on disk could not be trusted; it was renamed, and an empty store begun.
+    /// Data on disk could not be trusted. The store renamed it and began an empty file.
     case setAside
-    /// The store's directory, or a file in it, was removed, emptied or replaced by another program. The store goes on with
-    /// the files that are there now.
+    /// Another program removed, emptied or replaced the store's directory or a file in it. The store continues with
+    /// the files that exist now.
     case filesReplaced
-    /// The data file is older than the store left it. Values that were removed or replaced since may be back.
+    /// The data file is older than the state that the store left. Values that were removed or replaced since may be
+    /// back.
     case rolledBack
-    /// The disk failed; the store goes on in memory only.
+    /// The disk failed. The store continues in memory only.
     case degraded
     /// The disk works again.
     case recovered
-    /// A record failed its checksum; it was removed.
+    /// A record failed its checksum and was removed.
     case damagedRecord
-    /// A value could not be encoded: it is in memory only, or if the cache has no weigher, nowhere.
+    /// A value could not be encoded. It is in memory only, or if the cache has no weigher, not stored at all.
     case notEncodable
-    /// An arriving value could not be merged with the one that is cached. That one stays, but for a merge that throws
-    /// ``UnusableCachedValue``: then the arriving one replaces it.
+    /// A new value could not be merged with the cached one. The cached value stays, unless the merge throws
+    /// ``UnusableCachedValue``. In that case, the new value replaces it.
     case notMerged
-    /// A record could not be decoded; it was removed.
+    /// A record could not be decoded and was removed.
     case notDecodable
-    /// A record of an older version of the schema could not be migrated; it was removed.
+    /// A record of an older schema version could not be migrated and was removed.
     case notMigrated
-    /// A write was refused, because the tier can never hold it.
+    /// The tier refused a write, because it can never hold the value.
     case refused
-    /// A fetch of a newer value failed while callers got the older one. A cache reports one such failure in ten seconds at
-    /// most, and says how many others there were.
+    /// A fetch of a newer value failed while callers received the older one. A cache reports at most one such failure
+    /// in ten seconds, with the number of the others.
     case refreshFailed
-    /// A reader held its snapshot so long that the disk's space could not be reused.
+    /// A reader kept its snapshot so long that disk space could not be reused.
     case longReader
   }
 
-  /// The kind of event.
+  /// The kind of problem.
   public let code: Code
-  /// What happened, and what to do: a sentence for a person.
+  /// A sentence for people, which states the problem and its remedy.
   public let message: String
-  /// The path, cache or key that it concerns.
+  /// The path, cache or key that the report concerns.
   public let location: String
-  /// The error beneath, if there was one.
+  /// The underlying error, if any.
   public let cause: (any Error)?
 
-  /// Creates a report; a user's own second tier makes these too.
+  /// Creates a report. Custom second tiers create reports, too.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of problem.
+  ///   - message: A sentence that states the problem and its remedy.
+  ///   - location: The path, cache or key that the report concerns.
+  ///   - cause: The underlying error.
   public init(_ code: Code, _ message: String, location: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
@@ -52,7 +59,7 @@ public struct StoreReport: Sendable {
 }
 
 extension StoreReport: CustomStringConvertible {
-  /// The kind of event, the message, the path, cache or key, and the cause, on one line.
+  /// The kind of problem, the message, the location and the cause, on one line.
   public var description: String {
     let head = "\(code): \(message) (\(location))"
     return cause.map { "\(head): \($0)" } ?? head

@@ -3,17 +3,17 @@
 #endif
 import Locking
 
-/// The threads on which observers' handlers run, shared by all caches of the process: a handler may block, and a thread of the
-/// cooperative pool must not. Started when they are needed, up to a bound; ended once they have been idle for a while.
+/// The threads that run observers' handlers, shared by all caches of the process. Handlers may block, and a thread
+/// of the cooperative pool must not. Threads start on demand up to a limit, and end after an idle time.
 final class HandlerThreads: Sendable {
   static let shared = HandlerThreads(limit: MemorySizing.handlerThreadLimit)
 
-  /// Runs a part of the work; whether more is left.
+  /// A closure that performs a part of a job. Returns whether more work remains.
   typealias Job = @Sendable () -> Bool
 
   private struct State {
     var schedule: ThreadSchedule<Job>
-    /// The threads, by number.
+    /// The wake-up flags of the threads, by thread number.
     var threads: [Int: Monitor<Bool>] = [:]
   }
 
@@ -28,7 +28,7 @@ final class HandlerThreads: Sendable {
   /// The number of threads.
   var count: Int { state.withLock { $0.schedule.count } }
 
-  /// Runs `job` soon, again and again until no work is left, in turn with others.
+  /// Schedules a job. The threads call `job` until it returns false, and run other jobs between its calls.
   func run(_ job: @escaping Job) {
     answer(state.withLock { $0.schedule.add(job) })
   }
@@ -50,7 +50,7 @@ final class HandlerThreads: Sendable {
     }
   }
 
-  /// The system has no more threads: the jobs run in tasks.
+  /// Runs the waiting jobs in tasks, because the system cannot create another thread.
   private func runElsewhere(_ number: Int) {
     let jobs = state.withLock { state in
       state.threads[number] = nil
@@ -68,13 +68,13 @@ final class HandlerThreads: Sendable {
     while true {
       runJobs(as: number)
       if !wait(for: isWoken), retire(number) { return }
-      // One that cannot retire has been summoned, and is about to be woken.
+      // A thread that cannot retire was already selected, so its wake-up follows.
       isWoken.wait { $0 ? () : nil }
       isWoken.withLock { $0 = false }
     }
   }
 
-  /// Runs jobs until none waits, on a thread that was started or woken.
+  /// Runs jobs on a started or woken thread until no job waits.
   private func runJobs(as number: Int) {
     var hasCome = true
     var unfinished: Job?
@@ -95,7 +95,7 @@ final class HandlerThreads: Sendable {
     }
   }
 
-  /// Waits until the thread is woken, for as long as it may be idle; whether it was.
+  /// Waits until the thread is woken or its idle time has passed. Returns whether it was woken.
   private func wait(for isWoken: Monitor<Bool>) -> Bool {
     let deadline = monotonicNanoseconds() + idleNanoseconds
     return isWoken.wait(orUntil: { isWoken in

@@ -4,12 +4,14 @@
   import Darwin
 #endif
 
-/// State under a lock, and a place to wait for it to change: for threads, which a task's continuation cannot wake.
+/// State guarded by a lock, with a condition variable to wait for changes. It serves threads that are not tasks,
+/// which a continuation cannot resume.
 ///
-/// Sendable: the state is only reached with the lock held.
+/// Sendable because the state is accessed only with the lock held, and the two pointers never change.
 @safe
 final class Monitor<State>: @unchecked Sendable {
-  // Allocated once, so that neither moves; freed with the monitor, when nobody can wait any more.
+  // Allocated separately, because the address of neither may change. Freed in `deinit`, when no thread can wait any
+  // more.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
   // Guarded by `mutex`.
@@ -27,7 +29,7 @@ final class Monitor<State>: @unchecked Sendable {
     #else
       var attributes = pthread_condattr_t()
       unsafe pthread_condattr_init(&attributes)
-      // Deadlines are on the clock that never goes back.
+      // Deadlines refer to the clock that never goes back.
       unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
       unsafe pthread_cond_init(changed, &attributes)
       unsafe pthread_condattr_destroy(&attributes)
@@ -41,14 +43,14 @@ final class Monitor<State>: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
-  /// Runs `body` with the lock held; wakes nobody.
+  /// Runs `body` with the lock held. Wakes no waiter.
   func withLock<Result>(_ body: (inout State) -> Result) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return body(&state)
   }
 
-  /// Runs `body` with the lock held, then wakes all who wait.
+  /// Runs `body` with the lock held, then wakes all waiters.
   func change<Result>(_ body: (inout State) -> Result) -> Result {
     unsafe pthread_mutex_lock(mutex)
     let result = body(&state)
@@ -57,7 +59,8 @@ final class Monitor<State>: @unchecked Sendable {
     return result
   }
 
-  /// As ``change(_:)``, if the lock is free before the deadline, in nanoseconds of the monotonic clock; else nil.
+  /// Runs `body` as ``change(_:)`` does, or returns nil if the lock is not free before the deadline. The deadline
+  /// is in nanoseconds of the monotonic clock.
   func change<Result>(until deadline: UInt64, _ body: (inout State) -> Result) -> Result? {
     while unsafe pthread_mutex_trylock(mutex) != 0 {
       if monotonicNanoseconds() >= deadline { return nil }
@@ -69,7 +72,8 @@ final class Monitor<State>: @unchecked Sendable {
     return result
   }
 
-  /// Blocks the thread until `body`, run with the lock held after every change, answers something.
+  /// Blocks the thread until `body` returns a value. `body` runs with the lock held, at first and after each
+  /// change.
   func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -79,7 +83,8 @@ final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// As ``wait(_:)``; `body` also says when, in nanoseconds of the monotonic clock, it wants to be asked again.
+  /// Blocks the thread as ``wait(_:)`` does. `body` can also return a deadline in nanoseconds of the monotonic
+  /// clock, at which it is called again.
   func wait<Result>(orUntil body: (inout State) -> Waiting<Result>) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -105,13 +110,13 @@ final class Monitor<State>: @unchecked Sendable {
   }
 }
 
-/// What someone who waits on a monitor found.
+/// The result of an evaluation of a monitor's state by a waiter.
 enum Waiting<Result> {
   case done(Result)
   case waiting(until: UInt64?)
 }
 
-/// Nanoseconds on the clock that never goes back.
+/// Returns the nanoseconds of a clock that never goes back.
 func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -4,12 +4,12 @@
   import Darwin
 #endif
 
-/// A thread of the system's own, for what a task cannot do: LMDB's write transactions must end where they began, and
-/// nothing of the cooperative pool may wait for a disk.
+/// A thread of the operating system, for work that a task cannot do. A write transaction of LMDB must end on the
+/// thread that began it. A thread of the cooperative pool must not wait for a disk.
 enum SystemThread {
-  /// Starts a detached thread that runs `body` once. Throws the system's status where there can be no more threads.
+  /// Starts a detached thread that runs `body` once. Throws the system's status if no thread can be created.
   static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-    // Released by the thread, or below where there is none.
+    // The thread releases the box. If no thread was created, the code below does.
     let box = unsafe Unmanaged.passRetained(ThreadBody(body))
     #if canImport(Darwin)
       var thread: pthread_t?
@@ -36,12 +36,12 @@ private final class ThreadBody: Sendable {
 }
 
 private func runThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  // Retained by `start` for this one use.
+  // `start` retained the object for exactly this call.
   unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
   return nil
 }
 
-/// A call of the system's that failed.
+/// The failure of a system call.
 package struct SystemError: Error, CustomStringConvertible {
   package let status: Int32
   package let operation: String

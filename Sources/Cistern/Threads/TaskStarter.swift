@@ -1,7 +1,7 @@
-/// Starts tasks for callers that cannot wait for that, from a thread of its own, which mostly sleeps.
+/// A dedicated thread that starts tasks on behalf of callers. It sleeps most of the time.
 ///
-/// To start a task where the pool's threads sleep takes longer of who starts it than to wake this thread, because the pool
-/// has to choose one, too. One for the process, which the first that needs it brings up.
+/// If the threads of the cooperative pool sleep, starting a task takes longer than waking this thread, because the
+/// pool must also select a thread. The process has one starter, and its first use starts the thread.
 @usableFromInline
 final class TaskStarter: Sendable {
   static let shared = TaskStarter()
@@ -10,7 +10,7 @@ final class TaskStarter: Sendable {
     var waiting: [@Sendable () async -> Void] = []
     var hasThread = false
 
-    /// What waits to be started; nil for nothing.
+    /// Removes and returns the waiting closures; nil if none waits.
     mutating func takeAll() -> [@Sendable () async -> Void]? {
       guard !waiting.isEmpty else { return nil }
       defer { waiting = [] }
@@ -20,10 +20,13 @@ final class TaskStarter: Sendable {
 
   private let state = Monitor(State())
 
-  /// Runs `body` soon, in a task without the caller's task-local values; for what nobody waits for.
+  /// Starts a task for work that no caller waits for. The task has no task-local values of the caller.
   ///
-  /// - Parameter taskExecutor: where it runs; nil for the global pool. An executor of the user's gets it from the caller, so
-  ///   that a seeded one is the only source of chance.
+  /// - Parameters:
+  ///   - taskExecutor: The executor of the task; nil for the global pool. With an executor, the caller starts the
+  ///     task itself,
+  ///     so that a seeded executor is the only source of nondeterminism.
+  ///   - body: The work.
   @usableFromInline
   static func start(on taskExecutor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Void) {
     if let taskExecutor {
@@ -45,7 +48,8 @@ final class TaskStarter: Sendable {
         while true { startTasks(state.wait { $0.takeAll() }) }
       }
     } catch {
-      // No more threads can be had: the next caller tries again, and this one does it itself.
+      // The system cannot create another thread. This caller starts the tasks itself, and the next caller tries
+      // again.
       startTasks(
         state.withLock { state in
           state.hasThread = false

@@ -1,10 +1,10 @@
-/// Which thread of a pool runs which job: pure, its owner has the lock.
+/// The assignment of jobs to the threads of a pool. A pure data structure, guarded by its owner's lock.
 ///
-/// A thread is woken or started for the first job that waits, and each thread that takes a job does the same for the next one
-/// before it runs its own. So a caller that adds many jobs pays for one thread, jobs that are short need few threads, and a job
-/// that blocks holds up no other while there are fewer threads than the limit.
+/// The first waiting job wakes or starts a thread. Each thread that takes a job does the same for the next job
+/// before it runs its own. A caller that adds many jobs therefore wakes only one thread, and short jobs need few
+/// threads. A job that blocks delays no other job while the number of threads is below the limit.
 struct ThreadSchedule<Job> {
-  /// The owner's next action, outside its lock.
+  /// The owner's next action, to be performed outside its lock.
   enum Summons: Equatable {
     case nothing
     /// Wake the idle thread with this number.
@@ -15,32 +15,32 @@ struct ThreadSchedule<Job> {
 
   private let limit: Int
   private var waiting: [Job] = []
-  /// The place of the oldest job that waits.
+  /// The index of the oldest waiting job.
   private var head = 0
-  /// The threads without a job. The newest is the first to be woken.
+  /// The threads without a job. The newest is woken first.
   private var idle: [Int] = []
-  /// The threads that there are, and those being started.
+  /// The number of threads, including those that are being started.
   private(set) var count = 0
   private var lastNumber = 0
-  /// Whether a thread was woken or started that has not asked for a job yet.
+  /// Whether a woken or started thread has not requested a job yet.
   private var isOneComing = false
 
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// A job is to run, after those that wait.
+  /// Adds a job after the waiting ones.
   mutating func add(_ job: Job) -> Summons {
     waiting.append(job)
     return summonIfNeeded()
   }
 
-  /// A thread asks for a job; nil makes the thread idle.
+  /// Returns the next job for a thread; if no job waits, returns nil and marks the thread as idle.
   ///
   /// - Parameters:
-  ///   - number: the thread's.
-  ///   - hasCome: whether it was woken or started since it last asked.
-  ///   - unfinished: the job that it ran a part of, which goes on after those that wait.
+  ///   - number: The number of the thread.
+  ///   - hasCome: Whether the thread was woken or started since its last request.
+  ///   - unfinished: The job that the thread has partly run. It continues after the waiting jobs.
   mutating func next(
     for number: Int, hasCome: Bool, unfinished: Job? = nil
   ) -> (job: Job?, summons: Summons) {
@@ -61,7 +61,8 @@ struct ThreadSchedule<Job> {
     return (job, summonIfNeeded())
   }
 
-  /// A thread was idle for long enough. Whether it ends; else it has been woken, and its wake-up is on its way.
+  /// Removes a thread that was idle for long enough. Returns false if the thread was already selected for a
+  /// wake-up; it must then continue.
   mutating func retire(_ number: Int) -> Bool {
     guard let place = idle.firstIndex(of: number) else { return false }
     idle.remove(at: place)
@@ -69,7 +70,7 @@ struct ThreadSchedule<Job> {
     return true
   }
 
-  /// A thread could not be started. Answers the jobs that wait, which have to run elsewhere.
+  /// Reverts the start of a thread that failed. Returns the waiting jobs, which the owner must run elsewhere.
   mutating func startFailed() -> [Job] {
     count -= 1
     isOneComing = false
@@ -86,7 +87,7 @@ struct ThreadSchedule<Job> {
       isOneComing = true
       return .wake(number)
     }
-    // If all are busy, the first thread without a job takes it.
+    // If all threads are busy and their number is at the limit, the next free thread takes the job.
     guard count < limit else { return .nothing }
     isOneComing = true
     count += 1

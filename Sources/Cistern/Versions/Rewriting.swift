@@ -1,8 +1,8 @@
-/// A record that is to be written again, because the value that was read from it is to be kept otherwise.
+/// A record that must be written again after it was read, because the cache stores its value differently.
 @usableFromInline
 final class Rewriting: Sendable {
   @usableFromInline let staged: StagedWrite
-  /// Whether its bytes were of an older version.
+  /// Whether an older schema version wrote the record.
   @usableFromInline let isMigration: Bool
 
   @usableFromInline

@@ -1,8 +1,8 @@
-/// What a tree holds.
+/// The content of a tree of pages.
 enum TreeRole {
-  /// Transaction → the pages that it freed.
+  /// Transaction numbers, each with the pages that the transaction freed.
   case freeList
-  /// The table without a name, and the names of the others in it.
+  /// The unnamed database, which also contains the names of the others.
   case main
   case named(KeyOrder)
 
@@ -14,12 +14,12 @@ enum TreeRole {
     }
   }
 
-  /// LMDB lets a branch of its own list have one child, and of no other.
+  /// The lowest number of children of a branch. LMDB allows a single child only in the free list.
   var fewestChildren: Int { if case .freeList = self { 1 } else { 2 } }
 }
 
 extension DataFileCheck {
-  /// Follows a tree to its last leaf, and compares what it found with what is noted.
+  /// Checks all pages of a tree, and compares their totals with the tree's record.
   mutating func checkTree(_ tree: TreeRecord, _ role: TreeRole) throws(DataFileDamage) {
     var totals = TreeTotals()
     if tree.root == TreeRecord.noPage {
@@ -35,7 +35,7 @@ extension DataFileCheck {
     }
   }
 
-  /// Checks a page and all below it: its keys are not less than `first`, and less than `end`.
+  /// Checks a page and all pages below it. Their keys must not be less than `first`, and must be less than `end`.
   private mutating func checkPage(
     _ number: UInt64, below parent: UInt64?, levels: Int, _ role: TreeRole, from first: RawSpan?, to end: RawSpan?,
     _ totals: inout TreeTotals
@@ -63,7 +63,7 @@ extension DataFileCheck {
     }
   }
 
-  /// Each key is greater than the one before it. A branch's first is not looked at by LMDB: it may be anything.
+  /// Checks that the keys of a page increase. LMDB ignores the first key of a branch, so that key may have any value.
   private func checkKeys(
     _ page: borrowing TreePage, _ order: KeyOrder, from first: RawSpan?, to end: RawSpan?
   ) throws(DataFileDamage) {
@@ -74,7 +74,7 @@ extension DataFileCheck {
       try order.requireLength(node.keySize, page: page.number)
       let key = page.key(node)
       if let last {
-        // The first of a leaf may be the very key that leads there.
+        // The first key of a leaf may equal the branch key that leads to the leaf.
         let isInOrder = index == 0 ? !order.isBefore(key, last) : order.isBefore(last, key)
         guard isInOrder else { throw DataFileDamage(page: page.number, "its key \(index) is out of order") }
       }

@@ -1,5 +1,5 @@
 extension DataFileCheck {
-  /// Checks what a leaf's node leads to: pages of the value's own, another table, or free pages.
+  /// Checks the data that a leaf's node refers to: overflow pages, another database, or free pages.
   mutating func checkValue(
     of node: TreeNode, in page: borrowing TreePage, _ role: TreeRole, _ totals: inout TreeTotals
   ) throws(DataFileDamage) {
@@ -29,7 +29,7 @@ extension DataFileCheck {
     }
   }
 
-  /// The largest node of a leaf whose value has no pages of its own: two fit into a page.
+  /// The largest node of a leaf that has no overflow pages. Two such nodes fit in a page.
   private var largestNode: Int { (((reader.pageSize - TreePage.headerSize) / 2) & ~1) - 2 }
 
   private mutating func checkNamed(_ tree: TreeRecord) throws(DataFileDamage) {
@@ -39,7 +39,7 @@ extension DataFileCheck {
     try checkTree(tree, .named(tree.hasIntegerKeys ? .numbers : .bytes))
   }
 
-  /// Checks the pages of a long value, which are its own; answers how many there are. There may be more than it needs now.
+  /// Checks the overflow pages of a value, and returns their number. The number may be higher than the value needs.
   private mutating func checkOverflow(
     _ first: UInt64, size: Int, below parent: UInt64
   ) throws(DataFileDamage) -> UInt64 {
@@ -55,7 +55,7 @@ extension DataFileCheck {
     return count
   }
 
-  /// Checks a list of free pages: how many, and then their numbers, the greatest first.
+  /// Checks a list of free pages, which consists of a count and page numbers in descending order.
   private mutating func checkFreePages(
     at place: (page: UInt64, offset: Int), size: Int
   ) throws(DataFileDamage) {
@@ -65,7 +65,7 @@ extension DataFileCheck {
     }
     let head = try reader.bytes(width, of: place.page, at: place.offset)
     let count = head.checkedBytes.number(at: 0, as: UInt64.self)
-    // There may be fewer than there is room for.
+    // The space may be larger than the list.
     guard count < UInt64(size / width) else {
       throw DataFileDamage(page: place.page, "it says that it lists \(count) free pages, in \(size) bytes")
     }

@@ -1,20 +1,27 @@
-/// Looks whether a data file can be given to LMDB, which trusts what it maps: a page number, an offset or a size that is
-/// not so ends the process, or lets it run for ever.
+/// Checks whether a data file is safe to open. LMDB trusts mapped pages, so a wrong page number, offset or size can
+/// crash the process or cause an endless loop.
 ///
-/// Everything that LMDB goes by is checked, for files of LMDB 0.9 on 64-bit little-endian machines: both meta pages, the
-/// list of free pages, the table without a name and all that it names; each page's number, kind and nodes; keys and their
-/// order; values with pages of their own; that each page has one use; the counts. What is in keys and values is not.
+/// The check supports files of LMDB 0.9 on 64-bit little-endian machines. It covers all structures that LMDB relies
+/// on:
 ///
-/// Reads every page but those inside of long values, once, and writes nothing. Takes up memory for a bit a page, and for
-/// a page for each level of a tree.
+/// - both meta pages, the free list, the unnamed database and all named databases,
+/// - the number, the kind and the nodes of each page,
+/// - the keys and their order, and the overflow pages of large values,
+/// - that no page is used twice, and that the totals are correct.
+///
+/// It does not check the bytes of keys and values. It reads each page once, except for the inner pages of large
+/// values, and writes nothing. It uses one bit of memory for each page that it meets, and one page for each level of
+/// a tree.
 package struct DataFileCheck: ~Copyable {
   var reader: DataFileReader
   var use: PageUse
   var tiling: PageTiling
   let newest: MetaPage
 
-  /// Checks the file at `path`, which nobody may write to meanwhile; throws what is wrong. Answers how many pages it had
-  /// to look at: none where there is no file, or it is empty, or it may not be read.
+  /// Checks the file at the path, which no process may change during the check.
+  ///
+  /// - Returns: The number of reads. The number is zero if the file is missing, empty or not readable.
+  /// - Throws: ``DataFileDamage`` for the first damage.
   package static func run(_ path: String) throws(DataFileDamage) -> Int {
     guard let descriptor = DataFileReader.openFile(path) else { return 0 }
     var reader = try DataFileReader(descriptor)

@@ -1,8 +1,8 @@
-/// Where a data file is not as LMDB would have left it, so that LMDB may not be let near it.
+/// Damage in a data file, which makes the file unsafe to open with LMDB.
 package struct DataFileDamage: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The page that is not as it should be; nil where it is the file as a whole.
+  /// The damaged page, or nil if the damage concerns the file as a whole.
   package let page: UInt64?
-  /// What is wrong, in words.
+  /// A description of the damage.
   package let reason: String
 
   init(page: UInt64? = nil, _ reason: String) {

@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// How far a data file has come. Compared with the file's head at the next opening, it shows whether an older state of the
-/// file is back.
+/// The progress of a data file's commits. A comparison with the file's head at the next opening shows whether an
+/// older state of the file was restored.
 package struct DataFileHistory: Sendable, Equatable {
-  /// The number of the newest commit.
+  /// The transaction number of the newest commit.
   package let transaction: UInt64
-  /// A digest of the state before that commit, which the other meta page still leads to.
+  /// A digest of the state before that commit, which the other meta page still refers to.
   package let previousState: UInt64
 
   package init(transaction: UInt64, previousState: UInt64) {
@@ -20,25 +20,26 @@ package struct DataFileHistory: Sendable, Equatable {
   }
 }
 
-/// Both meta pages of a data file, as far as they tell which commit is the newest.
+/// The newest and the older commit, according to the two meta pages of a data file.
 package struct DataFileHead: Sendable, Equatable {
   private struct Commit: Sendable, Equatable {
     let transaction: UInt64
-    /// A digest of all that the meta page says, without the transaction's number.
+    /// A digest of the meta page without the transaction number.
     let state: UInt64
   }
 
   private let newest: Commit
   private let older: Commit
 
-  /// Reads the head of the file at `path`. Nil if the file is missing, shorter than its meta pages, or not LMDB's.
+  /// Reads the head of the file at the path. Returns nil if the file is missing, is shorter than its meta pages, or
+  /// is not an LMDB file.
   package init?(of path: String) {
     guard let descriptor = DataFileReader.openFile(path) else { return nil }
     defer { close(descriptor) }
     self.init(descriptor)
   }
 
-  /// Reads the head of an open file.
+  /// Reads the head of an open file. Returns nil like `init(of:)`.
   init?(_ descriptor: Int32) {
     guard let first = DataFileHead.read(descriptor, at: 0),
       let page = try? MetaPage(first.checkedBytes, number: 0),
@@ -49,17 +50,18 @@ package struct DataFileHead: Sendable, Equatable {
     (newest, older) = commits.1.transaction > commits.0.transaction ? (commits.1, commits.0) : commits
   }
 
-  /// The number of the newest commit.
+  /// The transaction number of the newest commit.
   package var transaction: UInt64 { newest.transaction }
 
   package var history: DataFileHistory {
     DataFileHistory(transaction: newest.transaction, previousState: older.state)
   }
 
-  /// Whether the file leads to an older state than the one that was noted.
+  /// Returns whether the file has an older state than the noted one.
   ///
-  /// Commits may follow a note. A commit never has the state of the last but one before it, because LMDB does not use that
-  /// state's pages again so soon. If the newest state is that one, its meta page was given a greater number.
+  /// The file may have newer commits than the note. A commit never has the same state as the last but one before it,
+  /// because LMDB does not reuse that state's pages so soon. If the newest state equals the previous state of the
+  /// note, the old meta page was given a greater transaction number.
   package func isOlder(than noted: DataFileHistory) -> Bool {
     if newest.transaction < noted.transaction { return true }
     return newest.transaction > noted.transaction && older.transaction == noted.transaction
@@ -75,7 +77,7 @@ package struct DataFileHead: Sendable, Equatable {
   }
 
   private static func commit(_ page: [UInt8]) -> Commit {
-    // FNV-1a, over both trees and the last page.
+    // FNV-1a over both trees and the last page number.
     var state: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in page[MetaPage.treesPlace..<MetaPage.transactionPlace] {
       state = (state ^ UInt64(byte)) &* 0x100_0000_01b3
@@ -85,7 +87,7 @@ package struct DataFileHead: Sendable, Equatable {
 }
 
 extension Environment {
-  /// How far the data file has come; nil if its head cannot be read.
+  /// Returns the progress of the data file, or nil if its head cannot be read.
   package func history() throws(LMDBError) -> DataFileHistory? {
     try withDataFile("read the data file's head") { (descriptor) throws(LMDBError) in
       DataFileHead(descriptor)?.history

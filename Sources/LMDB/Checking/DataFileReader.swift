@@ -6,24 +6,25 @@
   import Darwin
 #endif
 
-/// Reads a data file piece by piece. It is not mapped: a file that somebody cuts off meanwhile is an error, and not the
-/// end of the process.
+/// Reads parts of a data file. The file is not mapped: if another process truncates it, a read throws instead of
+/// killing the process.
 struct DataFileReader: ~Copyable {
   private let descriptor: Int32
-  /// The file's bytes when it was opened.
+  /// The size of the file in bytes when it was opened.
   let size: Int
-  /// Known once the first page was read.
+  /// The page size in bytes. It is correct after the first page was read.
   var pageSize = MetaPage.smallestPageSize
   private(set) var pagesRead = 0
 
-  /// Opens the file; nil where there is none, or none that may be read: whoever opens it with LMDB is told why.
+  /// Opens the file. Returns nil if the file is missing or not readable, because opening it with LMDB reports the
+  /// reason.
   static func openFile(_ path: String) -> Int32? {
-    // Not to wait for a writer, where it is a pipe.
+    // `O_NONBLOCK` prevents a wait for a writer if the path leads to a pipe.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     return descriptor >= 0 ? descriptor : nil
   }
 
-  /// Takes over an open file; throws where it is something else.
+  /// Takes ownership of an open file. Throws if it is not a regular file.
   init(_ descriptor: Int32) throws(DataFileDamage) {
     self.descriptor = descriptor
     var status = stat()
@@ -34,12 +35,13 @@ struct DataFileReader: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// A whole page, which must lie in the file.
+  /// Returns a whole page. Throws if the file does not contain it.
   mutating func page(_ number: UInt64) throws(DataFileDamage) -> [UInt8] {
     try bytes(pageSize, of: number, at: 0)
   }
 
-  /// So many bytes from a place in a page, which must lie in the file, on; they may go on in the pages behind it.
+  /// Returns `count` bytes from an offset in a page, which may extend into the pages after it. Throws if the file
+  /// does not contain them.
   mutating func bytes(_ count: Int, of page: UInt64, at offset: Int) throws(DataFileDamage) -> [UInt8] {
     pagesRead += 1
     let start = Int(page) * pageSize + offset

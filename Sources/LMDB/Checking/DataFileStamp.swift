@@ -6,15 +6,15 @@
   import Darwin
 #endif
 
-/// What tells whether a data file is as it was left: which file it is, its size, and when it was last changed.
+/// A file fingerprint of a data file, which shows whether the file was changed or replaced.
 package struct DataFileStamp: Sendable, Equatable {
-  /// The file's number in its file system: a copy has another.
+  /// The inode number. A copy of the file has another one.
   package let node: UInt64
-  /// Its bytes.
+  /// The size in bytes.
   package let size: Int64
-  /// When its content was last written, in nanoseconds since 1970.
+  /// The time of the last change of the content, in nanoseconds since 1970.
   package let modified: Int64
-  /// When anything about it was last changed, this included; nobody can set it.
+  /// The time of the last change of the content or the metadata, in nanoseconds since 1970. Programs cannot set it.
   package let changed: Int64
 
   package init(node: UInt64, size: Int64, modified: Int64, changed: Int64) {
@@ -24,7 +24,7 @@ package struct DataFileStamp: Sendable, Equatable {
     self.changed = changed
   }
 
-  /// The stamp of the file at `path`; nil where there is none.
+  /// Reads the fingerprint of the file at the path. Returns nil if the file is missing.
   package init?(of path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
@@ -48,20 +48,22 @@ private func nanoseconds(_ time: timespec) -> Int64 {
 }
 
 extension Environment {
-  /// The data file's stamp, after it was given one that the next change will not give it again: the system's own clock
-  /// for files may stand still for milliseconds, and two changes in one of its ticks look the same.
+  /// Sets the times of the data file and returns a fingerprint that the next change cannot repeat.
+  ///
+  /// Without this, two changes may have the same time, because the system's clock for files may not advance for
+  /// milliseconds.
   package func stampDataFile() throws(LMDBError) -> DataFileStamp {
     try withDataFile("stamp the data file") { (descriptor) throws(LMDBError) in
       var now = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &now)
-      // Where the file is another user's, its times cannot be set; they are what they are then.
+      // The process cannot set the times of another user's file. The fingerprint then has the present times.
       let times = [now, now]
       _ = unsafe times.withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
       return DataFileStamp(try fileStatus(descriptor, operation: "stamp the data file"))
     }
   }
 
-  /// The data file's stamp, as it is.
+  /// Returns the fingerprint of the data file without changing its times.
   package func dataFileStamp() throws(LMDBError) -> DataFileStamp {
     try withDataFile("look at the data file") { (descriptor) throws(LMDBError) in
       DataFileStamp(try fileStatus(descriptor, operation: "look at the data file"))

@@ -1,9 +1,9 @@
-/// How a table compares its keys.
+/// The order of the keys in a database.
 enum KeyOrder {
   case bytes
   case numbers
 
-  /// Throws where a key of this length cannot be.
+  /// Throws if a key cannot have this length.
   func requireLength(_ length: Int, page: UInt64) throws(DataFileDamage) {
     let isPossible =
       switch self {
@@ -13,7 +13,7 @@ enum KeyOrder {
     if !isPossible { throw DataFileDamage(page: page, "it has a key of \(length) bytes") }
   }
 
-  /// Whether one key comes before the other; both have a possible length.
+  /// Returns whether one key is less than the other. Both must have a valid length.
   func isBefore(_ left: RawSpan, _ right: RawSpan) -> Bool {
     switch self {
     case .bytes: left.comesBefore(right)

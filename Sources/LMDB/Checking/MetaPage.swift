@@ -1,10 +1,10 @@
-/// One of the two pages at the file's head, of which the one with the greater transaction counts.
+/// One of the two meta pages at the head of the file. The one with the greater transaction number is current.
 struct MetaPage {
-  /// The bytes of a meta page that mean anything.
+  /// The number of bytes that a meta page uses.
   static let size = 152
-  /// The place of the first of its two trees, and of all that it says of a state.
+  /// The offset of the two tree records, where the description of a state begins.
   static let treesPlace = 40
-  // Where it has what look-ups read, too.
+  // Lookups in the mapped pages also use these offsets.
   static let mainPlace = 88
   static let lastPagePlace = 136
   static let transactionPlace = 144
@@ -16,12 +16,12 @@ struct MetaPage {
 
   let transaction: UInt64
   let pageSize: Int
-  /// The last page that is in use or free; what is behind it is nothing.
+  /// The last page that is in use or free. Pages after it are meaningless.
   let lastPage: UInt64
   let freeList: TreeRecord
   let main: TreeRecord
 
-  /// Reads the first `size` bytes of the page `number`.
+  /// Parses the first `size` bytes of a meta page, which must have the page number `number`.
   init(_ bytes: RawSpan, number: UInt64) throws(DataFileDamage) {
     guard bytes.number(at: 16, as: UInt32.self) == MetaPage.magic,
       bytes.number(at: 20, as: UInt32.self) == MetaPage.version
@@ -44,7 +44,7 @@ struct MetaPage {
     transaction = bytes.number(at: MetaPage.transactionPlace, as: UInt64.self)
   }
 
-  /// The one that LMDB goes by, of both pages of a file.
+  /// Returns the meta page that LMDB uses, after checking both pages of the file.
   static func newest(_ reader: inout DataFileReader) throws(DataFileDamage) -> MetaPage {
     guard reader.size >= size else { throw DataFileDamage("it is cut off: it has \(reader.size) bytes") }
     let head = try reader.bytes(size, of: 0, at: 0)
@@ -58,7 +58,7 @@ struct MetaPage {
     }
     let isSecond = second.transaction > first.transaction
     let newest = isSecond ? second : first
-    // LMDB writes them in turn, and finds the one of a transaction by that.
+    // LMDB writes the two pages alternately, and selects one by the lowest bit of the transaction number.
     guard newest.transaction & 1 == (isSecond ? 1 : 0), newest.transaction < 1 << 62 else {
       throw DataFileDamage(page: isSecond ? 1 : 0, "it cannot be of transaction \(newest.transaction)")
     }

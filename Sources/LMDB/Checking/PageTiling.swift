@@ -1,14 +1,15 @@
-/// Sees whether a page's nodes fill it from where they begin to its end, without a gap and without two in one place.
-/// LMDB moves nodes about by these sizes: else it would write beyond the page.
+/// Checks that the nodes of a page fill it to its end, without gaps or overlaps.
+///
+/// LMDB moves nodes by their sizes. If the sizes are wrong, it writes outside the page.
 struct PageTiling {
-  /// A bit for each second byte of a page: whether a node begins there.
+  /// One bit for every two bytes of a page, set if a node begins there.
   private var starts: [UInt64]
 
   init(pageSize: Int) {
     starts = Array(repeating: 0, count: (pageSize / 2 + 63) / 64)
   }
 
-  /// Throws unless it is so; then all of every node is in the page.
+  /// Throws if the nodes leave a gap or overlap. Otherwise, every node is completely within the page.
   mutating func require(_ page: borrowing TreePage) throws(DataFileDamage) {
     let end = page.bytes.byteCount
     for index in starts.indices { starts[index] = 0 }

@@ -1,11 +1,14 @@
-/// Which pages were met: none may be met twice, in one tree or two, as a value's or as a free one. Takes up memory by
-/// what was met, not by what the file says of itself.
+/// Records the pages that the check met. A page must not occur twice, as part of any tree, value or list of free
+/// pages.
+///
+/// The memory use depends on the number of pages met, not on numbers in the file.
 struct PageUse {
   private static let chunk: UInt64 = 32_768
   private let lastPage: UInt64
   private let pagesInFile: UInt64
   private var chunks: [UInt64: [UInt64]] = [:]
-  /// How many free pages the file does not have: what a transaction took at the file's end and gave back is never written.
+  /// The number of free pages behind the end of the file. LMDB never writes a page that a transaction took at the end
+  /// and freed again.
   private var unwritten: UInt64 = 0
 
   init(lastPage: UInt64, pagesInFile: UInt64) {
@@ -13,20 +16,22 @@ struct PageUse {
     self.pagesInFile = pagesInFile
   }
 
-  /// Notes that the page is in use; throws where it is not in the file, or was met before. `referrer` says which page
-  /// leads to it.
+  /// Records that the page is in use. Throws if the file does not contain it, or if it was met before.
+  ///
+  /// - Parameter referrer: The page that refers to it.
   mutating func meet(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
     try meetAny(page, from: referrer)
     if page >= pagesInFile { throw DataFileDamage("it is cut off: its page \(page) is behind its end") }
   }
 
-  /// Notes that the page is free; throws where it was met before, or there can be none.
+  /// Records that the page is free. Throws if it was met before, or if its number is out of range.
   mutating func meetFree(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
     try meetAny(page, from: referrer)
     if page >= pagesInFile { unwritten += 1 }
   }
 
-  /// Throws unless all pages up to the last are in the file, or free. Once all were met.
+  /// Throws unless the file contains all pages up to the last, except for free ones. Call this after all pages were
+  /// met.
   func requireWholeFile() throws(DataFileDamage) {
     let missing = lastPage + 1 - min(lastPage + 1, pagesInFile)
     if unwritten != missing {

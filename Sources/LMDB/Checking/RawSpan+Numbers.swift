@@ -7,19 +7,20 @@
 #endif
 
 extension RawSpan {
-  /// The little-endian number at `offset`, at whatever alignment; traps out of bounds.
+  /// Returns the little-endian number at `offset`, at any alignment. Traps if it is out of bounds.
   @inline(__always)
   func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
-    // Checked against the bounds by the call; every pattern is a number.
+    // The called method checks the bounds. Every bit pattern is a valid number.
     Number(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type))
   }
 
-  /// Whether these bytes come before the others in LMDB's order of keys: byte by byte, the shorter first.
+  /// Returns whether these bytes precede the others in LMDB's key order: bytewise, and a prefix precedes a longer
+  /// key.
   func comesBefore(_ other: RawSpan) -> Bool {
     let common = Swift.min(byteCount, other.byteCount)
     guard common > 0 else { return byteCount < other.byteCount }
     let order = unsafe withUnsafeBytes { left in
-      // Both have a start, since neither is empty, and at least `common` bytes.
+      // Both base addresses exist, because neither span is empty. Both have at least `common` bytes.
       unsafe other.withUnsafeBytes { right in unsafe memcmp(left.baseAddress!, right.baseAddress!, common) }
     }
     return order == 0 ? byteCount < other.byteCount : order < 0
@@ -27,11 +28,11 @@ extension RawSpan {
 }
 
 extension [UInt8] {
-  /// The bytes, as a view that ends with the array.
+  /// The bytes as a span that cannot outlive the array.
   var checkedBytes: RawSpan {
     @_lifetime(borrow self)
     get {
-      // Every byte of an array of bytes is initialised.
+      // Every byte of the array is initialized.
       unsafe span.bytes
     }
   }

@@ -1,9 +1,10 @@
-/// A page of a tree: places of nodes grow from its head, the nodes from its end; what is between is nothing.
+/// A branch or leaf page of a tree. Node offsets grow from its head, and nodes from its end. The space between them
+/// is free.
 struct TreePage: ~Escapable {
-  /// What comes before the places.
+  /// The number of bytes before the node offsets.
   static let headerSize = 16
   static let kindPlace = 10
-  /// Of the number that says where the free space begins, which is where the places end.
+  /// The offset of the number that tells where the node offsets end and the free space begins.
   static let lowerPlace = 12
 
   enum Kind: UInt16 {
@@ -15,12 +16,12 @@ struct TreePage: ~Escapable {
   let number: UInt64
   let kind: Kind
   let bytes: RawSpan
-  /// How many nodes it has.
+  /// The number of nodes.
   let count: Int
-  /// Where the nodes begin.
+  /// The offset of the first node in memory order.
   let upper: Int
 
-  /// Throws where the page says that it is another, or has another kind, or no sensible number of nodes.
+  /// Throws if the page has another number or kind, or an invalid number of nodes.
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, number: UInt64, kind: Kind, fewest: Int) throws(DataFileDamage) {
     try TreePage.requireKind(kind, number, bytes)
@@ -38,7 +39,7 @@ struct TreePage: ~Escapable {
     self.upper = upper
   }
 
-  /// Throws where the page says that it is another, or of another kind.
+  /// Throws if the page has another number or kind.
   static func requireKind(_ kind: Kind, _ number: UInt64, _ bytes: RawSpan) throws(DataFileDamage) {
     let own = bytes.number(at: 0, as: UInt64.self)
     guard own == number else { throw DataFileDamage(page: number, "it says that it is page \(own)") }
@@ -48,20 +49,20 @@ struct TreePage: ~Escapable {
     }
   }
 
-  /// Where the node `index` begins; it may be anywhere until the tiling was checked.
+  /// Returns the offset of a node. It is in bounds only after the tiling was checked.
   func place(_ index: Int) -> Int { Int(bytes.number(at: TreePage.headerSize + 2 * index, as: UInt16.self)) }
 
-  /// The node `index`, of a page whose tiling was checked.
+  /// Returns a node. The tiling of the page must have been checked.
   func node(_ index: Int) -> TreeNode { TreeNode(bytes, at: place(index)) }
 
-  /// The key of a node of the page.
+  /// Returns the key of a node of this page.
   @_lifetime(copy self)
   func key(_ node: TreeNode) -> RawSpan {
     bytes.extracting(node.keyOffset..<node.keyOffset + node.keySize)
   }
 }
 
-/// A node's first bytes: in a branch its child's number, in a leaf its value's size.
+/// The header of a node. It contains the child's page number in a branch, and the value's size in a leaf.
 struct TreeNode {
   static let headerSize = 8
   static let flagsPlace = 4
@@ -75,7 +76,7 @@ struct TreeNode {
   let keySize: Int
   private let low: UInt32
 
-  /// The node at `offset`, where there must be `headerSize` bytes.
+  /// Reads the node at `offset`, which must be followed by at least `headerSize` bytes.
   init(_ bytes: RawSpan, at offset: Int) {
     self.offset = offset
     low = bytes.number(at: offset, as: UInt32.self)
@@ -88,7 +89,7 @@ struct TreeNode {
   var keyOffset: Int { offset + TreeNode.headerSize }
   var valueOffset: Int { keyOffset + keySize }
 
-  /// The bytes that it takes up in a page of the kind.
+  /// Returns the number of bytes that the node takes in a page of the kind.
   func size(in kind: TreePage.Kind) -> Int {
     let value = kind == .branch ? 0 : flags & TreeNode.ownPagesFlag != 0 ? 8 : valueSize
     return (TreeNode.headerSize + keySize + value + 1) & ~1

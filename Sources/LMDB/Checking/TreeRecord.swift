@@ -1,13 +1,13 @@
-/// What LMDB notes of one tree of pages: in the meta pages for the free list and the table without a name, under a name
-/// for every other table.
+/// The record of one tree of pages. The meta pages contain those of the free list and of the unnamed database, which
+/// contains all others.
 struct TreeRecord {
   static let size = 48
   static let rootPlace = 40
-  /// The deepest tree that LMDB's cursors follow.
+  /// The greatest depth that LMDB's cursors support.
   static let greatestDepth = 32
-  /// What stands for a root where there is none.
+  /// The root of an empty tree.
   static let noPage = UInt64.max
-  /// The flag of a table whose keys are numbers; the only one that this layer creates tables with.
+  /// The flag of a database with integer keys. This layer creates databases with no other flag.
   static let integerKeys: UInt16 = 0x08
 
   let flags: UInt16
@@ -15,7 +15,7 @@ struct TreeRecord {
   let root: UInt64
   let totals: TreeTotals
 
-  /// The record at `offset`, where there must be `size` bytes.
+  /// Reads the record at `offset`, which must be followed by at least `size` bytes.
   init(_ bytes: RawSpan, at offset: Int) {
     flags = bytes.number(at: offset + 4, as: UInt16.self)
     depth = Int(bytes.number(at: offset + 6, as: UInt16.self))
@@ -29,11 +29,11 @@ struct TreeRecord {
   var hasIntegerKeys: Bool { flags & TreeRecord.integerKeys != 0 }
 }
 
-/// How many pages of each kind a tree has, and how many entries.
+/// The number of pages of each kind, and of entries, in a tree.
 struct TreeTotals: Equatable {
   var branches: UInt64 = 0
   var leaves: UInt64 = 0
-  /// The pages of values that have pages of their own.
+  /// The number of overflow pages.
   var overflows: UInt64 = 0
   var entries: UInt64 = 0
 }
