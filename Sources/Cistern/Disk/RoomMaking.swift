@@ -16,6 +16,8 @@ struct RoomMaking {
   /// The limit on the pages that are live or copied at once. The rest of the map holds pages that recent
   /// transactions freed.
   private let mostPages: Int
+  /// The number of pages that may be in use when a record is written.
+  private let mostLive: Int
   private var debt = 0
   /// The bytes still to evict for the next batch. It is zero when the batch has its space, and nil after the batch
   /// is put.
@@ -30,6 +32,7 @@ struct RoomMaking {
     let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
     low = max(8, limits.lowWatermark - writer.extraMargin - missing)
     high = low + limits.pagesPerTransaction
+    mostLive = high + limits.pagesPerTransaction / 2
     mostPages = low + limits.margin / 2
     batchDebt = commit.debt
     mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
@@ -42,7 +45,14 @@ struct RoomMaking {
     for draft: RecordDraft, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     debt += try share(of: draft.footprint, pages: draft.pages, step, in: transaction)
-    return try repay(&step, budget: budget, in: &transaction)
+    guard try repay(&step, budget: budget, in: &transaction) else { return false }
+    // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in use
+    // increases, so only this bound keeps the margin free.
+    while try step.livePages(in: transaction) + draft.overflowPages > mostLive {
+      if step.outcome.touchedPages >= budget { return false }
+      guard try evict(&step, in: &transaction) else { break }
+    }
+    return true
   }
 
   /// Evicts for all records of a batch before any of them is put.
@@ -133,7 +143,10 @@ extension RecordDraft {
   var footprint: Int { StepOutcome.footprint(size: size, key: key.count) }
 
   /// The approximate number of pages that writing the record touches.
-  var pages: Int { 1 + StepOutcome.overflowPages(size) }
+  var pages: Int { 1 + overflowPages }
+
+  /// The pages of its own.
+  var overflowPages: Int { StepOutcome.overflowPages(size) }
 }
 
 extension WriteStep {

@@ -73,6 +73,40 @@ import Testing
     try await tier.close()
   }
 
+  /// The copy's pages are full, and eviction in the order of age only thins them out: few become free.
+  @Test(
+    arguments: [(1400, 4000), (1300, 4000), (1900, 3000), (700, 8000)],
+    [(limit: ByteCount.mebibytes(1), size: 500), (.mebibytes(3), 500)])
+  func `Commits of any size succeed after it, wherever their keys lie`(
+    filling: (size: Int, count: Int), next: (limit: ByteCount, size: Int)
+  ) async throws {
+    let scratch = Scratch()
+    var tier = try openTier(scratch)
+    var cache = try tier.cache()
+    for number in 0..<filling.count {
+      cache.put("k\(number &* 7919 % 100_003)", value(number, size: filling.size))
+      await cache.waitForRoom()
+    }
+    try await tier.close()
+
+    let told = Told()
+    // Commits at a flush alone, so that each round has as many writes as may be staged.
+    tier = try openTier(scratch, limit: next.limit, told: told, interval: .seconds(3600))
+    cache = try tier.cache()
+    let limits = tier.engine.limits
+    let perRound = max(1, limits.stagedBytes / (next.size + 64))
+    let count = next.limit.bytes / next.size
+    for number in 0..<count {
+      cache.put("k\((number &* 104_729) % 1_000_003)", value(number, size: next.size))
+      if number % perRound == 0 { try await tier.flush() }
+    }
+    try await tier.flush()
+    #expect(told.reportCodes == [])
+    #expect(told.departures.withLock { $0.allSatisfy { $0.cause == .evicted } })
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `What was removed or invalidated stays so, and each cache keeps its part and its tags`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
