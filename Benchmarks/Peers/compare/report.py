@@ -1,4 +1,6 @@
-"""The report in Markdown, and the README's short form of it: both from the raw figures alone."""
+"""The report in Markdown, and its short form in the README. Both are made from the raw figures alone."""
+
+from .table import number
 
 BEGIN = "<!-- measured: begin -->"
 END = "<!-- measured: end -->"
@@ -24,22 +26,22 @@ def markdown(groups, notes, plots):
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def readme_section(groups, notes, plots, folder, shown):
-    """The tables named in `shown`, for between the README's markers."""
-    parts = [
-        f"What was measured last, in ratios; the rest, and how to read it, is in [{folder}/results.md]({folder}/results.md)."
-    ]
-    for name, (_, tables) in groups.items():
-        chosen = [table for table in tables if table.name in shown]
-        if not chosen:
-            continue
-        parts.append(_note(notes.get(name, {}), short=True))
-        for table in chosen:
-            parts.append(f"**{groups[name][0]}: {table.title.lower()}.** {table.note}")
-            if table.name in plots:
-                parts.append(picture(table, folder + "/"))
-            parts.append(table.markdown())
-    return "\n\n".join(part for part in parts if part) if len(parts) > 1 else ""
+def readme_section(groups, notes, shown):
+    """A table with the rows named in `shown` (table name to row title), for between the README's markers."""
+    rows = []
+    machines = []
+    for name, (title, tables) in groups.items():
+        for table in tables:
+            row = next((row for row in table.rows if row.title == shown.get(table.name)), None)
+            if row is None:
+                continue
+            others = ", ".join(f"{subject} {number(row.ratios[subject][0])}" for subject in table.subjects if subject in row.ratios)
+            rows.append(f"| {title}, {table.title.lower()}: {row.title} | {row.cost} | {others} |")
+            machines.append(_note(notes.get(name, {}), short=True))
+    if not rows:
+        return ""
+    header = "| | Cistern | others: above 1, Cistern is faster |\n| --- | ---: | --- |"
+    return "\n".join([header, *rows]) + "\n\n" + " ".join(dict.fromkeys(machines))
 
 
 def put_between_markers(path, section):

@@ -38,7 +38,7 @@ class Table:
     def _cell(self, ratio):
         if not ratio:
             return "–"
-        return _number(ratio[0]) + (f" ({_number(ratio[2])})" if self.shows_highest else "")
+        return number(ratio[0]) + (f" ({number(ratio[2])})" if self.shows_highest else "")
 
 
 def ratio_table(name, title, note, base, figures, rows, metric, unit, subjects=None):
@@ -85,5 +85,5 @@ def count(value):
     return f"{value // 1_000_000} M" if value >= 1_000_000 else f"{value // 1000} k"
 
 
-def _number(ratio):
+def number(ratio):
     return f"{ratio:,.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 9.95 else f"{ratio:.2f}"
