@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody who uses Cistern resolves what only measuring needs.
-// CISTERN_RATIOS=1 leaves out the suites and the benchmark package: only the programs `Ratios` and `Compared` are built.
-// CISTERN_WHOLE=1 adds the program `Whole`, which needs an HTTP server and an HTTP client.
+// A separate package, so that users of Cistern do not resolve dependencies that only measurements need.
+// CISTERN_RATIOS=1 leaves out the suites and the benchmark package, and builds only the programs `Ratios` and
+// `Compared`. CISTERN_WHOLE=1 adds the program `Whole`, which needs an HTTP server and an HTTP client.
 let ratiosOnly = Context.environment["CISTERN_RATIOS"] == "1"
 let whole = Context.environment["CISTERN_WHOLE"] == "1"
 
 var dependencies: [Package.Dependency] = [
-  // By name, because a path's own name is that of the folder, which everyone chooses.
+  // By name, because the name of a path dependency is that of its folder, which users choose freely.
   .package(name: "cistern", path: "..")
 ]
 
@@ -21,7 +21,7 @@ var targets: [Target] = [
     dependencies: ["CAllocations", "CLMDBDirect", .product(name: "Cistern", package: "cistern")]),
   .executableTarget(
     name: "Ratios", dependencies: ["Workloads", .product(name: "Cistern", package: "cistern")]),
-  // What scripts/compare runs of Swift, beside the harnesses in other languages.
+  // The Swift subjects of scripts/compare. The harnesses in other languages have their own builds.
   .executableTarget(
     name: "Compared",
     dependencies: ["CAllocations", "Workloads", .product(name: "Cistern", package: "cistern")], path: "Peers/Swift"),

@@ -3,23 +3,25 @@ import Locking
 
 /// A clock that stands still until a test moves it.
 ///
-/// Give it to a store or cache as its clock, and time passes when the test says so:
+/// Use it as the clock of a store or a cache. Time then passes only when the test advances it:
 ///
 ///     let clock = ManualClock()
 ///     configuration.clock = clock
 ///     …
-///     clock.advance(by: .seconds(61))   // what lived for a minute is gone now
+///     clock.advance(by: .seconds(61))   // values with a lifetime of one minute are expired
 ///
-/// The monotonic time only goes forward. The time of day goes forward with it, and can be set anywhere on its own, as a
-/// user's clock can: back an hour, or forth a year. Safe from every thread; each call is one short critical section.
+/// The monotonic time never goes back. The time of day advances with it. A test can also set the time of day
+/// separately, forward or back, as the user of a device can.
+///
+/// Every thread can use the clock. Each call is one short critical section.
 public final class ManualClock: CacheClock {
   private struct Times {
     var monotonic: UInt64
     var wall: Int64
-    /// Who sleeps, in the order in which they came.
+    /// The tasks that sleep, in the order in which they began.
     var sleepers: [Sleeper] = []
     var nextSleeper = 0
-    /// Sleepers whose task was cancelled before it could sleep.
+    /// The numbers of tasks that were cancelled before they could sleep.
     var cancelled: Set<Int> = []
   }
 
@@ -31,8 +33,11 @@ public final class ManualClock: CacheClock {
 
   private let times: Guarded<Times>
 
-  /// Creates a clock that shows these times. By default the monotonic clock stands at one second, and the time of day
-  /// is 2026-01-01 00:00 UTC.
+  /// Creates a clock that stands at the given times.
+  ///
+  /// - Parameters:
+  ///   - now: The monotonic time. The default is one second.
+  ///   - wallTime: The time of day. The default is 2026-01-01 00:00 UTC.
   public init(
     now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000),
     wallTime: WallTime = WallTime(nanosecondsSince1970: 1_767_225_600_000_000_000)
@@ -40,17 +45,22 @@ public final class ManualClock: CacheClock {
     times = Guarded(Times(monotonic: now.nanoseconds, wall: wallTime.nanosecondsSince1970))
   }
 
-  /// The monotonic time, as the test left it.
+  /// Returns the monotonic time.
   public func now() -> MonotonicTime {
     MonotonicTime(nanoseconds: times.withLock { $0.monotonic })
   }
 
-  /// The time of day, as the test left it.
+  /// Returns the time of day.
   public func wallTime() -> WallTime {
     WallTime(nanosecondsSince1970: times.withLock { $0.wall })
   }
 
-  /// Lets time pass, on both clocks. The duration must not be negative; both clocks stop at their last instant.
+  /// Advances both the monotonic time and the time of day, and wakes the tasks whose deadline has passed.
+  ///
+  /// Both times stop at the last instant that they can represent.
+  ///
+  /// - Parameter duration: The time to advance. Fractions of a nanosecond are ignored.
+  /// - Precondition: `duration` is not negative.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "a monotonic clock does not go back: move the time of day with moveWallTime(by:)")
     let step = duration.wholeNanoseconds
@@ -67,7 +77,10 @@ public final class ManualClock: CacheClock {
     }
   }
 
-  /// Suspends the task until a test has moved the monotonic clock so far. Throws `CancellationError` when it is cancelled.
+  /// Suspends the calling task until the monotonic time reaches a deadline.
+  ///
+  /// - Parameter deadline: The monotonic time at which the task continues.
+  /// - Throws: `CancellationError` when the task is cancelled.
   public func sleep(until deadline: MonotonicTime) async throws {
     let number = times.withLock { times in
       times.nextSleeper += 1
@@ -95,15 +108,19 @@ public final class ManualClock: CacheClock {
     try Task.checkCancellation()
   }
 
-  /// How many tasks sleep now.
+  /// The number of tasks that sleep now.
   public var sleeperCount: Int { times.withLock { $0.sleepers.count } }
 
-  /// Sets the time of day; the monotonic clock does not notice.
+  /// Sets the time of day. The monotonic time does not change.
+  ///
+  /// - Parameter time: The new time of day.
   public func setWallTime(_ time: WallTime) {
     times.withLock { $0.wall = time.nanosecondsSince1970 }
   }
 
-  /// Moves the time of day, back if the duration is negative; the monotonic clock does not notice.
+  /// Moves the time of day. The monotonic time does not change.
+  ///
+  /// - Parameter duration: The difference to the current time of day. A negative duration moves it back.
   public func moveWallTime(by duration: Duration) {
     let step = duration.wholeNanoseconds
     times.withLock { $0.wall = $0.wall.addingClamped(step) }
@@ -111,7 +128,7 @@ public final class ManualClock: CacheClock {
 }
 
 extension Duration {
-  /// Its nanoseconds, cut to the range of the type and to whole ones.
+  /// The length in whole nanoseconds, clamped to the range of the type.
   fileprivate var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -12,7 +12,7 @@ struct ManualClockTests {
     #expect(clock.wallTime().nanosecondsSince1970 == 3)
   }
 
-  @Test func `the time of day goes back and forth without the monotonic clock`() {
+  @Test func `the wall time moves back and forward without the monotonic clock`() {
     let clock = ManualClock()
     let (start, day) = (clock.now(), clock.wallTime())
     clock.moveWallTime(by: .seconds(-3_600))

@@ -1,4 +1,4 @@
-// What the process does for the tests of exits: each stages a write that no commit interval commits.
+// The process's part in the tests of exits. Each function stages a write that no commit interval commits.
 import Cistern
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Opens the store `name` below the directory, which commits only when it must.
+/// Opens the store `name` in the directory. It commits only when it must.
 func openToExit(
   _ name: String, faults: DiskFaults = DiskFaults(), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
 ) throws -> DiskTier {
@@ -34,11 +34,11 @@ func exitFromWriter() async throws {
   store.value.withLock { $0 = tier }
   try stage(1, in: tier)
   try await tier.flush()
-  // The handler ends the process, at the latest while this waits.
+  // The handler ends the process during this wait at the latest.
   while true { sleep(1000) }
 }
 
-/// Exits while the writer thread is in a transaction, which it only goes on with once the exit has begun.
+/// Exits while the writer thread is inside a transaction. The thread continues only after the exit has begun.
 func exitDuringCommit() throws -> Never {
   let isCommitting = Guard(false)
   let tier = try openToExit(
@@ -48,7 +48,7 @@ func exitDuringCommit() throws -> Never {
       while !exitHasBegun.withLock({ $0 }) { usleep(100) }
       return nil
     })
-  // Registered after the store's handler, and so called before it.
+  // Registered after the store's handler, and therefore called before it.
   atexit { exitHasBegun.withLock { $0 = true } }
   try stage(1, in: tier)
   Task.detached { try await tier.flush() }
@@ -59,7 +59,7 @@ func exitDuringCommit() throws -> Never {
 
 private let exitHasBegun = Mutex(false)
 
-/// Exits while the disk does not answer.
+/// Exits while the disk does not respond.
 func exitWithHungDisk() throws -> Never {
   let tier = try openToExit(
     "store",
@@ -70,7 +70,7 @@ func exitWithHungDisk() throws -> Never {
   exit(0)
 }
 
-/// The child of a fork exits, with a store of its own; then the parent dies without an exit.
+/// A forked child exits with its own open store. Then the parent ends without exit handlers.
 func exitFromFork() throws -> Never {
   let tier = try openToExit("store")
   try stage(1, in: tier)
@@ -86,14 +86,14 @@ func exitFromFork() throws -> Never {
   _exit(0)
 }
 
-/// A lock that closures share.
+/// A lock that closures can share.
 final class Guard<Value: Sendable>: Sendable {
   let value: Mutex<Value>
 
   init(_ value: Value) { self.value = Mutex(value) }
 }
 
-/// A fault that happens once.
+/// A fault that occurs once.
 final class FaultOnce: Sendable {
   private let fault: Mutex<DiskFaults.Fault?>
 

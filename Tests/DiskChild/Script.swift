@@ -1,4 +1,4 @@
-// The README's first example, as a script.
+// The README's first example as a script.
 import Cistern
 
 #if canImport(Glibc)
@@ -18,7 +18,7 @@ struct Client: Sendable {
   }
 }
 
-/// Runs the example, and closes its store if `isClosing`.
+/// Runs the example, and closes its store if `isClosing` is true.
 @MainActor func runScript(isClosing: Bool) async throws {
   let client = Client()
   let path = "\(CommandLine.arguments[2])/store"
@@ -36,7 +36,7 @@ struct Client: Sendable {
 @MainActor var scriptStore: Store?
 @MainActor var scriptArticles: Cache<String, Article>?
 
-/// Tells how many descriptors and threads the process has, before and after it opens ten stores.
+/// Prints how many descriptors and threads ten more stores add to those of the first store.
 func countResources() throws -> [Store] {
   func count(_ folder: String) -> Int {
     guard let entries = unsafe opendir(folder) else { return 0 }
@@ -51,7 +51,7 @@ func countResources() throws -> [Store] {
     _ = try store.cache("cache", of: Int.self, keyedBy: String.self)
     return store
   }
-  // What the process has once, it has with the first.
+  // The first store opens the resources that the process has only once.
   var stores = [try open(0)]
   let (descriptors, threads) = (count("/proc/self/fd"), count("/proc/self/task"))
   for number in 1...10 { stores.append(try open(number)) }

@@ -1,5 +1,5 @@
-// A process for the disk tier's tests to kill, and to share a directory with. It does what its first argument says, and
-// tells on standard output how far it came.
+// A process that the disk tier's tests kill, or share a directory with. The first argument selects its work. It
+// prints its progress on standard output.
 import Cistern
 
 #if canImport(Glibc)
@@ -31,8 +31,8 @@ let cache = try tier.partition(named: "cache") { _ in }
 
 switch arguments[1] {
 case "write":
-  // Number n goes to key n mod 97; every seventh is removed again. Whoever kills this knows from the last line what must
-  // be there.
+  // Number n is written to key n mod 97, and every seventh is removed again. The test that kills the process derives
+  // the required content from the last line.
   var number = 0
   while true {
     number += 1
@@ -47,8 +47,8 @@ case "write":
     }
   }
 case "batch":
-  // Batch n, if odd, writes n to the keys 0 to 9, else to 5 to 14, in more pages than a transaction is meant to touch; in
-  // between come writes that evict others.
+  // An odd batch n writes n to the keys 0 to 9, and an even one to the keys 5 to 14. Each needs more pages than a
+  // transaction should touch. Between the batches come writes that evict others.
   var number = 0
   while true {
     number += 1
@@ -68,7 +68,8 @@ case "batch":
     }
   }
 case "invalidate":
-  // Round n writes n to 40 keys, in turn with four tags; at its end the tag of n is invalidated, and flushed or not.
+  // Round n writes n to 40 keys, which alternate between four tags. At its end, it invalidates one of the tags or a
+  // prefix. Every third round flushes.
   var number = 0
   while true {
     number += 1
@@ -85,7 +86,7 @@ case "invalidate":
     }
   }
 case "hold":
-  // Keeps a snapshot open until it is killed.
+  // Keeps a snapshot open until the process is killed.
   _ = cache.stage(.record(key: key(0), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [1]))
   try await tier.flush()
   _ = cache.withRecord(forKey: key(0).rawSpan) { _, _ in
@@ -93,13 +94,13 @@ case "hold":
     while true { sleep(1000) }
   }
 case "purge":
-  // Invalidates a tag, or the prefix that the next argument says, and stays.
+  // Invalidates a tag, or the prefix in the next argument, and keeps running.
   _ = cache.stageInvalidation(arguments.count > 5 ? .prefix(Array(arguments[5].utf8)) : .tag("gone"))
   try await tier.flush()
   say("invalidated")
   while true { sleep(1000) }
 case "pester":
-  // Invalidates one tag after the other, none of which a record has, until it is killed.
+  // Invalidates one tag after the other until the process is killed. No record has these tags.
   var number = 0
   while true {
     number += 1
@@ -108,7 +109,7 @@ case "pester":
     if number == 1 { say("pestering") }
   }
 case "clear":
-  // Removes everything, writes one record, and stays.
+  // Removes everything, writes one record, and keeps running.
   _ = cache.stageRemovalOfAll()
   _ = cache.stage(.record(key: key(1), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [9]))
   try await tier.flush()
@@ -122,7 +123,7 @@ case "exit":
   try stage(1, in: tier)
   exit(0)
 case "exit-main":
-  // The end of the program is behind the switch.
+  // The program ends after the switch.
   try stage(1, in: tier)
 case "exit-stores":
   for number in 1...3 { try stage(number, in: try openToExit("store-\(number)")) }
@@ -137,7 +138,7 @@ case "script": try await runScript(isClosing: false)
 case "script-closing": try await runScript(isClosing: true)
 case "resources": _ = try countResources()
 case "relative":
-  // Opens a relative path, and changes the working directory.
+  // Opens a relative path and changes the working directory.
   unsafe chdir(arguments[2])
   let relative = try DiskTier(directory: "relative", limit: .mebibytes(1)) { report in say("\(report.code)") }
   unsafe chdir("/")
@@ -147,9 +148,10 @@ case "relative":
 default: exit(2)
 }
 
-/// Forks, and tries in the child what it inherited; only what needs no other thread, since none comes along.
+/// Forks, and uses the inherited cache in the child. The child may use only operations that need no other thread,
+/// because a fork copies only the calling thread.
 func forkAndTry(_ cache: any SecondTierPartition, _ first: [UInt8]) -> Never {
-  // Swift does not offer it, rightly.
+  // Swift does not offer `fork`, for this reason.
   let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
   let process = fork()
   if process == 0 {

@@ -1,5 +1,5 @@
-/// Makes values of arbitrary bytes, so that a fuzzer that changes bytes changes values. Where there are none left, all are
-/// zero or empty.
+/// Creates values from arbitrary bytes, so that a fuzzer that changes bytes changes values. After the last byte, all
+/// values are zero or empty.
 struct ByteSource {
   private var rest: ArraySlice<UInt8>
 
@@ -17,10 +17,10 @@ struct ByteSource {
     (0..<Number.bitWidth / 8).reduce(0) { number, _ in number << 8 | Number(truncatingIfNeeded: byte()) }
   }
 
-  /// Nil half of the time.
+  /// Returns nil half of the time.
   mutating func optional<Value>(_ make: (inout ByteSource) -> Value) -> Value? { flag() ? make(&self) : nil }
 
-  /// Up to 255 bytes, or as many as `limit` says.
+  /// Returns up to 255 bytes, or up to `limit` bytes.
   mutating func bytes(upTo limit: Int = 255) -> [UInt8] {
     let count = limit > 255 ? Int(number(UInt16.self)) : Int(byte())
     let taken = Array(rest.prefix(min(count, limit)))
@@ -28,13 +28,13 @@ struct ByteSource {
     return taken
   }
 
-  /// Text; what is not UTF-8 is mended.
+  /// Returns text. Invalid UTF-8 is repaired.
   mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
 
-  /// Up to three, of a kind.
+  /// Returns up to three values.
   mutating func few<Value>(_ make: (inout ByteSource) -> Value) -> [Value] { (0..<byte() % 4).map { _ in make(&self) } }
 
-  /// All that is left.
+  /// Returns all remaining bytes.
   mutating func remainder() -> [UInt8] {
     defer { rest = [] }
     return Array(rest)

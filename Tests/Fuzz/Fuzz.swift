@@ -1,4 +1,5 @@
-// What `scripts/torture fuzz` builds with libFuzzer, which brings the main function and calls the one below.
+// The program that `scripts/torture fuzz` builds with libFuzzer. libFuzzer has the main function and calls the
+// function below.
 
 #if canImport(Glibc)
   import Glibc
@@ -6,7 +7,7 @@
   import Darwin
 #endif
 
-/// What is fed with arbitrary bytes, by name. Each ends the process where something is not as it has to be.
+/// The targets of arbitrary bytes, by name. A target ends the process if a rule is violated.
 private let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "records": fuzzRecords,
   "record-round-trips": fuzzRecordRoundTrips,
@@ -23,23 +24,23 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "data-files": fuzzDataFiles,
 ]
 
-/// The one that CISTERN_FUZZ names: libFuzzer takes the arguments for its own.
+/// The target that CISTERN_FUZZ names. The command-line arguments belong to libFuzzer.
 private let chosen: @Sendable ([UInt8]) -> Void = {
   let name = unsafe getenv("CISTERN_FUZZ").map { unsafe String(cString: $0) } ?? ""
   guard let target = targets[name] else { fatalError("no target '\(name)': \(targets.keys.sorted())") }
   return target
 }()
 
-/// What libFuzzer calls with each input that it makes.
+/// Tests one input. libFuzzer calls this function for each input that it generates.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  // As many bytes as libFuzzer says, for the duration of the call; copied, so that a read beyond them is noticed.
+  // The buffer has `size` bytes and is valid during the call. The copy makes a read past its end detectable.
   let input = unsafe Array(UnsafeBufferPointer(start: data, count: size))
   chosen(input)
   return 0
 }
 
-/// Ends the process, which libFuzzer takes for a finding, unless the condition holds.
+/// Ends the process unless the condition holds. libFuzzer reports this as a finding.
 func require(_ holds: Bool, _ rule: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line) {
   guard holds else { fatalError("broken: \(rule())", file: file, line: line) }
 }

@@ -6,22 +6,22 @@
   import Darwin
 #endif
 
-/// Asks the compiler what it says of a piece of code, against the modules that this test was built with.
+/// Runs the compiler on a piece of code with the modules that this test was built with.
 enum Compilation {
-  /// The compiler; nil where there is none to run.
+  /// The path of the compiler, or nil if none is found.
   static let compiler: String? = {
     let folders = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
     return folders.split(separator: ":").map { "\($0)/swiftc" }.first { unsafe access($0, X_OK) == 0 }
   }()
 
-  /// The errors that the compiler has for `source`, one a line; empty where it has none.
+  /// Returns the compiler's errors for `source`, one per line. The result is empty if the code compiles.
   static func errors(in source: String) -> String {
     guard let compiler else { return "there is no compiler" }
     let directory = TemporaryDirectory()
     let file = "\(directory.path)/snippet.swift"
     let output = "\(directory.path)/output"
     write(source, to: file)
-    // Lifetimes are checked on the intermediate language, not by the type checker.
+    // The compiler checks lifetimes on its intermediate language, so the frontend must emit it.
     let status = run(
       [
         compiler, "-frontend", "-emit-sil", "-o", "/dev/null", "-module-name", "Snippet", "-parse-as-library",
@@ -38,11 +38,11 @@ enum Compilation {
 
   private static let root = folder(of: folder(of: folder(of: #filePath)))
 
-  /// Where the test bundle lies, beside the modules.
+  /// The folder of the test bundle, which also contains the modules.
   private static let build = folder(
     of: CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0])
 
-  /// What the package manager calls the package: its folder, in small letters, as an identifier.
+  /// The package manager's name of the package: its folder in lower case, as an identifier.
   private static let packageName = String(
     root.split(separator: "/").last!.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
 
@@ -64,7 +64,7 @@ enum Compilation {
     return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  /// Runs a program with both its outputs in a file, and answers its exit status.
+  /// Runs a program with both outputs in a file, and returns its exit status.
   private static func run(_ arguments: [String], output: String) -> Int32 {
     var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }

@@ -12,7 +12,7 @@ import Testing
 private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
 
 @Suite struct EnvironmentTests {
-  @Test func openingCreatesTheDirectoryForItsOwnerAlone() throws {
+  @Test func `Opening creates a directory that only its owner can access`() throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/store"
     let environment = try Environment.open(directory: path, options: options)
@@ -22,14 +22,14 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func openingCreatesMissingParents() throws {
+  @Test func `Opening creates missing parent directories`() throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/parent/store///"
     try Environment.open(directory: path, options: options).close()
     #expect(mode(of: path) == 0o700)
   }
 
-  @Test func aPathThatCannotBeIsRefused() throws {
+  @Test func `An invalid path is refused`() throws {
     let directory = TemporaryDirectory()
     let file = "\(directory.path)/file"
     unsafe fclose(fopen(file, "w"))
@@ -43,7 +43,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
         == .invalidArgument)
   }
 
-  @Test func optionsThatCannotBeAreRefusedByName() throws {
+  @Test func `Invalid options are refused, and the error names them`() throws {
     for (wrong, word) in [
       (EnvironmentOptions(mapSize: 0), "mapSize"), (EnvironmentOptions(mapSize: -1), "mapSize"),
       (EnvironmentOptions(mapSize: 1 << 20, maximumDatabases: -1), "maximumDatabases"),
@@ -55,7 +55,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     }
   }
 
-  @Test func readOnlyNeedsWhatIsThereAndWritesNothing() throws {
+  @Test func `A read-only environment needs existing files and writes nothing`() throws {
     let directory = TemporaryDirectory()
     var readOnly = options
     readOnly.isReadOnly = true
@@ -86,7 +86,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func aTruncatedFileIsToldApartBeforeItKillsTheProcess() throws {
+  @Test func `A truncated file is detected before it can crash the process`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let table = try environment.openDatabase(named: "table")
@@ -112,14 +112,14 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   }
 
   @Test(arguments: [5000, 1 << 40, 1 << 50, 1 << 62, UInt64.max, 0])
-  func aDamagedNumberOfPagesIsAnError(_ lastPage: UInt64) throws {
+  func `A damaged page count is an error`(_ lastPage: UInt64) throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let pageSize = try environment.information().pageSize
     try environment.close()
     let file = unsafe fopen("\(directory.path)/data.mdb", "r+")
     var number = lastPage
-    // In LMDB's format the number of the last page lies 136 bytes into each of the two meta pages.
+    // In LMDB's format, the number of the last page is 136 bytes into each of the two meta pages.
     for page in 0..<2 {
       unsafe fseek(file, page * pageSize + 136, SEEK_SET)
       unsafe fwrite(&number, 8, 1, file)
@@ -129,7 +129,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(code == .truncated || code == .outOfResources || code == .invalidArgument, "\(String(describing: code))")
   }
 
-  @Test func aFileThatIsNotLMDBsIsInvalid() throws {
+  @Test func `A file of another format is invalid`() throws {
     let directory = TemporaryDirectory()
     let file = unsafe fopen("\(directory.path)/data.mdb", "w")
     for _ in 0..<10_000 { unsafe fputc(65, file) }
@@ -138,7 +138,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
       code { () throws(LMDBError) in try Environment.open(directory: directory.path, options: options) } == .invalid)
   }
 
-  @Test func informationTellsSizesAndTransactions() throws {
+  @Test func `Information contains sizes and transactions`() throws {
     let fixture = try Fixture(mapSize: 1 << 22)
     let before = try fixture.environment.information()
     #expect(before.mapSize == 1 << 22)
@@ -159,7 +159,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(try fixture.environment.freePageCount() >= 25)
   }
 
-  @Test func aCompactCopyHasTheEntriesAndNoFreePages() throws {
+  @Test func `A compact copy has the entries and no free pages`() throws {
     let fixture = try Fixture(mapSize: 1 << 24)
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let value = [UInt8](repeating: 7, count: 10_000)
@@ -186,7 +186,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try copy.close()
   }
 
-  @Test func aTableOfOtherKeysIsIncompatible() throws {
+  @Test func `A table with another kind of keys is incompatible`() throws {
     let fixture = try Fixture()
     _ = try fixture.environment.openDatabase(named: "bytes")
     #expect(
@@ -195,7 +195,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
       try fixture.environment.openDatabase(named: "bytes") == fixture.environment.openDatabase(named: "bytes"))
   }
 
-  @Test func errorsSayWhatWasTriedWhatFailedAndWhatToDo() {
+  @Test func `Errors describe the operation, its failure and a remedy`() {
     let error = LMDBError(status: -30792, operation: "put")
     #expect(error.code == .mapFull)
     #expect(error.description.contains("put: MDB_MAP_FULL"))
@@ -205,7 +205,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   }
 }
 
-/// The permission bits of a file.
+/// Returns the permission bits of a file.
 private func mode(of path: String) -> mode_t? {
   var status = stat()
   guard unsafe stat(path, &status) == 0 else { return nil }

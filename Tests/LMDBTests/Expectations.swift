@@ -1,6 +1,6 @@
 import LMDB
 
-/// The code of the error that `body` throws; nil where it throws none.
+/// Returns the code of the error that `body` throws, or nil if it throws none.
 func code<Result>(_ body: () throws(LMDBError) -> Result) -> LMDBError.Code? {
   do throws(LMDBError) {
     _ = try body()

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// By bytes, and then by length.
+  /// The order by bytes, and then by length.
   func expected(_ left: [UInt8], _ right: [UInt8]) -> Int {
     if left == right { return 0 }
     return left.lexicographicallyPrecedes(right) ? -1 : 1
@@ -29,7 +29,7 @@ import Testing
       for other in lengths {
         let left = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let end = (0..<other).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        // Keys that begin alike, and differ from some place on.
+        // The keys have a common prefix and differ from `place` on.
         let common = min(length, other)
         for place in 0...common {
           var right = Array(left.prefix(common)) + end.dropFirst(common)

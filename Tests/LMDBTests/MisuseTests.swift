@@ -1,10 +1,10 @@
 import LMDB
 import Testing
 
-/// What must not compile does not, and for the reason that it should not.
+/// Misuse does not compile, and the error names the expected reason.
 @Suite struct MisuseTests {
   @Test(.enabled(if: Compilation.compiler != nil), arguments: Misuse.all)
-  func theCompilerRefuses(_ misuse: Misuse) {
+  func `The compiler refuses misuse`(_ misuse: Misuse) {
     let errors = Compilation.errors(in: misuse.source)
     if let error = misuse.error {
       #expect(errors.contains(error), "\(errors)")
@@ -17,10 +17,10 @@ import Testing
 struct Misuse: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let body: String
-  /// Words of the error; nil where there must be none.
+  /// A part of the expected error, or nil if the code must compile.
   let error: String?
 
-  /// The body inside a function that has what it needs.
+  /// The body inside a function that declares its dependencies.
   var source: String {
     """
     import LMDB
@@ -42,7 +42,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
 
   static let all = [
     Misuse(
-      testDescription: "nothing of right use",
+      testDescription: "correct use",
       body: """
         let copy = try environment.withRead { (transaction) throws(LMDBError) in
           var cursor = try transaction.cursor(in: numbers)
@@ -73,7 +73,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         _ = kept
         """, error: "conform to 'Escapable'"),
     Misuse(
-      testDescription: "a view that a later change would end",
+      testDescription: "a view across a later change",
       body: """
         try environment.withWrite { (transaction) throws(LMDBError) in
           let value = try transaction.value(forKey: key.rawSpan, in: table)
@@ -82,7 +82,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         }
         """, error: "overlapping accesses to 'transaction'"),
     Misuse(
-      testDescription: "reserved room that a later change would end",
+      testDescription: "reserved space across a later change",
       body: """
         try environment.withWrite { (transaction) throws(LMDBError) in
           var room = try transaction.reserve(byteCount: 1, forKey: key.rawSpan, in: table)
@@ -91,7 +91,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         }
         """, error: "overlapping accesses to 'transaction'"),
     Misuse(
-      testDescription: "a view that the cursor's move would end",
+      testDescription: "a view across a move of the cursor",
       body: """
         try environment.withRead { (transaction) throws(LMDBError) in
           var cursor = try transaction.cursor(in: table)
@@ -101,7 +101,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         }
         """, error: "overlapping accesses to 'cursor'"),
     Misuse(
-      testDescription: "a change beside a cursor that writes",
+      testDescription: "a change during the use of a writing cursor",
       body: """
         try environment.withWrite { (transaction) throws(LMDBError) in
           var cursor = try transaction.cursor(in: table)
@@ -110,11 +110,11 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         }
         """, error: "overlapping accesses to 'transaction'"),
     Misuse(
-      testDescription: "a write transaction that is given away",
+      testDescription: "a consumed write transaction",
       body: "try environment.withWrite { (transaction) throws(LMDBError) in end(transaction) }",
       error: "missing reinitialization of inout parameter"),
     Misuse(
-      testDescription: "a write transaction that is swapped for another",
+      testDescription: "two swapped write transactions",
       body: """
         try environment.withWrite { (one) throws(LMDBError) in
           try other.withWrite { (two) throws(LMDBError) in swap(&one, &two) }
@@ -125,7 +125,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
       body: "try environment.withWrite { (transaction) throws(LMDBError) in Task { print(transaction.number) } }",
       error: "escaping closure captures 'inout' parameter"),
     Misuse(
-      testDescription: "a commit by hand",
+      testDescription: "an explicit commit",
       body: "try environment.withWrite { (transaction) throws(LMDBError) in try transaction.commit() }",
       error: "'commit' is inaccessible"),
     Misuse(
@@ -133,19 +133,19 @@ struct Misuse: Sendable, CustomTestStringConvertible {
       body: "try environment.withWrite { (transaction) throws(LMDBError) in await Task.yield() }",
       error: "'async' call in a function that does not support concurrency"),
     Misuse(
-      testDescription: "a read transaction that ended",
+      testDescription: "a read transaction after its end",
       body: """
         let transaction = try environment.beginRead()
         do { _ = consume transaction }
         print(transaction.number)
         """, error: "'transaction' used after consume"),
     Misuse(
-      testDescription: "a read transaction without its environment",
+      testDescription: "a read transaction stored without its environment",
       body: """
         struct Keeper: ~Copyable { let transaction: ReadTransaction }
         """, error: "has non-Escapable type 'ReadTransaction'"),
     Misuse(
-      testDescription: "removal at a cursor that reads",
+      testDescription: "removal at a reading cursor",
       body: """
         try environment.withRead { (transaction) throws(LMDBError) in
           var cursor = try transaction.cursor(in: table)

@@ -24,12 +24,12 @@ import Testing
 
   private func randomKeys(_ count: Int, using generator: inout SeededGenerator) -> [[UInt8]] {
     (0..<count).map { _ in
-      // Few different bytes, so that many begin alike and some begin others.
+      // Few distinct bytes, so that many keys have common prefixes and some are prefixes of others.
       (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) }
     }
   }
 
-  /// How a look-up through the pages differs from LMDB's.
+  /// Returns a description of the difference between a lookup in the pages and LMDB's, or nil if both agree.
   private func difference(_ key: [UInt8], in transaction: borrowing ReadTransaction, _ table: Database) throws
     -> String?
   {
@@ -38,7 +38,7 @@ import Testing
     return found == expected ? nil : "\(key): \(found?.count ?? -1) bytes for \(expected?.count ?? -1)"
   }
 
-  @Test func `A look-up through the pages finds what LMDB finds, at any size of keys, values and trees`() throws {
+  @Test func `A lookup in the pages finds the same as LMDB, for any size of keys, values and trees`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var generator = SeededGenerator(seed: 1)
@@ -66,7 +66,7 @@ import Testing
     #expect(fixture.environment.map.isKnown)
   }
 
-  @Test func `A snapshot's look-ups show nothing that was committed after it`() throws {
+  @Test func `Lookups in a snapshot return nothing that was committed after it`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     let key = [UInt8](repeating: 1, count: 12)
@@ -95,7 +95,7 @@ import Testing
     #expect(fixture.environment.map.isKnown)
   }
 
-  @Test func `No damage to the pages leads a look-up out of them`() throws {
+  @Test func `Damaged pages never lead a lookup outside of the pages`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var generator = SeededGenerator(seed: 2)
@@ -108,7 +108,7 @@ import Testing
     }
     let information = try fixture.environment.information()
     let size = information.pageCount * information.pageSize
-    // The pages, and behind them one that nobody may touch.
+    // The pages, followed by an inaccessible page.
     let memory = unsafe try #require(
       mmap(nil, size + information.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0))
     defer { unsafe munmap(memory, size + information.pageSize) }
@@ -122,7 +122,7 @@ import Testing
     let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: size)
     var counts = (found: 0, absent: 0, unknown: 0, outside: 0)
     for round in 0..<3_000 {
-      // Mostly in the first bytes of a page, which lead to all others.
+      // Half of the damage is in the first bytes of a page, which lead to all others.
       let number = Int.random(in: 2..<information.pageCount, using: &generator)
       let place = Int.random(in: 0..<(round & 1 == 0 ? 64 : information.pageSize), using: &generator)
       unsafe bytes[number * information.pageSize + place] = UInt8.random(in: 0...255, using: &generator)
@@ -142,7 +142,7 @@ import Testing
       }
     }
     #expect(counts.outside == 0)
-    // All three were met: the damage was enough, and not too much.
+    // All three outcomes occurred, so the damage was neither too small nor too large.
     #expect(counts.found > 0 && counts.absent > 0 && counts.unknown > 0)
   }
 }

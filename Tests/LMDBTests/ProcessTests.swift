@@ -13,10 +13,11 @@ import Testing
 private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
 
 @Suite(.serialized) struct ProcessTests {
-  @Test func anEnvironmentFromBeforeAForkIsRefusedInTheChild() throws {
+  @Test func `A child process cannot use an environment from before the fork`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
-    // Once here, so that the child meets nothing for the first time: it may only do what needs no lock of another thread's.
+    // All operations run once in the parent first: their one-time initialization could need a lock that another
+    // thread held at the fork.
     func attempts() -> Int32 {
       var refusals: Int32 = 0
       for attempt in 0..<4 {
@@ -43,11 +44,11 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.withWrite { _ in }
   }
 
-  @Test func theSlotOfAReaderThatDiedIsFreedWhenAsked() throws {
+  @Test func `The slot of a dead reader is freed on request`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     try environment.withRead { _ in }
-    // The child opens the directory for itself, in C alone, and dies inside a read.
+    // The child opens the directory itself, in C alone, and dies inside a read.
     let status = unsafe directory.path.withCString { path in
       inChild {
         var other: OpaquePointer?
@@ -68,7 +69,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func anotherProcessesCommitIsSeenByTheNextRead() throws {
+  @Test func `The next read sees another process's commit`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let status = unsafe directory.path.withCString { path in
@@ -100,8 +101,8 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  /// Runs `body` in a child and answers its exit status; -1 where it was killed. Swift hides `fork`, rightly: the child may
-  /// not do anything that another thread's lock could stop. An alarm ends one that is stuck.
+  /// Runs `body` in a child process and returns its exit status, or -1 if a signal ended it. Swift hides `fork` for a
+  /// good reason: the child must not need a lock that another thread held. An alarm ends a child that is stuck.
   private func inChild(_ body: () -> Int32) -> Int32 {
     let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
     let child = fork()

@@ -12,7 +12,7 @@ import Testing
 private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
 
 @Suite struct RegistryTests {
-  @Test func openingADirectoryTwiceGivesTheSameEnvironmentUntilBothAreClosed() throws {
+  @Test func `Opening a directory twice returns the same environment until both are closed`() throws {
     let directory = TemporaryDirectory()
     let first = try Environment.open(directory: directory.path, options: options)
     let second = try Environment.open(directory: directory.path, options: options)
@@ -30,7 +30,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try third.close()
   }
 
-  @Test func everyPathToADirectoryGivesTheSameEnvironment() throws {
+  @Test func `Every path to a directory returns the same environment`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: "\(directory.path)/store", options: options)
     unsafe symlink("\(directory.path)/store", "\(directory.path)/link")
@@ -45,7 +45,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func aSecondOpeningWithOtherOptionsIsRefusedAndHarmsNothing() throws {
+  @Test func `A second opening with other options is refused and has no effect`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     var other = options
@@ -59,7 +59,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   }
 
   @Test(arguments: ["data.mdb", "lock.mdb"])
-  func aFileThatWasReplacedIsNeitherSharedNorOpenedBeside(_ name: String) throws {
+  func `A replaced file is neither shared nor opened a second time`(_ name: String) throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let open = { () throws(LMDBError) in try Environment.open(directory: directory.path, options: options) }
@@ -71,7 +71,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try open().close()
   }
 
-  @Test func aDirectoryWhoseFilesWereMovedAsideIsOpenedAnew() throws {
+  @Test func `A directory whose files were moved away opens as a new environment`() throws {
     let directory = TemporaryDirectory()
     let old = try Environment.open(directory: directory.path, options: options)
     try old.withRead { (_) throws(LMDBError) in
@@ -86,7 +86,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try old.close()
   }
 
-  @Test func aDirectoryThatWasMovedAsideLeavesItsPathToANewEnvironment() throws {
+  @Test func `A directory that was moved away leaves its path to a new environment`() throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/store"
     let old = try Environment.open(directory: path, options: options)
@@ -97,7 +97,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try new.close()
   }
 
-  @Test func closingFromInsideATransactionIsRefusedAndChangesNothing() throws {
+  @Test func `Closing inside a transaction is refused and has no effect`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     try environment.withRead { (_) throws(LMDBError) in
@@ -109,7 +109,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.withRead { _ in }
   }
 
-  @Test func closingWaitsForTheReadersOfOtherThreads() throws {
+  @Test func `Closing waits for the readers of other threads`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let table = try environment.openDatabase(named: "table")
@@ -123,7 +123,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
         try environment.withRead { (transaction) throws(LMDBError) in
           let value = try transaction.value(forKey: key.rawSpan, in: table)
           log.append("begun")
-          // Another read is refused from the moment that the environment begins to close.
+          // Further reads are refused from the moment at which the environment begins to close.
           while code({ () throws(LMDBError) in try environment.withRead { _ in } }) != .closed {}
           log.append([UInt8](copying: value) == key ? "read" : "wrong")
         }
@@ -138,7 +138,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(log.all == ["begun", "read", "closed"])
   }
 
-  @Test func manyThreadsMayOpenAndCloseOneDirectory() throws {
+  @Test func `Many threads may open and close one directory`() throws {
     let directory = TemporaryDirectory()
     let path = directory.path
     let failures = Log()

@@ -8,7 +8,7 @@ import LMDB
   import Darwin
 #endif
 
-/// A directory of a test's own, removed with all that is in it when the test lets go of it.
+/// A directory for one test. Its deinitializer removes it with its content.
 final class TemporaryDirectory {
   let path: String
 
@@ -22,7 +22,7 @@ final class TemporaryDirectory {
   }
 
   private static func remove(_ path: String) {
-    // A file or a link goes at once; a directory when it is empty.
+    // `unlink` removes a file or link. A directory must be emptied first.
     if unsafe unlink(path) == 0 { return }
     for name in names(in: path) { remove("\(path)/\(name)") }
     unsafe rmdir(path)
@@ -42,7 +42,7 @@ final class TemporaryDirectory {
   }
 }
 
-/// An environment in a directory of its own, closed when the test is done with it.
+/// An environment in a temporary directory. The deinitializer closes it.
 final class Fixture {
   let directory: TemporaryDirectory
   let environment: Environment

@@ -8,16 +8,16 @@ import Locking
   import Darwin
 #endif
 
-/// A thread of a test's own: blocking one of the cooperative pool's could block them all.
+/// A thread for one test. A test must not block a thread of the cooperative pool, because it could block all tasks.
 final class JoinableThread: Sendable {
   private let thread: UInt
 
-  /// Begins to run `body`.
+  /// Starts a thread that runs `body`.
   init(_ body: @escaping @Sendable () -> Void) {
     thread = unsafe start(Unmanaged.passRetained(Work(body: body)).toOpaque())
   }
 
-  /// Returns when `body` did.
+  /// Waits until `body` returns.
   func join() {
     #if canImport(Glibc)
       pthread_join(pthread_t(thread), nil)
@@ -52,7 +52,7 @@ private func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   return nil
 }
 
-/// Lines that several threads add to.
+/// Lines that several threads append.
 final class Log: Sendable {
   // Guarded by its own lock.
   private let lines = Guarded<[String]>([])

@@ -66,7 +66,7 @@ import Testing
         "100")
     }
     #expect(run.status == 2)
-    #expect(run.errors.contains("absent gave no value at all: the origin answered with status 404"), "\(run.errors)")
+    #expect(run.errors.contains("absent returned no value: the origin answered with status 404"), "\(run.errors)")
     #expect(run.text.contains("no load was checked"))
   }
 

@@ -43,9 +43,9 @@ import Testing
 
   @Test func errorsNameTheLine() throws {
     #expect(try message("1,a,10\n2,b\n") == ":2: expected 3 fields, as on the first line; found 2")
-    #expect(try message("a,1\nb,2\nc,many\n") == ":3: the size is no whole number of bytes: 'many'")
-    #expect(try message("a,-1\n") == ":1: the size is no whole number of bytes: '-1'")
-    #expect(try message("noon,a,1\n") == ":1: the time is no number: 'noon'")
+    #expect(try message("a,1\nb,2\nc,many\n") == ":3: the size is not a whole number of bytes: 'many'")
+    #expect(try message("a,-1\n") == ":1: the size is not a whole number of bytes: '-1'")
+    #expect(try message("noon,a,1\n") == ":1: the time is not a number: 'noon'")
     #expect(try message("1,2,3,4\n") == ":1: expected key, or key,size or time,key,size; found 4 fields")
     #expect(try message("a,1\n\nb,1\n") == ":2: expected 2 fields, as on the first line; found 1")
     #expect(try message("a\n\nb\n") == ":2: the key is missing")

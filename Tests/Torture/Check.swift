@@ -1,7 +1,7 @@
 import Cistern
 
-/// Opens a store that may be in any state, reads all of it, writes to it, and tells what it found: in a process of its
-/// own, which the store may end. Whether all is as it may be.
+/// Opens a store in any state, reads all of it, writes to it, and prints its findings. It runs in a separate process,
+/// because the store may end it. Returns whether all findings are allowed.
 func check(
   directory: String, limit: Int, durability: Durability, seed: UInt64, flushed: Int, keepsOrder: Bool
 ) async throws -> Bool {
@@ -17,7 +17,7 @@ func check(
     listed += 1
     return listed < 10_000
   }
-  // What is written now has to be read again, and whatever was removed has to be gone, unless the disk refuses it.
+  // A new write must be readable and a removed key must be absent, unless the disk refuses the write.
   for key in 0..<Script.keyCount {
     await cache.waitForRoom()
     _ =
@@ -35,11 +35,12 @@ func check(
   for fault in faults { say(fault) }
   if keepsOrder, !reports.isEmpty { say("reported: \(reports.text)") }
   try? await tier.close()
-  // A cut before the first flush may leave half of a file's beginning: it is set aside, and nothing is lost.
+  // A power cut before the first flush may leave a partial file header. Such a file is set aside, and no flushed
+  // write is lost.
   return faults.isEmpty && !(keepsOrder && flushed > 0 && !reports.isEmpty)
 }
 
-/// Some operation that wrote the key.
+/// Returns the number of an operation that writes the key.
 private func writtenLast(_ key: Int, _ script: Script) -> Int {
   var number = 1
   while true {

@@ -2,7 +2,7 @@ import Cistern
 import Foundation
 import LMDB
 
-/// Kills a writer at random instants, many times, and looks at what it left.
+/// Kills a writer at random instants, many times, and checks the files that it left.
 func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool {
   var random = Mixer(state: seed)
   var worst: [String] = []
@@ -17,11 +17,11 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
     let limit = evicts ? 512 << 10 : 16 << 20
     let script = Script(seed: random.next())
     let child = try Child(["write", folder.store, "\(limit)", durability, "\(script.seed)"])
-    // Most instants are early ones; the first millisecond, in which the store is made, is among them.
+    // One instant in four is early. The early ones include the first millisecond, in which the store is created.
     usleep(UInt32(random.next(below: round % 4 == 0 ? 40_000 : 400_000)))
     let flushed = child.kill().compactMap { Int($0) }.last ?? 0
     flushes += flushed > 0 ? 1 : 0
-    // Whether the opening would look at it or not: what is left by a crash is never found damaged.
+    // A crash never leaves a damaged file. This check runs even if the next opening would skip it.
     do {
       pages += try DataFileCheck.run(folder.store + "/data.mdb")
     } catch {
@@ -53,7 +53,7 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
   return worst.isEmpty
 }
 
-/// What a tier reported.
+/// The reports of a tier.
 final class Reports: @unchecked Sendable {
   // Guarded by the lock.
   private var all: [String] = []
@@ -71,7 +71,7 @@ final class Reports: @unchecked Sendable {
   var text: String { lock.withLock { all.joined(separator: "; ") } }
 }
 
-/// A folder that goes with the value.
+/// A folder that the deinitializer removes.
 final class TemporaryFolder {
   let path: String
   var store: String { path + "/store" }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Damages a store's files at random, and opens each in a process of its own.
+/// Damages a store's files at random and opens each result in a separate process.
 func damage(count: Int, seed: UInt64) async throws -> Bool {
   var random = Mixer(state: seed)
   var tally: [String: [String: Int]] = [:]
   var faults: [String] = []
   let folder = try TemporaryFolder()
   let script = Script(seed: seed)
-  // Two of one store: one closed, one killed, whose files are of different ages.
+  // Two bases from one script with different lengths, so that their files differ in age.
   var bases: [String] = []
   for operations in [700, 1_900] {
     let path = folder.path + "/base-\(operations)"
@@ -35,7 +35,7 @@ func damage(count: Int, seed: UInt64) async throws -> Bool {
       case .hung: "hung"
       }
     tally[kind.rawValue, default: [:]][outcome, default: 0] += 1
-    // For whoever wants to look at it: what ended the process.
+    // Keeps the files that ended the process, if `CISTERN_KEEP` names a folder.
     if let kept = ProcessInfo.processInfo.environment["CISTERN_KEEP"], outcome.hasPrefix("killed") || end == .hung {
       try? FileManager.default.copyItem(atPath: original, toPath: "\(kept)/\(seed)-\(trial)-\(outcome.suffix(1))")
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is done to a store's files.
+/// A way to damage a store's files.
 enum DamageKind: String, CaseIterable {
   case flippedBytes = "flipped bytes"
   case zeroedPage = "zeroed page"

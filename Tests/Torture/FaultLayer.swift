@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// What fails, and how: see `faults.c`, which has to be preloaded.
+/// The calls that fail, and how they fail. Requires the preloaded library of `faults.c`.
 struct Fault: Sendable, CustomStringConvertible {
   enum Kind: Int32, CaseIterable, Sendable {
     case write = 1
@@ -15,17 +15,17 @@ struct Fault: Sendable, CustomStringConvertible {
   }
 
   var kinds: [Kind]
-  /// Zero for a write that writes half.
+  /// The error number, or zero for a write that writes half of its bytes.
   var error: Int32
-  /// So many calls do not fail before.
+  /// The number of calls that succeed before the first failure.
   var skip: Int
   var times: Int
 
-  /// One that such a call can answer with.
+  /// Draws a fault with an error that such a call can return.
   init(_ random: inout Mixer) {
-    // Writes twice as often as the others, and of those that happen at the opening only there.
+    // Writes are drawn twice as often. Opening, mapping and truncation mostly occur during the opening of a store.
     let kind = (Kind.allCases + [.write, .synchronize])[random.next(below: Kind.allCases.count + 2)]
-    // A device that breaks breaks in more than one way.
+    // A broken device fails in several ways.
     kinds = random.next(below: 4) == 0 ? Kind.allCases : [kind]
     let errors: [Int32] =
       switch kind {
@@ -46,7 +46,7 @@ struct Fault: Sendable, CustomStringConvertible {
       "\(kinds.map { "\($0)" }.joined(separator: "+")): \(name), after \(skip), \(times == Int(Int32.max) ? "for good" : "\(times) times")"
   }
 
-  /// For tallies.
+  /// A name for tallies.
   var name: String {
     "\(kinds.count > 1 ? "all" : "\(kinds[0])") \(error == 0 ? "half" : unsafe String(cString: strerror(error)))"
   }
@@ -62,12 +62,12 @@ private enum FaultLayer {
   private typealias Hits = @convention(c) () -> Int
 
   static func set(_ kinds: Int32, _ error: Int32, _ skip: Int, _ times: Int) {
-    // The functions of faults.c, with the types that they have there.
+    // The functions of faults.c, with the types of their definitions.
     unsafe unsafeBitCast(symbol("cistern_fault"), to: Set.self)(kinds, error, skip, times)
   }
 
   static func hits() -> Int {
-    // As above.
+    // The functions of faults.c, with the types of their definitions.
     unsafe unsafeBitCast(symbol("cistern_fault_hits"), to: Hits.self)()
   }
 

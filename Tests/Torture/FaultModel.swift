@@ -1,18 +1,18 @@
 import Cistern
 
-/// What a store whose files fail now and then may show, key by key.
+/// The values that a store with temporarily failing files may return, key by key.
 struct FaultModel {
   static let keyCount = 60
 
-  /// Of each key: the number of its newest value; nil where it was removed.
+  /// The number of the newest value of each key, or nil if the key was removed.
   private(set) var newest = [Int?](repeating: nil, count: keyCount)
-  /// Those that were written since the last flush.
+  /// The keys that were written since the last flush.
   private var unflushed: Set<Int> = []
-  /// Those of which a flush has told that they are not on disk, perhaps.
+  /// The keys whose last write a failed flush may have left off the disk.
   private var uncertain: Set<Int> = []
-  /// Whether the disk may let go of any key, for room.
+  /// Whether the disk may evict any key for lack of space.
   var evicts = false
-  /// Those that memory has let go, so that it may not have them any more.
+  /// The keys that memory evicted, so that only the disk may have them.
   private(set) var trimmed: Set<Int> = []
   private var written = 0
   private(set) var faults: [String] = []
@@ -21,14 +21,14 @@ struct FaultModel {
 
   static func key(_ number: Int) -> String { "key-\(number)" }
 
-  /// A value says whose it is, and the how-manieth; some are longer than a page.
+  /// Returns a value that contains its key and number. Some values are longer than a page.
   static func value(_ key: Int, _ number: Int) -> [UInt8] {
     var state = Mixer(state: UInt64(key) << 32 ^ UInt64(number))
     let size = state.next(below: 6) == 0 ? 9_000 : state.next(below: 700)
     return Array("\(key):\(number):".utf8) + (0..<size).map { _ in UInt8(truncatingIfNeeded: state.next()) }
   }
 
-  /// Writes or removes some keys.
+  /// Writes or removes random keys.
   mutating func write(_ count: Int, to cache: Values, _ random: inout Mixer) {
     for _ in 0..<count {
       let key = random.next(below: Self.keyCount)
@@ -46,10 +46,10 @@ struct FaultModel {
     }
   }
 
-  /// What was written since the last flush is on disk.
+  /// Records that a flush succeeded: all writes since the last flush are on disk.
   mutating func flushed() { unflushed = [] }
 
-  /// What was written since the last flush is on disk or not.
+  /// Records that a flush failed: the writes since the last flush may or may not be on disk.
   mutating func failedToFlush() {
     uncertain.formUnion(unflushed)
     unflushed = []
@@ -60,7 +60,7 @@ struct FaultModel {
     trimmed = Set(0..<Self.keyCount)
   }
 
-  /// Reads all keys: none has anything but its newest value.
+  /// Reads all keys. A key may return only its newest value.
   mutating func check(_ cache: Values, _ when: String) {
     for key in 0..<Self.keyCount {
       let found = cache.value(forKey: Self.key(key))
@@ -74,7 +74,7 @@ struct FaultModel {
     }
   }
 
-  /// Reads all keys in a store that was opened again: what was flushed is there.
+  /// Reads all keys in a reopened store. Flushed values must be present.
   mutating func checkReopened(_ cache: Values) {
     for key in 0..<Self.keyCount {
       let found = cache.value(forKey: Self.key(key))

@@ -6,14 +6,14 @@ import Cistern
   import Darwin
 #endif
 
-/// A store whose files begin to fail, and work again some time later. In a process of its own, which has to survive.
+/// A store whose files fail for some time and then work again. It runs in a separate process, which must survive.
 ///
-/// A faulty phase never changes what memory answers; whoever flushes is told; and when the files work again, the store
-/// works by itself, with everything that had been flushed before.
+/// The failing phase never changes the values that memory returns, and failed flushes throw. When the files work
+/// again, the store recovers by itself with everything that was flushed before.
 struct FaultTrial {
   let directory: String
   let fault: Fault
-  /// Whether the files fail while the store is being opened, and not only while it is used.
+  /// Whether the files fail during the opening of the store, and not only during its use.
   let isEarly: Bool
   let durability: Durability
   private var random: Mixer
@@ -25,19 +25,19 @@ struct FaultTrial {
     self.directory = directory
     random = Mixer(state: seed)
     fault = Fault(&random)
-    // What is opened, mapped and cut is so at the opening, or when it is opened again.
+    // Files are opened, mapped and truncated only during an opening or reopening.
     let isSoon = random.next(below: 4) == 0
     isEarly = isSoon || [.open, .map, .cut].contains(fault.kinds[0])
     durability = random.next(below: 2) == 0 ? .powerCut : .processCrash
   }
 
-  /// Whether all is as it has to be; says what is not.
+  /// Returns whether all rules hold, and prints the violations.
   mutating func run() async throws -> Bool {
     var (store, cache) = try open()
     model.write(80, to: cache, &random)
     try await store.flush()
     model.flushed()
-    // A full device is met by evicting.
+    // A full device makes the store evict.
     model.evicts = fault.error == ENOSPC || fault.error == EDQUOT
     if isEarly {
       try await store.close()
@@ -82,7 +82,8 @@ struct FaultTrial {
     return (store, try store.cache("values", of: [UInt8].self, keyedBy: String.self))
   }
 
-  /// Opening either works or says what is wrong; it works once the files do.
+  /// Opens the store while its files fail. An opening either succeeds or throws the expected error, and succeeds once
+  /// the files work.
   private mutating func openWhileFailing() async throws -> (Store, FaultModel.Values) {
     fault.begin()
     for _ in 0..<8 {
@@ -106,7 +107,7 @@ struct FaultTrial {
     }
   }
 
-  /// Flushing either works, and then all is on disk, or says what is wrong.
+  /// Flushes. A flush either succeeds, and then all writes are on disk, or throws the expected error.
   private mutating func flush(_ store: Store) async {
     do {
       try await store.flush()
@@ -120,7 +121,7 @@ struct FaultTrial {
     }
   }
 
-  /// The store tries again by itself; whoever flushes has it do so at once.
+  /// Waits until the store has recovered. The store retries by itself, and a flush makes it retry immediately.
   mutating func recover(_ store: Store) async throws {
     for _ in 0..<20 where store.statistics.disk?.mode == .degraded {
       await flush(store)

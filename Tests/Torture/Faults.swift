@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lets the calls of a store on its files fail, in many ways, each in a process of its own.
+/// Makes a store's file calls fail in many ways, each in a separate process.
 func faults(count: Int, seed: UInt64, layer: String) throws -> Bool {
   var random = Mixer(state: seed)
   var tally: [String: Int] = [:]
@@ -22,8 +22,8 @@ func faults(count: Int, seed: UInt64, layer: String) throws -> Bool {
     }
   }
   say("faults: \(count) trials, in \(failed) of which calls failed; \(wrong.count) faults")
-  say("  what failed: \(list(tally))")
-  say("  what was told: \(list(refusals))")
+  say("  failed calls: \(list(tally))")
+  say("  thrown errors: \(list(refusals))")
   for fault in wrong.prefix(20) { say("  \(fault.prefix(600))") }
   return wrong.isEmpty
 }
@@ -32,10 +32,10 @@ private func list(_ counts: [String: Int]) -> String {
   counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
 }
 
-/// One of them, in this process.
+/// Runs one trial in this process.
 func faultTrial(directory: String, seed: UInt64) async throws -> Bool {
   var trial = FaultTrial(directory: directory, seed: seed)
-  // Said before, too: whoever dies of it has told what it was.
+  // Printed in advance, so that a crashed process has already named its fault.
   say("fault \(trial.fault)\(trial.isEarly ? ", from the opening on" : ""), \(trial.durability)")
   let isFine: Bool
   do {

@@ -1,20 +1,20 @@
 import Cistern
 
-/// What a store holds, compared with what its writer can have left.
+/// The content of a store, compared with the content that its writer can have left.
 struct Findings {
-  /// How many keys have a value.
+  /// The number of keys that have a value.
   var found = 0
-  /// Keys that lack what was flushed.
+  /// The number of keys that lack a flushed value.
   var lost = 0
-  /// What must never be, in words.
+  /// Descriptions of all violations.
   var faults: [String] = []
 
   /// Reads every key.
   ///
   /// - Parameters:
-  ///   - flushed: the last operation that is known to have been flushed.
-  ///   - evicts: whether the store is too small for all keys, so that what was flushed may be gone.
-  ///   - keepsOrder: whether nothing older than what was flushed may be there.
+  ///   - flushed: The last operation that is known to be flushed.
+  ///   - evicts: Whether the store is too small for all keys, so that flushed values may be absent.
+  ///   - keepsOrder: Whether every value must be at least as new as the flushed one.
   init(in cache: any SecondTierPartition, script: Script, flushed: Int, evicts: Bool, keepsOrder: Bool = true) {
     var authors = [Int?](repeating: nil, count: Script.keyCount)
     for key in 0..<Script.keyCount {
@@ -22,7 +22,7 @@ struct Findings {
       guard let bytes else { continue }
       found += 1
       guard let author = script.author(of: bytes, key: key) else {
-        faults.append("key \(key) has a value that nobody gave it")
+        faults.append("key \(key) has a value that no operation wrote")
         continue
       }
       authors[key] = author
@@ -33,7 +33,7 @@ struct Findings {
   }
 
   private mutating func compareWithFlushed(_ authors: [Int?], _ script: Script, _ flushed: Int, evicts: Bool) {
-    // The last operation on each key that was flushed; and whether a later one removes it, which may have been committed.
+    // The last flushed operation on each key, and whether it is a removal.
     var last = [(number: Int, isRemoval: Bool)?](repeating: nil, count: Script.keyCount)
     for number in 1..<max(2, flushed + 1) where flushed > 0 {
       switch script.step(number) {
@@ -53,16 +53,16 @@ struct Findings {
     }
   }
 
-  /// Whether a key may have been removed after an operation, by as far as the writer may have come.
+  /// Returns whether a removal of the key after operation `number` may have been committed.
   private func isRemoved(_ key: Int, after number: Int, flushed: Int, _ script: Script) -> Bool {
-    // It may have flushed once more, and have been killed before it said so.
+    // The writer may have flushed once more, and been killed before it reported the flush.
     for later in number + 1...max(number, flushed) + 2 * Script.mostUnflushed {
       if case .remove(key) = script.step(later) { return true }
     }
     return false
   }
 
-  /// A batch that one key shows is shown by all of its keys, or by what came later.
+  /// Checks batches: if one key has the value of a batch, all of its keys have that value or a later one.
   private mutating func compareBatches(_ authors: [Int?], _ script: Script, _ flushed: Int, evicts: Bool) {
     for number in Set(authors.compactMap(\.self)) {
       guard case .batch(let keys) = script.step(number) else { continue }
@@ -78,6 +78,6 @@ struct Findings {
 }
 
 func copy(_ span: RawSpan) -> [UInt8] {
-  // The bytes are there for as long as the closure runs.
+  // The bytes are valid while the closure runs.
   unsafe span.withUnsafeBytes { unsafe Array($0) }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the pages of trees that are in use lie in a data file: damage to others shows nothing.
+/// The positions of tree pages that are in use in a data file. Damage to other pages has no effect.
 struct LivePages {
   private static let size = 4096
   private(set) var branches: [Int] = []
@@ -10,7 +10,7 @@ struct LivePages {
   /// The nodes of each branch and leaf.
   private var nodes: [Int: [Int]] = [:]
 
-  /// Those of a sound file.
+  /// Finds the pages of a sound file.
   init(_ data: Data) {
     let meta = data.number(144, UInt64.self) < data.number(Self.size + 144, UInt64.self) ? Self.size : 0
     for record in [meta + 40, meta + 88] { add(data.number(record + 40, UInt64.self), data) }
@@ -37,7 +37,7 @@ struct LivePages {
     }
   }
 
-  /// Changes a page's head, places of nodes, or a node's head: what LMDB goes by.
+  /// Changes the parts that LMDB relies on: the header of a page, the offsets of nodes, or the header of a node.
   func changeStructure(of data: inout Data, _ random: inout Mixer) {
     for _ in 0...random.next(below: 3) {
       let kinds = [branches, leaves, values].filter { !$0.isEmpty }
@@ -53,10 +53,11 @@ struct LivePages {
     }
   }
 
-  /// Changes numbers in keys and values of leaves, among them the smallest tables': LMDB does not go by them, the store does.
+  /// Changes numbers in keys and values of leaves, including those of the smallest tables. The store relies on them,
+  /// and LMDB does not.
   func changeNumbers(of data: inout Data, _ random: inout Mixer) {
     for _ in 0...random.next(below: 3) {
-      // The last leaves are those of the tables with names, of which one is the store's own.
+      // The last leaves are those of the named tables. One of them is the store's own.
       let among = random.next(below: 2) == 0 ? min(6, leaves.count) : leaves.count
       let page = leaves[leaves.count - 1 - random.next(below: among)]
       let nodes = nodes[page] ?? []
@@ -74,7 +75,7 @@ extension Data {
     return (0..<Number.bitWidth / 8).reduce(0) { $0 | Number(truncatingIfNeeded: self[offset + $1]) << Number($1 * 8) }
   }
 
-  /// Puts an extreme number, or any, in the place of so many bytes.
+  /// Replaces `width` bytes with an extreme or random number.
   fileprivate mutating func change(_ offset: Int, width: Int, _ random: inout Mixer) {
     let number: UInt64 =
       switch random.next(below: 6) {

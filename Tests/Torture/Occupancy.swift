@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process, and a store of it, take up at one time.
+/// The resources that this process and one of its stores use at one time.
 struct Occupancy: Sendable {
   enum Measure: String, CaseIterable {
     case memory = "resident memory"
@@ -30,7 +30,7 @@ struct Occupancy: Sendable {
 }
 
 extension Occupancy.Measure {
-  /// By how much the last third may be above the middle one: a share of that, and an amount besides.
+  /// The tolerated excess of the last third over the middle one, as a share and an absolute amount.
   private var tolerance: (share: Double, amount: Double) {
     switch self {
     case .memory: (0.05, 2_097_152)
@@ -39,7 +39,8 @@ extension Occupancy.Measure {
     }
   }
 
-  /// Whether the mean of the last third is no more than the middle third's, within the tolerance; and in words.
+  /// Returns a description, and whether the mean of the last third exceeds that of the middle third by at most the
+  /// tolerance.
   func judge(_ samples: [Occupancy]) -> (text: String, holds: Bool) {
     let third = samples.count / 3
     guard third > 0 else { return ("\(rawValue): too few samples", false) }

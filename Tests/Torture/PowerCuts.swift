@@ -1,8 +1,9 @@
 import Foundation
 
-/// Records writers, cuts their recordings off at random places, and opens what a device may have kept of them.
+/// Records writers, cuts their recordings at random positions, and opens files that a device may have kept.
 ///
-/// Under "trusted", writers do not synchronise, and their files are opened as if they had: then there must be faults.
+/// With the durability "trusted", writers do not synchronize, and their files are opened as if they had. This must
+/// produce violations.
 func powerCuts(runs: Int, images: Int, durability: String, seed: UInt64, recorder: String) throws -> Bool {
   var random = Mixer(state: seed)
   var tally: [String: Int] = [:]
@@ -42,7 +43,8 @@ func powerCuts(runs: Int, images: Int, durability: String, seed: UInt64, recorde
   return faults.isEmpty
 }
 
-/// Leaves in a folder what a cut after these events can leave; what was known to be flushed by then.
+/// Leaves files in a folder that a power cut after these events can leave. Returns the last operation known to be
+/// flushed by then.
 private func leave(
   _ events: ArraySlice<Recording.Event>, in folder: String, isTrusted: Bool, _ random: inout Mixer
 ) throws -> Int {
@@ -63,7 +65,7 @@ private func leave(
   for (file, name) in zip(files, ["data.mdb", "cistern.mark"]) {
     var image = file.image(keep: keep, tearsPages: tearsPages, &random)
     if image.isEmpty, name == "data.mdb" { continue }
-    // The system was started again since.
+    // The boot identifier changes, as after a restart of the system.
     if name == "cistern.mark" {
       var lines = String(decoding: image, as: UTF8.self).components(separatedBy: "\n")
       if lines.count > 3 {

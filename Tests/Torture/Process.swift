@@ -11,7 +11,7 @@ final class Child {
   enum End: Equatable {
     case exited(Int32)
     case signal(Int32)
-    /// It took longer than it may, and was killed.
+    /// The process exceeded its time limit and was killed.
     case hung
   }
 
@@ -28,13 +28,13 @@ final class Child {
     try process.run()
   }
 
-  /// Kills it, without a chance to do anything; what it had said.
+  /// Kills the process with no chance to react, and returns the lines that it had printed.
   func kill() -> [String] {
     _ = Glibc.kill(process.processIdentifier, SIGKILL)
     return lines()
   }
 
-  /// Waits for its end, no longer than so many seconds.
+  /// Waits for the end of the process, for at most `seconds` seconds.
   func end(within seconds: Int) -> (end: End, said: [String]) {
     let identifier = process.processIdentifier
     let hung = HungFlag()
@@ -56,7 +56,7 @@ final class Child {
     let bytes = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-    // What is after the last line's end was cut off.
+    // The text after the last line end is incomplete.
     lines.removeLast()
     return lines.map(String.init)
   }

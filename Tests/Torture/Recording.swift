@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a writer did to a store's files, in order; see `recorder.c`.
+/// The operations of a writer on a store's files, in order. See `recorder.c`.
 struct Recording {
   enum Event {
     case written(file: Int, offset: Int, Data)
-    /// All that was written to the file before is durable.
+    /// All earlier writes to the file are durable.
     case synchronized(file: Int)
     case cut(file: Int, size: Int)
-    /// Operations up to this one were flushed.
+    /// All operations up to this one were flushed.
     case flushed(Int)
   }
 
@@ -38,7 +38,7 @@ struct Recording {
   }
 }
 
-/// A file as a power cut may leave it: what was made durable, and of the rest any part, in any order.
+/// A file that a power cut may leave: all durable writes, and any subset of the other writes.
 struct TornFile {
   private static let sector = 512
   private var durable = Data()
@@ -52,14 +52,15 @@ struct TornFile {
   }
 
   mutating func cut(to size: Int) {
-    // File systems keep sizes and contents in order or not; shrinking is only done to files that are rewritten.
+    // Treats all earlier writes as durable. File systems may or may not order sizes and contents, and only rewritten
+    // files are shortened.
     synchronize()
     durable = Data(durable.prefix(size))
   }
 
   /// - Parameters:
-  ///   - keep: of a thousand sectors, or pages, so many that were written reach the device.
-  ///   - tearsPages: whether sectors go by themselves, or only pages do.
+  ///   - keep: The number of sectors or pages, of a thousand written ones, that reach the device.
+  ///   - tearsPages: Whether each sector may be lost separately, or only whole pages.
   func image(keep: Int, tearsPages: Bool, _ random: inout Mixer) -> Data {
     var image = durable
     let grain = tearsPages ? Self.sector : 4096

@@ -1,18 +1,18 @@
 import Cistern
 import CisternTesting
 
-/// What a writer does, operation by operation: the same for the same seed, so that whoever looks at what it left knows
-/// what can be there without having been told.
+/// The operations of a writer. They depend only on the seed, so that a checker can compute the possible content of
+/// the store.
 struct Script: Sendable {
   static let keyCount = 150
   static let batchSize = 8
-  /// After so many operations the writer flushes at the latest.
+  /// The maximum number of operations between two flushes.
   static let mostUnflushed = 100
 
   enum Step {
     case set(Int)
     case remove(Int)
-    /// All of these in one batch.
+    /// All of these keys in one batch.
     case batch([Int])
   }
 
@@ -23,7 +23,7 @@ struct Script: Sendable {
     let key = Int(state.next() % UInt64(Self.keyCount))
     switch state.next() % 10 {
     case 0, 1: return .remove(key)
-    // From a few groups, so that batches replace one another.
+    // Batches use few groups of keys, so that they replace each other.
     case 2: return .batch((0..<Self.batchSize).map { (key / Self.batchSize * Self.batchSize + $0) % Self.keyCount })
     default: return .set(key)
     }
@@ -31,7 +31,8 @@ struct Script: Sendable {
 
   static func key(_ number: Int) -> [UInt8] { Array("key-\(number)".utf8) }
 
-  /// The value that operation `number` gives a key: it says whose it is, and all of it can be computed.
+  /// Returns the value that operation `number` writes to a key. It contains the key and the number, and all of its
+  /// bytes can be computed.
   func value(of key: Int, number: Int) -> [UInt8] {
     var state = Mixer(state: seed ^ UInt64(number) << 20 ^ UInt64(key))
     let size = state.next() % 8 == 0 ? 2_000 + Int(state.next() % 12_000) : Int(state.next() % 900)
@@ -44,7 +45,7 @@ struct Script: Sendable {
     return bytes
   }
 
-  /// Which operation wrote these bytes under this key; nil where none did.
+  /// Returns the operation that wrote these bytes to this key, or nil if no operation did.
   func author(of bytes: [UInt8], key: Int) -> Int? {
     let parts = bytes.prefix(40).split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, Int(String(decoding: parts[0], as: UTF8.self)) == key,
@@ -64,7 +65,7 @@ struct Script: Sendable {
   }
 }
 
-/// What a trial draws by, from its seed.
+/// The random numbers of a trial, drawn from its seed.
 struct Mixer {
   private var generator: SeededGenerator
 
@@ -74,6 +75,6 @@ struct Mixer {
 
   mutating func next() -> UInt64 { generator.next() }
 
-  /// A number below `bound`; 0 where nothing is.
+  /// Returns a number below `bound`, or 0 if the bound is not positive.
   mutating func next(below bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 }

@@ -1,6 +1,6 @@
 import Cistern
 
-/// A mixed load for a while, in this process, and what the process takes up meanwhile: nothing of that may go on growing.
+/// Runs a mixed load in this process and samples its resources. None of them may grow continuously.
 func soak(seconds: Int, seed: UInt64) async throws -> Bool {
   let folder = try TemporaryFolder()
   let tier = try DiskTier(directory: folder.store, limit: .mebibytes(16), durability: .processCrash)
@@ -18,7 +18,7 @@ func soak(seconds: Int, seed: UInt64) async throws -> Bool {
       group.addTask {
         while ContinuousClock.now < end {
           try await client.work()
-          // The trial looks for what accumulates, and leaves the machine to others.
+          // The trial looks for accumulation, and leaves most of the machine to other processes.
           try await Task.sleep(for: .milliseconds(4))
         }
         return client
@@ -49,8 +49,8 @@ func soak(seconds: Int, seed: UInt64) async throws -> Bool {
   return isFlat && faults.isEmpty
 }
 
-/// One task of the load: loads, sets, removals, batches, invalidations, observers and flushes, in the share in which they are
-/// met with.
+/// One task of the load. It performs loads, sets, removals, batches, invalidations, observations and flushes in
+/// realistic proportions.
 struct SoakClient: Sendable {
   private static let keyCount = 40_000
   let cache: Cache<String, [UInt8]>
@@ -92,7 +92,7 @@ struct SoakClient: Sendable {
   }
 
   private mutating func key() -> String {
-    // The half of all uses is of a hundredth of the keys.
+    // Half of all uses go to one percent of the keys.
     "key-\(random.next(below: random.next(below: 2) == 0 ? Self.keyCount / 100 : Self.keyCount))"
   }
 

@@ -1,21 +1,21 @@
 import Cistern
 import Foundation
 
-/// What the system itself does to a store: each in a process of its own, which has to survive it.
+/// A fault that the system causes. Each runs in a separate process, which must survive it.
 enum SystemFault: String, CaseIterable {
-  /// The file system is full: a small one in memory, where this process may mount.
+  /// The file system is full. The trial mounts a small one in memory, if the process may mount.
   case full
-  /// The process has as many files open as it may have.
+  /// The process has reached its limit of open files.
   case descriptors
-  /// The directory becomes read-only, and belongs to somebody else.
+  /// The directory becomes read-only and belongs to another user.
   case permission
-  /// Somebody deletes the lock file.
+  /// Another process deletes the lock file.
   case lockFile = "lock-file"
-  /// The process may not map any more memory.
+  /// The process cannot map more memory.
   case addresses
 }
 
-/// Does all of them.
+/// Runs the trials of all system faults.
 func systemFaults(seed: UInt64) throws -> Bool {
   var isFine = true
   for fault in SystemFault.allCases {
@@ -34,7 +34,7 @@ func systemFaults(seed: UInt64) throws -> Bool {
   return isFine
 }
 
-/// Six megabytes of memory as a file system.
+/// Mounts a file system of six megabytes in memory. Returns whether it succeeded.
 private func mountSmall(_ path: String) -> Bool {
   #if canImport(Glibc)
     unsafe mount("none", path, "tmpfs", 0, "size=6m") == 0
@@ -43,7 +43,7 @@ private func mountSmall(_ path: String) -> Bool {
   #endif
 }
 
-/// One of them, in this process.
+/// The trial of one system fault in this process.
 struct SystemTrial {
   static let nobody: uid_t = 65_534
   private let directory: String
@@ -58,7 +58,7 @@ struct SystemTrial {
   }
 
   mutating func run(_ fault: SystemFault) async throws -> Bool {
-    // Whatever is loaded when it is first used is loaded before files run out.
+    // The first operations load everything that is loaded lazily, before files run out.
     if fault == .permission, geteuid() == 0 { setuid(Self.nobody) }
     let (store, cache) = try open(directory, limit: fault == .full ? .mebibytes(16) : .mebibytes(4))
     model.write(80, to: cache, &random)
@@ -108,13 +108,13 @@ struct SystemTrial {
     return (store, try store.cache("values", of: [UInt8].self, keyedBy: String.self))
   }
 
-  /// Begins it; answers how it ends.
+  /// Begins the fault, and returns a closure that ends it.
   private mutating func begin(_ fault: SystemFault) async throws -> () -> Void {
     let directory = directory
     switch fault {
     case .full:
       model.evicts = true
-      // Another store, whose lock file has to be made anew when it is opened.
+      // Another store, whose lock file must be created again at its next opening.
       try await open(directory + "-another", limit: .mebibytes(4)).0.close()
       unsafe unlink(directory + "-another/lock.mdb")
       let path = (directory as NSString).deletingLastPathComponent + "/filler"
@@ -135,7 +135,7 @@ struct SystemTrial {
       return {}
     case .addresses:
       let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[0]
-      // Room for what the process does, and none for another store.
+      // Space for the running process, but not for another store.
       return lower(__rlimit_resource_t(RLIMIT_AS.rawValue), to: (rlim_t(pages) ?? 0) * 4096 + 192 << 20)
     }
   }
@@ -152,7 +152,7 @@ struct SystemTrial {
     }
   }
 
-  /// Another store cannot be opened meanwhile, and the error says why; or it can.
+  /// Opens another store during the fault. The opening either succeeds or throws an error of the library.
   private mutating func openAnother(_ fault: SystemFault) {
     let limit: ByteCount = fault == .addresses ? .gibibytes(64) : .mebibytes(4)
     let path = fault == .permission ? directory + "/another" : directory + "-another"

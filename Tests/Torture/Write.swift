@@ -1,7 +1,8 @@
 import Cistern
 
-/// The process that is killed: carries out a script for ever, flushes, closes, compacts and reopens now and then, and
-/// tells how far it has come. Without a last operation it also compacts: a recording of writes does not know of copies.
+/// The process that is killed. It runs a script, flushes at random, and prints its progress. Without a last
+/// operation, it runs until it is killed, and also closes, compacts and reopens the store. A limited run does not
+/// compact, because a recording of writes cannot represent copies.
 func write(directory: String, limit: Int, durability: Durability, seed: UInt64, operations: Int) async throws {
   let script = Script(seed: seed)
   var tier = try DiskTier(directory: directory, limit: .bytes(limit), durability: durability)

@@ -1,5 +1,5 @@
-// Lets calls on a store's files fail, for `scripts/torture faults`: the system's answer to a full or broken device, to
-// too many open files and to lost permissions, when it is asked for. Preloaded; the trial calls cistern_fault.
+// Makes calls on a store's files fail, for `scripts/torture faults`. It simulates a full or broken device, too many
+// open files, and lost permissions. The library is preloaded, and the trial calls cistern_fault.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,8 +19,8 @@ enum { WRITE = 1, SYNCHRONIZE = 2, CUT = 4, OPEN = 8, MAP = 16 };
 static _Atomic int kinds, error;
 static _Atomic long skipped, times, hits;
 
-// From now on calls of these kinds fail with this error, after so many that do not, so many times. An error of 0 is a
-// write that writes half of what it was to.
+// Makes the calls of the kinds `of` fail with the error `with`: the first `after` calls succeed, and the next `count`
+// calls fail. The error 0 makes a write write half of its bytes.
 void cistern_fault(int of, int with, long after, long count) {
   atomic_store(&kinds, 0);
   atomic_store(&error, with);
@@ -29,10 +29,10 @@ void cistern_fault(int of, int with, long after, long count) {
   atomic_store(&kinds, of);
 }
 
-// How many calls have failed.
+// Returns the number of calls that failed.
 long cistern_fault_hits(void) { return atomic_load(&hits); }
 
-// Stores of trials are in folders of this name; nothing else is touched.
+// Returns whether the path belongs to a trial's store. Calls on other files never fail.
 static int is_store(const char *path) { return path && strstr(path, "/cistern-torture-") && strstr(path, "/store"); }
 
 static int is_store_file(int descriptor) {
@@ -44,7 +44,7 @@ static int is_store_file(int descriptor) {
   return is_store(path);
 }
 
-// Whether this call fails.
+// Returns whether this call fails.
 static int fails(int kind) {
   if (!(atomic_load(&kinds) & kind)) return 0;
   if (atomic_fetch_sub(&skipped, 1) > 0) return 0;
@@ -124,7 +124,7 @@ int fallocate(int descriptor, int mode, off_t offset, off_t size) {
   return fallocate64(descriptor, mode, offset, size);
 }
 
-// Answers the error, and does not set it.
+// Returns the error instead of setting errno.
 int posix_fallocate64(int descriptor, off64_t offset, off64_t size) {
   return fallocate64(descriptor, 0, offset, size) == 0 ? 0 : errno;
 }

@@ -1,4 +1,5 @@
-// What `scripts/torture` runs: crashes, power cuts, damage and faults, each in processes of its own.
+// The program of `scripts/torture`: crashes, shared directories, power cuts, damage, faults and the soak, most of
+// them in separate processes.
 import Cistern
 
 #if canImport(Glibc)
@@ -59,7 +60,7 @@ case "check":
     directory: argument(2), limit: number(3, or: 16 << 20), durability: durability(argument(4)),
     seed: UInt64(argument(5)) ?? 1, flushed: number(6, or: 0), keepsOrder: argument(7) == "ordered")
 default:
-  say("usage: Torture crashes|sharing|power-cuts|damage|faults …; scripts/torture --help tells more")
+  say("usage: Torture crashes|sharing|power-cuts|damage|faults …; see scripts/torture --help")
   exit(2)
 }
 exit(isFine ? 0 : 1)

@@ -1,6 +1,6 @@
-// Records, in order, what a process writes to a store's files and when it makes them durable, for `scripts/torture
-// power-cuts`. Preloaded; the record goes to the file that CISTERN_RECORD names. What the process says on its standard
-// output is recorded too: a flush that it has told of was durable by then.
+// Records in order which bytes a process writes to a store's files and when it synchronizes them, for
+// `scripts/torture power-cuts`. The library is preloaded and appends to the file that CISTERN_RECORD names. It also
+// records the standard output of the process: a flush that is printed there was durable before.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static int record = -2;
 
 enum { WRITTEN = 1, SYNCHRONIZED = 2, CUT = 3, SAID = 4, SYNCHRONOUSLY = 5 };
 
-// 1 for data.mdb, 2 for the mark; 0 for what is not a store's.
+// Returns 1 for data.mdb, 2 for the mark, and 0 for files that belong to no store.
 static int file_of(int descriptor) {
   char link[64], path[1024];
   char *digits = link + 14;
@@ -104,7 +104,8 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
 static int synchronize(int number, int descriptor) {
   int file = file_of(descriptor);
   int result = (int)syscall(number, descriptor);
-  // Noted after: what others write meanwhile may or may not be durable, and is taken for not.
+  // Noted after the call: writes of other threads during it may or may not be durable, and the record treats them as
+  // not durable.
   if (file && result == 0) note(SYNCHRONIZED, file, 0, 0, 0);
   return result;
 }

@@ -2,7 +2,7 @@ import Benchmark
 import Cistern
 import Workloads
 
-/// Callers that share flights, beside tasks that wait for a bare continuation.
+/// Callers that share flights, compared with tasks that wait for a bare continuation.
 let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = Benchmark.Configuration(
     metrics: [.wallClock, .throughput], warmupIterations: 3, maxDuration: .seconds(3), maxIterations: 1_000)

@@ -2,7 +2,7 @@ import Benchmark
 import Cistern
 import Workloads
 
-/// Hits on disk whose pages are in memory, beside LMDB's own gets.
+/// Hits on disk whose pages are in memory, compared with LMDB's own gets.
 let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = Benchmark.Configuration(
     metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,

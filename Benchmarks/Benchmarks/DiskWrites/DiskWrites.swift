@@ -2,7 +2,7 @@ import Benchmark
 import Cistern
 import Workloads
 
-/// Writes until they are on disk, beside LMDB's puts in batches under the same sync mode.
+/// Writes until they are on disk, compared with LMDB's puts in batches under the same sync mode.
 let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = Benchmark.Configuration(
     metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,

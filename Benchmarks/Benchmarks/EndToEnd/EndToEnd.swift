@@ -2,7 +2,7 @@ import Benchmark
 import Cistern
 import Workloads
 
-/// What a program does with a store: mostly loads by Zipf's law, with look-ups, sets and removals between them.
+/// A typical use of a store: mostly loads by Zipf's law, with lookups, sets and removals between them.
 let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = Benchmark.Configuration(
     metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,
@@ -24,7 +24,7 @@ let benchmarks: @Sendable () -> Void = {
   }
 }
 
-/// A store of 10,000 articles of a kibibyte, a tenth of which fits into memory.
+/// A store of 10,000 articles of one kibibyte. A tenth of them fits into memory.
 private final class Mixed: Sendable {
   let store: Store
   let articles: Cache<String, [UInt8]>

@@ -2,7 +2,7 @@ import Benchmark
 import Cistern
 import Workloads
 
-/// Look-ups that memory answers, and what it costs to put something there, beside a dictionary behind a lock.
+/// Lookups that hit memory, and sets, compared with a dictionary behind a lock.
 let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = Benchmark.Configuration(
     metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,
@@ -15,7 +15,7 @@ let benchmarks: @Sendable () -> Void = {
   sets()
 }
 
-/// Keys by Zipf's law, over a cache and a dictionary that hold all of them.
+/// Measures hits with keys by Zipf's law, over a cache and a dictionary that hold all of them.
 private func hits<Key: BenchmarkKey>(_ type: Key.Type, entries: Int) {
   let lookUps = 1_000
   let title = "\(Key.title), \(entries / 1000) k entries"
@@ -52,7 +52,7 @@ private func hits<Key: BenchmarkKey>(_ type: Key.Type, entries: Int) {
   }
 }
 
-/// Sets over what is there, and sets of new keys in a full cache.
+/// Measures sets of cached keys, and sets of new keys in a full cache.
 private func sets() {
   let entries = 100_000
   Benchmark("set over another value, Int, 100 k entries") { (benchmark: Benchmark, cache: Cache<Int, Int>) in

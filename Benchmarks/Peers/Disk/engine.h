@@ -1,4 +1,5 @@
-// What the disk harness asks of an engine. A value is bytes; a key is eight of them, most significant first.
+// The interface of the disk harness to an engine. A value is a byte string. A key has eight bytes, most significant
+// first.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@ struct Write {
 
 struct Engine {
   virtual ~Engine() = default;
-  // Copies the value to `buffer`, which is large enough; its size, or -1 where there is none.
+  // Copies the value to `buffer`, which is large enough. Returns its size, or -1 if there is no value.
   virtual long get(uint64_t key, char *buffer) = 0;
-  // One transaction, which a power cut leaves whole or undone once the next one has returned.
+  // Writes one transaction. A power cut leaves it complete or undone once the next one has returned.
   virtual void put(const std::vector<Write> &writes) = 0;
-  // On disk when it returns, whatever happens then.
+  // Writes one value, which is durable when the call returns.
   virtual void put_synced(const Write &write) = 0;
   virtual void remove(const std::vector<uint64_t> &keys) = 0;
 };
 
-// Opens what is in the folder, or begins it; null where the engine was not there to build with.
+// Opens or creates the engine's files in the folder. Returns null if the engine was not available at build time.
 std::unique_ptr<Engine> open_lmdb(const std::string &folder);
 std::unique_ptr<Engine> open_rocksdb(const std::string &folder);
 std::unique_ptr<Engine> open_leveldb(const std::string &folder);

@@ -10,8 +10,8 @@ void check(bool succeeded, const char *what) {
   if (!succeeded) fail(std::string("files: ") + what);
 }
 
-// A file for each entry, in 256 folders, written beside its place and renamed into it. What is removed or written is synced
-// with the whole file system once a batch.
+// One file per entry, in 256 folders. Each file is written under another name and then renamed. Writes and removals
+// are synced with the whole file system once per batch.
 struct Files : Engine {
   std::string folder;
   int directory;

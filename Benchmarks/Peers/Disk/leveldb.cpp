@@ -14,7 +14,7 @@ void check(const leveldb::Status &status) {
   if (!status.ok()) fail("LevelDB: " + status.ToString());
 }
 
-// As RocksDB here: room in memory for all that is read, a filter of 10 bits a key, nothing compressed.
+// The same settings as RocksDB: a memory cache for all reads, a filter of 10 bits per key, and no compression.
 struct LevelDB : Engine {
   std::unique_ptr<leveldb::Cache> cache{leveldb::NewLRUCache(size_t(2) << 30)};
   std::unique_ptr<const leveldb::FilterPolicy> filter{leveldb::NewBloomFilterPolicy(10)};

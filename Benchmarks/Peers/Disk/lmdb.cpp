@@ -11,7 +11,8 @@ void check(int code) {
   if (code) fail(std::string("LMDB: ") + mdb_strerror(code));
 }
 
-// Batches without a sync of the meta page, as Cistern's; single writes with it. A read transaction is renewed for each read.
+// Batches skip the sync of the meta page, as Cistern does, and single writes include it. Each read renews one read
+// transaction.
 struct LMDB : Engine {
   MDB_env *environment = nullptr;
   MDB_txn *reading = nullptr;

@@ -1,4 +1,5 @@
-// The disk engines of scripts/compare but Cistern's own: `disk ENGINE FOLDER ENTRIES SIZE`. DiskComparison.swift has the same loads.
+// The disk engines of scripts/compare, except Cistern's: `disk ENGINE FOLDER ENTRIES SIZE`. DiskComparison.swift has
+// the same workloads.
 #include "engine.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ double median_of(int passes, const std::function<void()> &body, const std::funct
 
 uint64_t key_of(uint64_t rank) { return (rank * 0x9E3779B97F4A7C15u) >> 20; }
 
-// What the folder takes up, in blocks that are there.
+// Returns the size of the folder's allocated blocks, in bytes.
 double space(const std::string &folder) {
   double bytes = 0;
   for (const auto &entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -85,7 +86,7 @@ struct Comparison {
   }
 
   void opening() {
-    // What is open is closed outside of the measured time.
+    // The open engine is closed outside of the measured time.
     report("open", "ns", median_of(7, [&] {
       engine = open(folder);
       get({keys[0]});
@@ -99,7 +100,7 @@ struct Comparison {
     }) / count);
   }
 
-  // Reads for as long as a writer writes one batch after the other.
+  // Reads while a writer writes one batch after the other.
   void reading_and_writing(const std::vector<uint64_t> &read) {
     std::atomic<bool> has_ended{false};
     size_t count = 0;

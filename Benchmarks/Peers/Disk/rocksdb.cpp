@@ -15,7 +15,7 @@ void check(const rocksdb::Status &status) {
   if (!status.ok()) fail("RocksDB: " + status.ToString());
 }
 
-// With room in memory for all that is read, and a filter of 10 bits a key. Values are random: nothing to compress.
+// A memory cache for all reads, and a filter of 10 bits per key. Values are random, so there is no compression.
 struct RocksDB : Engine {
   std::unique_ptr<rocksdb::DB> database;
   rocksdb::WriteOptions synced;

@@ -7,8 +7,8 @@
 
 namespace {
 
-// A write-ahead log that each commit syncs, the file mapped, statements prepared once; the key is the table's own.
-// One connection reads and one writes.
+// A write-ahead log that each commit syncs, a mapped file, and prepared statements. The key is the table's primary
+// key. One connection reads and one writes.
 struct SQLite : Engine {
   sqlite3 *reading = nullptr, *writing = nullptr;
   sqlite3_stmt *getting = nullptr, *putting = nullptr, *removing = nullptr;

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Calls that ask for `key`; `load` runs for those that lead.
+// A call that requests `key`. A leader runs `load`.
 type ask func(key string, load func())
 
 func coalescer(subject string, callers int) {
@@ -24,7 +24,7 @@ func coalescer(subject string, callers int) {
 			})
 		}
 	case "goroutines alone":
-		// The yardstick: each waits for what it would wait for, and nothing is looked up.
+		// The yardstick: each goroutine runs its own load, without any lookup.
 		asking = func(key string, load func()) { load() }
 	default:
 		fail("no subject " + subject)
@@ -60,8 +60,8 @@ func coalescer(subject string, callers int) {
 	}))
 }
 
-// So many callers at once, each in a goroutine: the last to come opens the door that loads wait for. The nanoseconds
-// that each cost, from the first one's start to the last one's end.
+// Runs `callers` concurrent callers, each in a goroutine. The last one to arrive opens the door that loads wait for.
+// Returns the nanoseconds per caller, from the first start to the last end.
 func together(callers int, asking ask, key func(int) string) float64 {
 	missing := int64(callers)
 	door := make(chan struct{})
@@ -81,7 +81,7 @@ func together(callers int, asking ask, key func(int) string) float64 {
 	return float64(time.Since(started).Nanoseconds()) / float64(callers)
 }
 
-// The median of many, after some that do not count.
+// Returns the median of 100 runs, after 20 runs that do not count.
 func repeat(body func(number int) float64) float64 {
 	costs := []float64{}
 	for number := 0; number < 120; number++ {

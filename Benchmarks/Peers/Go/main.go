@@ -1,4 +1,4 @@
-// The Go subjects of scripts/compare. What is printed, and the arguments, are described in Peers/README.md.
+// The Go subjects of scripts/compare. Peers/README.md describes the arguments and the output.
 package main
 
 import (

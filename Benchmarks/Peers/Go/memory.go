@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A store of numbers under keys of one kind.
+// A store of numbers under keys of one type.
 type store[K comparable] interface {
 	get(key K) (int64, bool)
 	set(key K, value int64)
@@ -50,7 +50,8 @@ func intKey(rank int) int64 { return int64((uint64(rank) * 0x9E3779B97F4A7C15) >
 
 func stringKey(rank int) string { return fmt.Sprintf("user/%015d", intKey(rank)) }
 
-// Ranks by Zipf's law with exponent 0.99, as the harnesses of the other languages draw them.
+// Returns the cumulative weights of ranks by Zipf's law with exponent 0.99, as in the harnesses of the other
+// languages.
 func zipf(count int) []float64 {
 	cumulative := make([]float64, count)
 	sum := 0.0
@@ -115,7 +116,7 @@ func compareMemory[K comparable](
 		drawn := make([][]K, threads)
 		for thread := range ranks {
 			ranks[thread] = draw(cumulative, requests, int64(thread+1))
-			// Keys of each thread's own, made anew: none shares storage with one that is stored.
+			// Each thread has its own new keys, which share no storage with the stored ones.
 			made := map[int]K{}
 			for _, rank := range ranks[thread] {
 				own, found := made[rank]
@@ -146,7 +147,7 @@ func compareMemory[K comparable](
 	}
 }
 
-// The median nanoseconds of an operation, of three passes after one that does not count.
+// Returns the median nanoseconds per operation of three passes, after one that does not count.
 func measure(threads, operations int, body func(thread int)) float64 {
 	costs := []float64{}
 	for pass := 0; pass <= 3; pass++ {

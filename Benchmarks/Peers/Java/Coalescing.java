@@ -4,8 +4,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Caffeine's AsyncLoadingCache as a coalescer. Its callers are futures of one thread, each with something to run when
- * the value is there; a task of its own, as the callers of the other subjects have, none of them has.
+ * Caffeine's AsyncLoadingCache as a coalescer. Its callers are futures of one thread, each with an action that runs when
+ * the value is available. Unlike the callers of the other subjects, they have no tasks.
  */
 final class Coalescing {
   private final int callers;

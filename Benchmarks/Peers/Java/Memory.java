@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.IntFunction;
 
-/** Caffeine as a memory tier: the loads that MemoryComparison.swift describes. */
+/** Caffeine as a memory tier, under the workloads of MemoryComparison.swift. */
 final class Memory<K> {
   private static final int WARM_UPS = 5;
   private static final int PASSES = 3;
-  /** Counts the processor time of all threads: those of the cache, of the compiler and of the collector, too. */
+  /** Measures the processor time of all threads, including those of the cache, the compiler and the collector. */
   private static final OperatingSystemMXBean PROCESS =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private interface Body {
-    /** Gives the misses. */
+    /** Returns the number of misses. */
     int run(int thread);
   }
 
@@ -43,7 +43,7 @@ final class Memory<K> {
     for (int rank = 0; rank < entries; rank++) full.put(key(makeKey.apply(rank)), values[rank]);
     full.cleanUp();
     report("space", 1, "bytes_per_entry", (double) (heap() - before) / entries);
-    // Values do not count, so they have to be there until now.
+    // The measured space excludes the values, so they must stay alive until here.
     if (values[0] == null) throw new IllegalStateException();
 
     double[] cumulative = Peer.zipf(entries);
@@ -91,7 +91,7 @@ final class Memory<K> {
     return (K) key;
   }
 
-  /** Made anew, one for each rank: none is an object that is stored. A string keeps its hash once it is known. */
+  /** Returns new keys, one per rank. None of them is a stored object. A string caches its hash after the first use. */
   private Object[] ownKeys(int[] ranks) {
     Map<Integer, Object> made = new HashMap<>();
     Object[] keys = new Object[ranks.length];

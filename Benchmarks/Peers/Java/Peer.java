@@ -1,7 +1,7 @@
 import java.util.Arrays;
 import java.util.Random;
 
-/** The subjects of scripts/compare that run on the JVM. Peers/README.md describes the arguments and what is printed. */
+/** The subjects of scripts/compare that run on the JVM. Peers/README.md describes the arguments and the output. */
 public final class Peer {
   public static void main(String[] arguments) throws Exception {
     if (arguments.length == 5 && arguments[0].equals("memory")) {
@@ -29,7 +29,7 @@ public final class Peer {
     return String.format("user/%015d", intKey(rank));
   }
 
-  /** Ranks by Zipf's law with exponent 0.99, as the harnesses of the other languages draw them. */
+  /** Returns the cumulative weights of ranks by Zipf's law with exponent 0.99, as in the other languages' harnesses. */
   static double[] zipf(int count) {
     double[] cumulative = new double[count];
     double sum = 0;

@@ -1,7 +1,8 @@
 import Cistern
 import Workloads
 
-/// One subject as a coalescer: callers of one key at once, callers of a key each at once, and calls that are alone.
+/// Measures one subject as a coalescer: concurrent callers of one key, concurrent callers of one key each, and single
+/// calls.
 struct CoalescerComparison<Subject: CoalescerSubject> {
   let name: String
   let callers: Int
@@ -20,11 +21,11 @@ struct CoalescerComparison<Subject: CoalescerSubject> {
         let keys = (0..<callers).map { "many/\(number)/\($0)" }
         return try await together { keys[$0] }
       })
-    // One call of what shares nothing is nothing.
+    // A single call without sharing has no cost.
     if Subject.self != TasksAlone.self { report("alone", try await repeating(alone)) }
   }
 
-  /// The last caller to come opens the door that loads wait for.
+  /// Runs all callers concurrently. The last one to arrive opens the door that loads wait for.
   private func together(_ key: @escaping @Sendable (Int) -> String) async throws -> Double {
     let door = Doorway()
     return try await Joining.cost(
@@ -45,7 +46,7 @@ struct CoalescerComparison<Subject: CoalescerSubject> {
     return Double(nanoseconds() - start) / Double(keys.count)
   }
 
-  /// The median of many, after some that do not count.
+  /// Returns the median of 100 runs, after 20 runs that do not count.
   private func repeating(_ body: (Int) async throws -> Double) async throws -> Double {
     var costs: [Double] = []
     for number in 0..<120 {
@@ -69,7 +70,7 @@ enum CoalescerComparisons {
     }
     switch arguments[0] {
     case "Cistern Coalescer": try await run(Coalescer<String, String>())
-    // Enough for what one workload brings; values of earlier ones may go.
+    // Large enough for the values of one workload. Values of earlier ones may be evicted.
     case "Cistern Cache": try await run(try Cache<String, String>(costLimit: 1 << 20))
     case "actor with tasks": try await run(TaskTable())
     case "tasks alone": try await run(TasksAlone())

@@ -1,12 +1,12 @@
 import Cistern
 import Workloads
 
-/// What is compared as a coalescer: calls that ask for a key, and a load for those that lead.
+/// A subject that is compared as a coalescer. A leader runs `load`.
 protocol CoalescerSubject: Sendable {
   func value(forKey key: String, load: @escaping @Sendable (String) async throws -> String) async throws -> String
 }
 
-// Inlined, so that the call is a user's: a function between would be measured too.
+// Inlined, so that the measured call is a user's call. A function in between would be measured too.
 extension Coalescer<String, String>: CoalescerSubject {
   @inline(__always)
   func value(forKey key: String, load: @escaping @Sendable (String) async throws -> String) async throws -> String {
@@ -21,7 +21,7 @@ extension Cache<String, String>: CoalescerSubject {
   }
 }
 
-/// What tutorials show: an actor that keeps the tasks that are on their way. It knows neither cancellation nor removal.
+/// The solution of tutorials: an actor that keeps the running tasks. It supports neither cancellation nor removal.
 actor TaskTable: CoalescerSubject {
   private var tasks: [String: Task<String, any Error>] = [:]
 
@@ -34,7 +34,7 @@ actor TaskTable: CoalescerSubject {
   }
 }
 
-/// The yardstick: each caller loads for itself, and nothing is looked up.
+/// The yardstick: each caller runs its own load, without any lookup.
 struct TasksAlone: CoalescerSubject {
   func value(forKey key: String, load: @escaping @Sendable (String) async throws -> String) async throws -> String {
     try await load(key)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The Swift subjects of `scripts/compare`. One process measures one subject under one load, so that the driver can run
-/// those of all languages in turn. What is printed, and the arguments, are described in Peers/README.md.
+/// The Swift subjects of `scripts/compare`. One process measures one subject under one workload, so that the driver
+/// can alternate between the subjects of all languages. Peers/README.md describes the arguments and the output.
 @main
 enum Compared {
   static func main() async throws {

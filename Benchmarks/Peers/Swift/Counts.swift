@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number of each thread.
+/// One number per thread.
 final class Counts: Sendable {
   private let numbers: Mutex<[Int]>
 

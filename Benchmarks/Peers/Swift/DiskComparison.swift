@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import Workloads
 
-/// This project's disk tier under the loads of Disk/main.cpp. Its memory holds nothing, so that each look-up is one on disk.
-/// Writes are committed behind, in batches that it chooses; their time ends with the last one's commit.
+/// This project's disk tier under the workloads of Disk/main.cpp. Its memory holds no value, so that each lookup
+/// reads from disk. Writes are committed in the background in batches, and their time ends with the last commit.
 final class DiskComparison {
   private let folder: String
   private let entries: Int
@@ -80,7 +80,7 @@ final class DiskComparison {
     report("open", metric: "ns", median(costs))
   }
 
-  /// Reads for as long as a writer writes one batch after the other.
+  /// Reads while a writer writes one batch after the other.
   private func readingAndWriting(_ read: [Int]) async throws {
     let written = drawn(20_000)
     let hasEnded = Stop()
@@ -106,7 +106,7 @@ final class DiskComparison {
     try await store.flush()
   }
 
-  /// Each value is copied out, as it is from the other engines.
+  /// Looks up all keys. Each value is copied, as with the other engines.
   private func look(for keys: [Int]) {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
     defer { copy.deallocate() }
@@ -123,7 +123,7 @@ final class DiskComparison {
     (0..<count).map { _ in keys[Int.random(in: 0..<entries, using: &randomness)] }
   }
 
-  /// What the folder takes up, in blocks that are there.
+  /// Returns the size of the folder's allocated blocks, in bytes.
   private func space() throws -> Double {
     try FileManager.default.subpathsOfDirectory(atPath: folder).reduce(0) { sum, name in
       var about = stat()
@@ -131,7 +131,7 @@ final class DiskComparison {
     }
   }
 
-  /// The median of five passes, because one is short.
+  /// Reports the median of five passes, because one pass is short.
   private func reportReads(_ subject: String, over count: Int, _ body: () -> Void) {
     let costs = (0..<5).map { _ in
       let start = nanoseconds()
@@ -153,7 +153,7 @@ final class DiskComparison {
   }
 }
 
-/// Set once.
+/// A flag that is set once.
 private final class Stop: Sendable {
   private let flag = Atomic(false)
 

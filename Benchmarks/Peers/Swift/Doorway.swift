@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps any number of tasks until it is opened.
+/// A gate for any number of tasks. They wait until it is opened.
 final class Doorway: Sendable {
   private struct State {
     var isOpen = false

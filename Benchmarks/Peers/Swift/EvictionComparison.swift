@@ -2,15 +2,16 @@ import Cistern
 import Foundation
 import Workloads
 
-/// The policies of this project, shown a trace at several limits: the default one by the project's name, others by theirs.
-/// Each request is "get; on a miss, load and insert".
+/// Replays a trace with each policy of this project at several limits. The default policy is reported under the
+/// project's name, the others under their own. Each request is a lookup, followed on a miss by a load and an
+/// insertion.
 struct EvictionComparison {
   let trace: String
   let path: String
-  /// What a limit is called, and what it is in cost.
+  /// The name of each limit, and its cost.
   let limits: [(name: String, cost: Int)]
 
-  /// A record of the trace: its time, identifier, size and the place of the next request, packed.
+  /// The size of a packed record of the trace: time, identifier, size, and the position of the next request.
   private let recordSize = 24
 
   /// `eviction NAME TRACE SHARE=COST…`

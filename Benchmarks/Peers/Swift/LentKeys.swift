@@ -1,13 +1,13 @@
-/// Keys to look up, each of which is lent to whoever is called with it.
+/// Keys for lookups, which are lent to the callee without a reference count.
 ///
-/// A loop over an array counts a reference to each string while it is in use. Who looks something up holds the key as a rule,
-/// and counts nothing; and in Java nothing is counted anywhere. Values that cannot be copied are lent without a count.
+/// A loop over an array counts a reference to each string during its use. A typical caller of a lookup already holds
+/// the key and counts nothing, and Java counts no references. Values that cannot be copied are lent without a count.
 final class LentKeys<Key: Sendable>: @unchecked Sendable {
   struct LentKey: ~Copyable {
     let key: Key
   }
 
-  // Sendable holds: written before anyone else has it, and read from then on. Owned.
+  // Sendable: the buffer is written before it is shared, and only read afterwards. The object owns it.
   private let keys: UnsafeMutableBufferPointer<LentKey>
 
   init(_ keys: [Key]) {

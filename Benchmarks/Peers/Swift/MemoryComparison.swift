@@ -1,8 +1,8 @@
 import CAllocations
 import Workloads
 
-/// One subject as a memory tier: what an entry takes up, and what hits, a mix of reads and writes, and a load under a
-/// tenth of the entries cost.
+/// Measures one subject as a memory tier: the space per entry, and the cost of hits, of a mix of reads and writes,
+/// and of loads in a cache for a tenth of the entries.
 struct MemoryComparison<Subject: MemorySubject> {
   let name: String
   let kind: String
@@ -14,13 +14,13 @@ struct MemoryComparison<Subject: MemorySubject> {
     let values = (0..<entries).map(Subject.value)
     let before = cistern_allocated_bytes()
     let full = try Subject(capacity: entries * 2)
-    // Keys are made anew: what the subject keeps of them counts, too.
+    // The keys are new objects, so that the storage that the subject keeps of them also counts.
     for rank in 0..<entries { full.setValue(values[rank], forKey: Subject.key(rank)) }
     if before >= 0 {
       report("space", metric: "bytes_per_entry", Double(cistern_allocated_bytes() - before) / Double(entries))
     }
     for threads in [1, 2] {
-      // Keys of each thread's own, made anew: nobody is helped by identity, nor are counts of references shared.
+      // Each thread has its own new keys. No subject profits from identity, and threads share no reference counts.
       let ranks = (0..<threads).map { ZipfRanks(count: entries).draw(requests, seed: UInt64($0 + 1)) }
       let keys = ranks.map { LentKeys(ownKeys($0)) }
       hits(full, keys: keys)
@@ -67,7 +67,7 @@ struct MemoryComparison<Subject: MemorySubject> {
     }
   }
 
-  // Not inlined: the loop would count a reference to the key after all.
+  // Not inlined: otherwise the loop would count a reference to the key.
   @inline(never)
   private func isHit(_ subject: Subject, _ lent: borrowing LentKeys<Subject.Key>.LentKey) -> Bool {
     subject.value(forKey: lent.key) != nil
@@ -78,11 +78,11 @@ struct MemoryComparison<Subject: MemorySubject> {
     subject.setValue(value, forKey: lent.key)
   }
 
-  /// `body` gives its thread's misses.
+  /// Measures a workload. `body` returns the misses of its thread.
   private func measure(_ workload: String, threads: Int, _ body: @escaping @Sendable (Int) -> Int) {
     let misses = Counts(threads)
     func pass() -> Double { time(threads: threads) { misses.set(body($0), of: $0) } / Double(requests) }
-    // The first warms up.
+    // The first pass warms up.
     _ = pass()
     let began = processorTime()
     let costs = (0..<passes).map { _ in pass() }

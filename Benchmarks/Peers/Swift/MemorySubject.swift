@@ -2,16 +2,17 @@ import Cistern
 import Foundation
 import Workloads
 
-/// What is compared as a memory tier. The harness is generic over it, so that each is called as its own users call it.
+/// A subject that is compared as a memory tier. The harness is generic over it, so that each subject is called as its
+/// users call it.
 protocol MemorySubject: Sendable {
   associatedtype Key: Sendable
-  /// What is stored: a number, or an object that holds one where the subject takes objects only.
+  /// The stored value: a number, or an object with a number if the subject accepts only objects.
   associatedtype Value: Sendable
-  /// Whether it can be told to hold only so many.
+  /// Whether the subject can limit its number of entries.
   static var isBounded: Bool { get }
   static func key(_ rank: Int) -> Key
   static func value(_ rank: Int) -> Value
-  /// - Parameter capacity: The number of entries that it may hold.
+  /// - Parameter capacity: The number of entries that the subject may hold.
   init(capacity: Int) throws
   func value(forKey key: Key) -> Value?
   func setValue(_ value: Value, forKey key: Key)
@@ -40,7 +41,7 @@ struct CisternSubject<Key: BenchmarkKey>: MemorySubject {
   func setValue(_ value: Int, forKey key: Key) { cache.setValue(value, forKey: key) }
 }
 
-/// A dictionary behind a lock: the least that anyone would write.
+/// A dictionary behind a lock, the simplest solution.
 struct DictionarySubject<Key: BenchmarkKey>: MemorySubject {
   static var isBounded: Bool { false }
   private let dictionary = BareDictionary<Key, Int>()
@@ -59,7 +60,7 @@ final class Boxed: Sendable {
   init(_ number: Int) { self.number = number }
 }
 
-/// Kinds of key as Foundation has them. They are made beforehand: what bridging costs is not measured.
+/// Keys in the types of Foundation. They are created in advance, so that the cost of bridging is not measured.
 protocol ObjectKey {
   static func object(_ rank: Int) -> NSObject
 }
@@ -72,9 +73,9 @@ extension String: ObjectKey {
   static func object(_ rank: Int) -> NSObject { NSString(string: key(rank)) }
 }
 
-// Sendable holds because NSCache may be used by several threads, as its documentation says.
+// Sendable: NSCache's documentation allows its use by several threads.
 struct NSCacheSubject<Kind: ObjectKey>: MemorySubject, @unchecked Sendable {
-  /// Sendable holds because strings and numbers do not change.
+  /// Sendable: strings and numbers are immutable.
   struct Key: @unchecked Sendable {
     let object: NSObject
   }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Another process that never outlives this one, however this one ends: its standard input is a pipe that nobody writes to, and
-/// whose end it takes as its own.
+/// A child process that never outlives this one, however this one ends. Its standard input is a pipe without data,
+/// and it ends at the end of its input.
 final class ChildProcess {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
 
-  /// - Parameter arguments: Of a program that ends when its standard input does.
+  /// - Parameter arguments: The arguments of a program that ends when its standard input does.
   init(_ program: String, _ arguments: [String]) throws {
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
@@ -16,13 +16,13 @@ final class ChildProcess {
     try process.run()
   }
 
-  /// A program that reads no input, under a shell that does, and then kills it.
+  /// Starts a program that reads no input. A shell reads the input and kills the program at its end.
   convenience init(watched program: String, _ arguments: [String]) throws {
     let script = #""$@" </dev/null >/dev/null 2>&1 & cat >/dev/null; kill -9 $!"#
     try self.init("/bin/sh", ["-c", script, "sh", program] + arguments)
   }
 
-  /// The first line of what it prints; nil if it ends before.
+  /// Returns the first line of the output, or nil if the process ends before.
   func line() -> String? {
     var line = Data()
     while let byte = try? output.fileHandleForReading.read(upToCount: 1), let byte = byte.first, byte != UInt8(ascii: "\n") {
@@ -31,7 +31,7 @@ final class ChildProcess {
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 
-  /// Ends it, and waits for that.
+  /// Ends the process and waits for its end.
   func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()

@@ -1,8 +1,8 @@
 import Workloads
 
-/// The keys that are asked for: some more often than others, by Zipf's law.
+/// The requested keys, drawn by Zipf's law.
 struct Keys: Sendable {
-  /// Each of them once, in no order.
+  /// Each key once, in random order.
   let all: [String]
   private let byRank: [String]
   private let ranks: ZipfRanks
@@ -16,12 +16,12 @@ struct Keys: Sendable {
 
   func drawn(_ count: Int, seed: UInt64) -> [String] { ranks.draw(count, seed: seed).map { byRank[$0] } }
 
-  /// Each as often as the others.
+  /// Draws keys with equal probability.
   func evenlyDrawn(_ count: Int, seed: UInt64) -> [String] {
     var randomness = Randomness(seed: seed)
     return (0..<count).map { _ in byRank[Int.random(in: 0..<byRank.count, using: &randomness)] }
   }
 
-  /// One that is never drawn.
+  /// Returns a key that is never drawn.
   func beyond(_ number: Int) -> String { .key(byRank.count + number) }
 }

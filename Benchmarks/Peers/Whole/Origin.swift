@@ -2,12 +2,12 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 
-/// The origin as its clients see it: one HTTP client for all that is asked, the same for every subject.
+/// The origin as its clients see it. All subjects use the same HTTP client.
 final class Origin: Sendable {
   private let client: HTTPClient
   private let base: String
 
-  /// - Parameter connections: The most at once.
+  /// - Parameter connections: The maximum number of concurrent connections.
   init(port: Int, connections: Int) {
     var configuration = HTTPClient.Configuration()
     configuration.httpVersion = .http1Only
@@ -20,7 +20,7 @@ final class Origin: Sendable {
     [UInt8](try await body(of: key).readableBytesView)
   }
 
-  /// Of values, since it started.
+  /// Returns the number of requests for values since the origin started.
   func requests() async throws -> Int {
     let text = String(buffer: try await body(of: "requests"))
     guard let number = Int(text) else { Whole.fail("the origin has counted '\(text)' requests") }

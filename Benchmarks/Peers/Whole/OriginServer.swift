@@ -3,11 +3,11 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// The origin: a real HTTP server on loopback that takes its time for each answer, and counts what it is asked for.
+/// The origin: a real HTTP server on loopback that delays each answer and counts its requests.
 ///
-/// `GET /user/NUMBER` has the value of that key, `GET /requests` how many of those there were.
+/// `GET /user/NUMBER` returns the value of that key, and `GET /requests` the number of such requests.
 enum OriginServer {
-  /// `origin LATENCY`, in milliseconds. Prints its port, and runs until its standard input ends.
+  /// Runs `origin LATENCY`, in milliseconds. Prints the port, and runs until the standard input ends.
   static func run(_ arguments: [String]) async throws {
     guard arguments.count == 1, let latency = Double(arguments[0]) else { Whole.fail("origin LATENCY") }
     Thread.detachNewThread {

@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// As much of a client of Redis as a cache needs: some connections, on each of which commands are sent without waiting for
-/// the replies to earlier ones.
+/// A minimal Redis client for caches. It has several connections and sends commands without waiting for earlier
+/// replies.
 final class RedisClient: Sendable {
   private let channels: [any Channel]
   private let turn = Atomic(0)
@@ -57,7 +57,7 @@ final class RedisClient: Sendable {
   }
 }
 
-/// Keeps who waits for which reply: they come in the order of the commands.
+/// Matches replies with commands. They arrive in the order of the commands.
 private final class RedisPipelining: ChannelDuplexHandler {
   struct Command: Sendable {
     let bytes: ByteBuffer

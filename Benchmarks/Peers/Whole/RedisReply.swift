@@ -1,11 +1,11 @@
 import NIOCore
 
-/// A reply of Redis, of the kinds that simple commands get.
+/// A reply of Redis to a simple command.
 enum RedisReply: Sendable {
   case bytes(ByteBuffer)
-  /// There is no such key.
+  /// The key does not exist.
   case nothing
-  /// Text or a number, without what marks it.
+  /// Text or a number, without its type marker.
   case line(String)
   case failure(String)
 }
@@ -14,7 +14,7 @@ struct RedisError: Error {
   let message: String
 }
 
-/// Reads replies of RESP2: a line, or a line with a length and as many bytes after it.
+/// Decodes replies of RESP2: a line, or a line with a length and as many bytes after it.
 struct RedisReplyDecoder: ByteToMessageDecoder {
   typealias InboundOut = RedisReply
 

@@ -2,22 +2,23 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A redis-server of our own, on a free port of loopback, that writes nothing to disk and ends with this process.
+/// A separate redis-server on a free port of loopback. It writes nothing to disk and ends with this process.
 final class RedisServer: Sendable {
   let port: Int
-  /// Of this server alone: whoever else answers at the port is told apart by it.
+  /// The password of this server. It distinguishes the server from others on the same port.
   let password = String(UInt64.random(in: 1...UInt64.max), radix: 36)
-  // Unchecked: `stop` is called once, when all else is done.
+  // Unchecked: `stop` is called once, after all other uses.
   nonisolated(unsafe) private let process: ChildProcess
 
-  /// Where it is installed.
+  /// The path of the installed program, or nil if there is none.
   static var program: String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
     return (folders + ["/usr/sbin", "/usr/local/sbin"]).map { "\($0)/redis-server" }
       .first(where: FileManager.default.isExecutableFile)
   }
 
-  /// Waits until it answers. The port that was free may be another's a moment later: then the next is tried.
+  /// Starts a server and waits until it responds. Another process may take the free port first, and then the next
+  /// port is tried.
   static func start(_ program: String) async throws -> RedisServer {
     for _ in 0..<5 {
       let server = try RedisServer(program, port: try await freePort())

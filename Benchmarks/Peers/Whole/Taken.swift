@@ -1,9 +1,9 @@
-/// What a load took.
+/// The cost of a workload.
 struct Taken {
   var nanoseconds: UInt64 = 0
   var requests = 0
   var originRequests = 0
-  /// Of each request, in nanoseconds; where they are measured.
+  /// The latency of each request in nanoseconds, if it was measured.
   var latencies: [UInt64] = []
 
   mutating func add(_ other: Taken) {
@@ -16,7 +16,7 @@ struct Taken {
   var nanosecondsPerRequest: Double { Double(nanoseconds) / Double(requests) }
   var originRequestsPerRequest: Double { Double(originRequests) / Double(requests) }
 
-  /// The latency that so many of a thousand do not exceed.
+  /// Returns the latency that `share` of a thousand requests do not exceed.
   func latency(perMille share: Int) -> Double {
     let sorted = latencies.sorted()
     return Double(sorted[min(sorted.count * share / 1_000, sorted.count - 1)])

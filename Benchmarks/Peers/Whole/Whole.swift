@@ -1,12 +1,12 @@
 import Foundation
 
-/// A client of an HTTP origin on loopback, with a cache and without, for `scripts/compare`. One process measures one
-/// subject; beside it run the origin, a process of its own, and Redis where that is the subject. What is printed, and the
-/// arguments, are described in Peers/README.md.
+/// A client of an HTTP origin on loopback, with and without a cache, for `scripts/compare`. One process measures one
+/// subject. The origin runs in a separate process, and so does Redis if it is the subject. Peers/README.md describes
+/// the arguments and the output.
 @main
 enum Whole {
   static func main() async throws {
-    // Nothing outlives this, whoever no longer waits: the other processes end with this one.
+    // A hung run ends after 15 minutes, and the child processes end with this one.
     alarm(900)
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {

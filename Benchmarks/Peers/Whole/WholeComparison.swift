@@ -1,22 +1,22 @@
 import Foundation
 import Workloads
 
-/// One subject in front of the origin: a warm mixed load at a steady rate, and that after a restart of the client; as much of
-/// it as can be; and bursts of callers of what nobody has yet.
+/// Measures one subject in front of the origin: a warm mixed workload at a steady rate, the same after a restart of
+/// the client, the same at full speed, and bursts of callers of absent keys.
 struct WholeComparison<Subject: WholeSubject> {
   let name: String
   let load: WholeLoad<Subject>
-  /// Of each pass.
+  /// The duration of each pass.
   let seconds: Double
   private let passes = 3
 
   func run(_ subject: Subject) async throws {
     var subject = subject
-    // Without a cache there is nothing to fill: only connections are warmed up.
+    // Without a cache there are no values to fill in, and only the connections warm up.
     if Subject.self != NoCache.self { try await load.fill(subject) }
     _ = try await load.closed(subject, seconds: min(seconds, 1), seed: 1, removes: false)
 
-    // The same requests for all come first, so that all find the same keys removed.
+    // The workloads with equal requests for all subjects come first, so that all subjects have the same keys removed.
     report("mixed", try await taken { try await load.open(subject, seconds: seconds, seed: UInt64(10 + $0)) })
     let restarted = try await taken { number in
       subject = try await subject.restarted()
@@ -33,7 +33,7 @@ struct WholeComparison<Subject: WholeSubject> {
     try await subject.close()
   }
 
-  /// By all passes together.
+  /// Adds up the costs of all passes.
   private func taken(_ passes: Int? = nil, _ pass: (Int) async throws -> Taken) async throws -> Taken {
     var taken = Taken()
     for number in 0..<(passes ?? self.passes) { taken.add(try await pass(number)) }
@@ -78,7 +78,7 @@ enum WholeComparisons {
     case "Cistern memory": try await run(try CisternInFront(folder: nil))
     case "NSCache": try await run(NSCacheInFront())
     case "Redis":
-      // Who prints nothing is not installed.
+      // A subject that prints nothing is not installed.
       guard let program = RedisServer.program else { break }
       let server = try await RedisServer.start(program)
       defer { server.stop() }

@@ -1,16 +1,16 @@
 import Foundation
 import Workloads
 
-/// The loads: what one subject takes for them is what is compared.
+/// The workloads. The comparison uses the cost of each subject under them.
 struct WholeLoad<Subject: WholeSubject> {
   let origin: Origin
   let keys = Keys(count: 20_000)
-  /// How many requests are on their way at once, where there are as many as can be.
+  /// The number of concurrent requests in workloads at full speed.
   let tasks: Int
-  /// Of the requests that come by themselves, how many a second.
+  /// The number of requests per second in workloads at a steady rate.
   let rate = 2_000.0
 
-  /// Each key once: after it, the subject has what it may keep.
+  /// Requests each key once, so that the subject holds as many values as it may.
   func fill(_ subject: Subject) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<tasks {
@@ -22,8 +22,8 @@ struct WholeLoad<Subject: WholeSubject> {
     }
   }
 
-  /// Tasks that each ask for one key after the other, for so long. A hundredth as many keys are removed, popular ones no more than others:
-  /// on one that many want, all would wait for the origin at once.
+  /// Runs tasks that request one key after the other for a given time. One removal follows every hundred requests.
+  /// Removed keys are drawn evenly, because the removal of a popular key would make all tasks wait for the origin.
   func closed(_ subject: Subject, seconds: Double, seed: UInt64, removes: Bool = true) async throws -> Taken {
     let drawn = keys.drawn(1 << 17, seed: seed)
     let removed = keys.evenlyDrawn(1 << 17, seed: seed)
@@ -47,7 +47,7 @@ struct WholeLoad<Subject: WholeSubject> {
     }
   }
 
-  /// Requests that come at random times, whether or not earlier ones are done.
+  /// Runs requests that begin at random times, whether or not earlier ones have completed.
   func open(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> Taken {
     let drawn = keys.drawn(Int(rate * seconds), seed: seed)
     let removed = keys.evenlyDrawn(drawn.count / 100 + 1, seed: seed)
@@ -69,12 +69,12 @@ struct WholeLoad<Subject: WholeSubject> {
     }
   }
 
-  /// Fifty callers of each of twenty keys that were never asked for, all at once.
+  /// Runs fifty concurrent callers for each of twenty keys that were never requested before.
   func burst(_ subject: Subject, number: Int) async throws -> Taken {
     let asked = (0..<20).map { keys.beyond(number * 20 + $0) }
     return try await counted { start, taken in
       try await withThrowingTaskGroup(of: UInt64.self) { group in
-        // Latencies are from the start of all, so that who had to wait for a thread has waited.
+        // Latencies begin at the common start, so that they include the wait for a thread.
         for caller in 0..<1_000 { group.addTask { try await ask(subject, asked[caller % asked.count]) - start } }
         taken.latencies = try await group.reduce(into: []) { $0.append($1) }
       }
@@ -82,7 +82,7 @@ struct WholeLoad<Subject: WholeSubject> {
     }
   }
 
-  /// When the value was there.
+  /// Requests a key, and returns the time at which its value was available.
   private func ask(_ subject: Subject, _ key: String) async throws -> UInt64 {
     let value = try await subject.value(forKey: key, fetch: origin.value)
     let time = nanoseconds()
@@ -90,7 +90,7 @@ struct WholeLoad<Subject: WholeSubject> {
     return time
   }
 
-  /// `body` is told when it began.
+  /// Measures the time and the origin's requests of `body`, which receives its start time.
   private func counted(_ body: (UInt64, inout Taken) async throws -> Void) async throws -> Taken {
     var taken = Taken()
     let before = try await origin.requests()

@@ -1,25 +1,25 @@
 import Cistern
 import Foundation
 
-/// What is between a client and its origin. Each is used as its own users would.
+/// A subject between a client and its origin. Each is used as its users would.
 protocol WholeSubject: Sendable {
-  /// - Parameter fetch: What asks the origin.
+  /// - Parameter fetch: Fetches the value from the origin.
   func value(forKey key: String, fetch: @escaping @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8]
-  /// As is done when the origin's value has changed.
+  /// Removes a value, as after a change at the origin.
   func removeValue(forKey key: String) async throws
-  /// The same, as the client finds it after a restart of its own.
+  /// Returns the subject as the client finds it after a restart.
   func restarted() async throws -> Self
   func close() async throws
 }
 
-/// What all of them may keep in the client's memory, and for how long anything is good.
+/// The limits of all subjects on memory and disk in bytes, and the lifetime of values in seconds.
 enum Limits {
   static let memory = 32 << 20
   static let disk = 1 << 30
   static let seconds = 600
 }
 
-/// Every call asks the origin.
+/// No cache: every call fetches from the origin.
 struct NoCache: WholeSubject {
   func value(forKey key: String, fetch: @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8] {
     try await fetch(key)
@@ -30,9 +30,9 @@ struct NoCache: WholeSubject {
   func close() {}
 }
 
-/// This project's: over both tiers, or in memory only.
+/// This project's cache, with both tiers or in memory only.
 struct CisternInFront: WholeSubject {
-  /// Nil for memory only.
+  /// The store's folder, or nil for memory only.
   private let folder: String?
   private let store: Store
   private let cache: Cache<String, [UInt8]>
@@ -63,8 +63,8 @@ struct CisternInFront: WholeSubject {
   func close() async throws { try await store.close() }
 }
 
-/// Foundation's: look, and if nothing is there, ask and keep the answer.
-// Sendable holds because NSCache may be used by several threads, as its documentation says.
+/// Foundation's cache: a lookup, and on a miss a fetch and an insertion.
+// Sendable: NSCache's documentation allows its use by several threads.
 struct NSCacheInFront: WholeSubject, @unchecked Sendable {
   private final class Entry {
     let value: [UInt8]
@@ -95,7 +95,7 @@ struct NSCacheInFront: WholeSubject, @unchecked Sendable {
   func close() {}
 }
 
-/// A server in front: ask it, and if it has nothing, ask the origin and give it the answer.
+/// A Redis server: a lookup, and on a miss a fetch and an insertion.
 struct RedisInFront: WholeSubject {
   let server: RedisServer
   private let client: RedisClient

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// The program's own malloc takes the place of the C library's for everything that is linked, the Swift runtime
-// included; it counts, and calls what it replaced.
+// The program's malloc replaces the C library's for all linked code, including the Swift runtime. It counts the call
+// and forwards it to the original function.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

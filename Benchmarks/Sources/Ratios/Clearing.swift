@@ -2,8 +2,8 @@ import Cistern
 import Foundation
 import Workloads
 
-/// How long a clear of many entries, or an invalidation of all of them by their tag, takes of its caller: the processor's time of the
-/// calling thread, because what is let go of behind may take its place on a busy machine.
+/// The time that a clear of many entries, or their invalidation by a tag, takes of its caller. It is the processor
+/// time of the calling thread, because work in the background may delay that thread on a busy machine.
 struct Clearing {
   let entries: Int
 
@@ -32,7 +32,7 @@ struct Clearing {
   }
 }
 
-/// The processor time of the calling thread.
+/// Returns the processor time of the calling thread.
 func threadNanoseconds() -> UInt64 {
   var time = timespec()
   // The pointer is used for the duration of the call only.

@@ -1,7 +1,7 @@
 import Cistern
 import Workloads
 
-/// Hits on disk, resident, against the same gets of LMDB.
+/// Hits on disk with resident pages, compared with the same gets of LMDB.
 struct DiskReads {
   let entries = 100_000
   let reads = 200_000
@@ -10,7 +10,7 @@ struct DiskReads {
   func rows() async throws -> [Row] {
     let scratch = ScratchDirectory()
     let limit = ByteCount.mebibytes(512)
-    // A memory that holds no value of this size: each look-up is one on disk.
+    // The memory holds no value of this size, so that each lookup reads from disk.
     let store = try Store(directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: limit)
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
     let direct = DirectLMDB(directory: scratch("lmdb"), mapSize: limit.bytes)

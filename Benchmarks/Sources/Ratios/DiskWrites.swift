@@ -1,7 +1,7 @@
 import Cistern
 import Workloads
 
-/// Writes of 1 KiB until they are on disk, against LMDB's puts in batches under the same sync mode.
+/// Writes of 1 KiB until they are on disk, compared with LMDB's puts in batches under the same sync mode.
 struct DiskWrites {
   let entries = 50_000
   let writes = 20_000

@@ -1,8 +1,8 @@
 import Cistern
 import Workloads
 
-/// Invalidations and look-ups while many invalidations are pending behind a fetch that does not end, against the same before.
-/// The processor time of the calling thread, because sweeps and purges run beside it.
+/// Invalidations and lookups while many invalidations are pending because of an endless fetch, compared with the same
+/// before. It measures the processor time of the calling thread, because sweeps and purges run concurrently.
 struct Invalidating {
   let entries = 10_000
   let pending = 20_000
@@ -13,7 +13,7 @@ struct Invalidating {
     for isPrefix in [false, true] {
       rows += try await measure("memory", isPrefix, Cache<String, [UInt8]>(costLimit: 1 << 26))
       let scratch = ScratchDirectory()
-      // A memory that holds no value: each look-up is one on disk.
+      // The memory holds no value, so that each lookup reads from disk.
       let store = try Store(directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: .mebibytes(512))
       let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
       rows += try await measure("disk", isPrefix, cache) { try await store.flush() }

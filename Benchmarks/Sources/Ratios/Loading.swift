@@ -2,10 +2,10 @@ import Cistern
 import Synchronization
 import Workloads
 
-/// Callers that join one flight, against tasks that wait for a bare continuation; and loads that nobody joins.
+/// Callers that join one flight, compared with tasks that wait for a bare continuation, and loads without joins.
 struct Loading {
   let tasks = 1_000
-  /// Times that a round repeats, to be long enough to measure.
+  /// The number of repetitions in a round, so that it is long enough to measure.
   let repetitions = 100
 
   func rows() async throws -> [Row] {
@@ -37,7 +37,7 @@ struct Loading {
     ]
   }
 
-  /// One key that many ask for, and the door that keeps its only fetch.
+  /// One key that all tasks request, and the door that its only fetch waits for.
   private struct Round: Sendable {
     let key: Int
     let door = Door()
@@ -50,8 +50,8 @@ struct Loading {
     }
   }
 
-  /// - Parameter asking: what each task of a round does. The call is written out there, as a user's is: a closure between
-  ///   would be measured too, which the yardstick has not.
+  /// - Parameter asking: Returns the work of each task in a round. The call is written out there as in user code,
+  ///   because a closure in between would be measured too, and the yardstick has none.
   private func joining(
     _ title: String, asking: @escaping (Round) -> @Sendable (Int) async throws -> Void
   ) async throws -> Row {
@@ -64,7 +64,7 @@ struct Loading {
         for _ in 0..<repetitions {
           let round = Round(key: nextKey.add(1, ordering: .relaxed).newValue)
           sum += try await Joining.cost(tasks: tasks, ask: asking(round), open: { round.door.open() })
-          // One that was overtaken by the door's opening may come when the flight has landed.
+          // A task that the opening of the door overtook may arrive after the flight has completed.
           precondition(round.fetches.value <= 2, "\(round.fetches.value) fetches of one key")
         }
         return sum / Double(repetitions)

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// What the figures were measured on.
+/// The machine of the measurement.
 enum Machine {
   static var description: String {
     var name = utsname()

@@ -1,7 +1,7 @@
 import Cistern
 import Workloads
 
-/// Hits in memory, against a dictionary behind a lock that holds the same.
+/// Hits in memory, compared with a dictionary behind a lock that holds the same entries.
 struct MemoryHits<Key: BenchmarkKey> {
   let entries: Int
   let lookUps: Int
@@ -17,7 +17,7 @@ struct MemoryHits<Key: BenchmarkKey> {
     let ranks = ZipfRanks(count: entries)
     var rows: [Row] = []
     for threads in [1, 2] {
-      // Keys of each thread's own, made anew: neither side is helped by identity, nor are counts of references shared.
+      // Each thread has its own new keys. No side profits from identity, and threads share no reference counts.
       let sequences = (0..<threads).map { thread in
         var made: [Int: Key] = [:]
         return ranks.draw(lookUps, seed: UInt64(thread + 1)).map { rank in

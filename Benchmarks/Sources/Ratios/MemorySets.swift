@@ -1,7 +1,8 @@
 import Cistern
 import Workloads
 
-/// Sets of new keys in a full cache, each of which evicts one, against a dictionary that is told which one goes.
+/// Sets of new keys in a full cache, each of which evicts an entry. The yardstick is a dictionary with an explicit
+/// removal.
 struct MemorySets {
   let entries: Int
   let sets: Int

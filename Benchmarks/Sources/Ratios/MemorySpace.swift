@@ -2,7 +2,7 @@ import CAllocations
 import Cistern
 import Workloads
 
-/// What entries take up, and what a hit allocates.
+/// The space of entries, and the allocations of hits.
 struct MemorySpace {
   let entries: Int
 
@@ -18,7 +18,7 @@ struct MemorySpace {
     var hits = 0
     for rank in 0..<entries where cache.value(forKey: .key(rank)) != nil { hits += 1 }
     let allocations = cistern_allocation_count() - start
-    // What counts nothing proves nothing.
+    // Checks that the counter works, because a count of zero is meaningless otherwise.
     let probe = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 1)
     let counts = cistern_allocation_count() > start + allocations
     probe.deallocate()

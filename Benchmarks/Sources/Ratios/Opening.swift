@@ -1,7 +1,7 @@
 import Cistern
 import Workloads
 
-/// Opening a store that holds many entries, against opening one that holds none.
+/// The opening of a store with many entries, compared with that of an empty store.
 struct Opening {
   let entries: Int
 

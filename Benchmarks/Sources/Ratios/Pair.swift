@@ -1,16 +1,16 @@
-/// A measurement beside its yardstick.
+/// A measurement and its yardstick.
 struct Pair {
-  /// What is measured, and by what.
+  /// The measured operation and its conditions.
   let title: String
   let yardstick: String
-  /// The highest ratio to the yardstick that is asked for; nil where none is.
+  /// The highest accepted ratio to the yardstick, or nil if there is none.
   let target: Double?
   var rounds = 7
-  /// Each runs once and gives its nanoseconds for each operation.
+  /// Each closure runs one measurement and returns the nanoseconds per operation.
   let measure: () async throws -> Double
   let measureYardstick: () async throws -> Double
 
-  /// Runs both in turn, each first every other time. What one round disturbs, it disturbs for both.
+  /// Runs both measurements alternately, and alternates which one runs first. A disturbance of a round affects both.
   func run() async throws -> Row {
     _ = try await (measureYardstick(), measure())
     var costs: [(subject: Double, yardstick: Double)] = []

@@ -6,7 +6,7 @@ import Workloads
   import Darwin
 #endif
 
-/// Measures what the library promises beside its yardsticks, in one run and in turn, and prints a table in Markdown.
+/// Measures the promises of the library and their yardsticks alternately in one run, and prints a table in Markdown.
 @main
 enum Ratios {
   static let groups: [(name: String, about: String, rows: @Sendable () async throws -> [Row])] = [
@@ -31,8 +31,8 @@ enum Ratios {
     }
     if let unknown = names.first(where: { name in !groups.contains { $0.name == name } }) {
       print(
-        "usage: Ratios [--processor-time] [GROUP …]    all groups where none is named; for a busy machine: the time")
-      print("                                              that the process had on processors, instead of the clock's")
+        "usage: Ratios [--processor-time] [GROUP …]    measures all groups by default; --processor-time counts")
+      print("                                              the processor time instead of the clock's, for busy machines")
       for group in groups { print("  \(group.name)  \(group.about)") }
       exit(unknown == "--help" || unknown == "-h" ? 0 : 2)
     }
@@ -42,7 +42,7 @@ enum Ratios {
     for group in groups where names.isEmpty || names.contains(group.name) {
       for row in try await group.rows() {
         print(row.line)
-        // Seen at once, also through a pipe.
+        // Printed immediately, also through a pipe.
         fflush(nil)
       }
     }

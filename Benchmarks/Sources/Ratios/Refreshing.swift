@@ -1,16 +1,17 @@
 import Cistern
 import Workloads
 
-/// What refreshes in the background do to hits: the 99.9th percentile of loads of an entry that is refreshed all the time,
-/// beside that of others that are not. Each load is timed by itself, which costs both sides the same two looks at a clock.
+/// The effect of background refreshes on hits: the 99.9th percentile of loads of an entry that is always being
+/// refreshed, compared with that of entries that are not. Each load is timed separately, so that both sides include
+/// two reads of the clock.
 struct Refreshing {
   static let loads = 300_000
   static let rounds = 7
 
   func rows() async throws -> [Row] {
-    // Stale from the first tick of the clock on, so that whoever finds no flight on its way begins one.
+    // The entry is stale from the first tick of the clock on. A load that finds no running flight begins one.
     let refreshed = try Cache<Int, Int>(expiry: .after(.nanoseconds(1), graceStale: .seconds(3_600)))
-    // With a time and a grace as well, which it does not reach.
+    // This entry has a lifetime and a grace too, but never reaches their end.
     let fresh = try Cache<Int, Int>(expiry: .after(.seconds(3_600), graceStale: .seconds(3_600)))
     let timeless = try Cache<Int, Int>(expiry: .never)
     for cache in [refreshed, fresh, timeless] { cache[1] = 1 }

@@ -7,7 +7,7 @@ struct Row {
   var ratio: Double?
   var spread: (low: Double, high: Double)?
   var target: Double?
-  /// What stands for the ratio and its target where there is none: a size against a limit.
+  /// Replaces the ratio and its target in rows without a ratio: a size and its limit.
   var result: (text: String, target: String, isMet: Bool)?
 
   static let header = """
@@ -31,7 +31,7 @@ struct Row {
   }
 }
 
-/// Two places behind the point.
+/// Returns the number with two decimal places.
 func decimal(_ value: Double) -> String {
   let hundredths = Int((value * 100).rounded())
   let part = hundredths % 100

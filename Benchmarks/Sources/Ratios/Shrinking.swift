@@ -2,8 +2,8 @@ import Cistern
 import Foundation
 import Workloads
 
-/// Opening a store with a smaller limit than it was filled under, against the same from a store a quarter as large: the time
-/// goes by what is kept.
+/// The opening of a store with a smaller limit, compared with that of a store with a quarter of the entries. The time
+/// must depend on the kept entries.
 struct Shrinking {
   let entries: Int
   private let limit = ByteCount.mebibytes(16)
@@ -33,7 +33,7 @@ struct Shrinking {
   private func shrinking(_ source: String, in directory: String) async throws -> Double {
     try? FileManager.default.removeItem(atPath: directory)
     try FileManager.default.copyItem(atPath: source, toPath: directory)
-    // A copied file is looked through once, whatever the limit is.
+    // A copied file is checked once, for any limit.
     try await open(directory, limit: .gibibytes(1)).store.close()
     let start = nanoseconds()
     let (store, cache) = try open(directory, limit: limit)

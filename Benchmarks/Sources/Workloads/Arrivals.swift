@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts tasks that have come so far, and lets one thing wait until the last has.
+/// Counts arrivals of tasks, and lets one task wait until the last has arrived.
 package final class Arrivals: Sendable {
   private struct State {
     var missing: Int
@@ -13,7 +13,7 @@ package final class Arrivals: Sendable {
     state = Mutex(State(missing: count))
   }
 
-  /// Whether this one was the last.
+  /// Records an arrival. Returns true for the last one.
   @discardableResult
   package func arrive() -> Bool {
     let (isLast, waiting) = state.withLock { state in

@@ -1,15 +1,16 @@
 public import Synchronization
 
-/// The yardstick of memory: a dictionary behind a lock. Public, so that it is specialised where it is used, as the cache is.
+/// The yardstick of memory: a dictionary behind a lock. Public, so that the compiler specializes it at its use, as it
+/// does the cache.
 public final class BareDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let contents: Mutex<[Key: Value]>
 
-  /// Creates an empty one.
+  /// Creates an empty dictionary.
   public init() {
     contents = Mutex([:])
   }
 
-  /// The value of a key.
+  /// Returns the value of a key.
   @inlinable
   public func value(forKey key: Key) -> Value? {
     contents.withLock { $0[key] }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The yardstick of joining: tasks that each park a bare continuation, with a cancellation handler, until a door opens.
+/// The yardstick of joins: tasks that each wait on a bare continuation, with a cancellation handler, until a door
+/// opens.
 package final class BareWaiting: Sendable {
   private struct State {
     var isOpen = false

@@ -1,8 +1,8 @@
-/// Kinds of key that are measured: numbers, and strings of 20 bytes, which have storage of their own.
+/// The measured kinds of keys: numbers, and strings of 20 bytes, which are allocated on the heap.
 package protocol BenchmarkKey: Hashable, Sendable {
-  /// What a table calls it.
+  /// The name in tables.
   static var title: String { get }
-  /// The key of a rank. Neighbours in rank are not neighbours in value. A string is made anew by each call.
+  /// Returns the key of a rank. Adjacent ranks do not give adjacent values. Each call creates a new string.
   static func key(_ rank: Int) -> Self
 }
 

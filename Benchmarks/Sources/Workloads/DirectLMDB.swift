@@ -6,10 +6,10 @@ public import CLMDBDirect
   import Darwin
 #endif
 
-/// The yardstick of the disk: LMDB called as a C program would call it. For one thread at a time. Public, so that its
-/// calls are inlined where they are made.
+/// The yardstick of the disk: LMDB as a C program calls it, for one thread at a time. Public, so that its calls are
+/// inlined.
 public final class DirectLMDB {
-  /// The sync mode, named as the library's durability is.
+  /// The sync mode, with the names of the library's durability.
   public enum Mode: Sendable {
     /// MDB_NOMETASYNC.
     case powerCut
@@ -21,7 +21,7 @@ public final class DirectLMDB {
   @usableFromInline var reading: OpaquePointer?
   @usableFromInline var database: MDB_dbi = 0
 
-  /// Opens, or begins, an environment with one database.
+  /// Opens or creates an environment with one database.
   public init(directory: String, mapSize: Int, mode: Mode = .powerCut) {
     check(mkdir(directory, 0o700))
     check(mdb_env_create(&environment))
@@ -42,7 +42,7 @@ public final class DirectLMDB {
     mdb_env_close(environment)
   }
 
-  /// One renewed read transaction, one get.
+  /// Renews the read transaction and gets one value.
   @inlinable
   public func withValue<Result>(forKey key: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     var bytes = key.bigEndian
@@ -56,7 +56,7 @@ public final class DirectLMDB {
     }
   }
 
-  /// One write transaction: the value under each of the keys, in the order given.
+  /// Writes the value under each of the keys in one transaction, in the given order.
   public func putBatch(_ keys: some Sequence<Int>, value: [UInt8]) {
     var writing: OpaquePointer?
     check(mdb_txn_begin(environment, nil, 0, &writing))

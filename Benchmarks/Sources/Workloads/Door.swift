@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps one task until it is opened.
+/// A gate for one task, which waits until it is opened.
 package final class Door: Sendable {
   private let arrivals = Arrivals(1)
 
@@ -10,7 +10,7 @@ package final class Door: Sendable {
   package func open() { arrivals.arrive() }
 }
 
-/// Counts.
+/// A counter for any number of threads.
 package final class Counter: Sendable {
   private let count = Atomic(0)
 

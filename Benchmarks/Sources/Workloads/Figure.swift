@@ -1,4 +1,4 @@
-/// One line of what a harness of scripts/compare prints.
+/// One line of output of a harness for scripts/compare.
 package struct Figure {
   let group: String
   let workload: String

@@ -1,15 +1,15 @@
-/// So many tasks that want one thing at once: the shape that joining and its yardstick share.
+/// Many concurrent tasks that request the same thing: the common form of joins and their yardstick.
 ///
-/// Each task says that it has come and asks; the last to come opens the door. One or two that were overtaken by it find
-/// the door open, in both.
+/// Each task records its arrival and makes its request. The last one to arrive opens the door. In both cases, one or
+/// two tasks may find the door already open.
 package enum Joining {
-  /// The nanoseconds that each task cost, from the first one's start to the last one's end.
+  /// Returns the nanoseconds per task, from the first start to the last end.
   package static func cost(
     tasks: Int, ask: @escaping @Sendable (Int) async throws -> Void, open: @escaping @Sendable () -> Void
   ) async throws -> Double {
     let arrivals = Arrivals(tasks)
     let start = nanoseconds()
-    // Nobody wants to hear of each task's end: a group that collects them costs each of them more.
+    // The group discards results, because collecting each task's result would add to its cost.
     try await withThrowingDiscardingTaskGroup { group in
       for number in 0..<tasks {
         group.addTask {

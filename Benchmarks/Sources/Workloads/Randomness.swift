@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// SplitMix64, by Steele, Lea and Flood: the same numbers for the same seed, everywhere.
+/// SplitMix64 by Steele, Lea and Flood. It gives the same numbers for the same seed on every platform.
 package struct Randomness: RandomNumberGenerator {
   private var state: UInt64
 
@@ -21,11 +21,11 @@ package struct Randomness: RandomNumberGenerator {
   }
 }
 
-/// Ranks by Zipf's law: rank `r` is drawn in proportion to `1 / r^exponent`.
+/// Ranks by Zipf's law: the probability of rank `r` is proportional to `1 / r^exponent`.
 package struct ZipfRanks {
   private let cumulative: [Double]
 
-  /// Takes time and memory in proportion to `count`.
+  /// Creates the distribution in time and memory proportional to `count`.
   package init(count: Int, exponent: Double = 0.99) {
     var sum = 0.0
     cumulative = (1...count).map { rank in
@@ -34,7 +34,7 @@ package struct ZipfRanks {
     }
   }
 
-  /// So many ranks, from 0 up.
+  /// Draws `count` ranks, beginning at 0.
   package func draw(_ count: Int, seed: UInt64) -> [Int] {
     var randomness = Randomness(seed: seed)
     let total = cumulative[cumulative.count - 1]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own under the system's temporary one, removed with the object.
+/// A new directory in the system's temporary directory. The deinitializer removes it.
 package final class ScratchDirectory: Sendable {
   package let path: String
 
@@ -14,15 +14,15 @@ package final class ScratchDirectory: Sendable {
     }
   }
 
-  /// The path of something inside.
+  /// Returns the path of an item inside the directory.
   package func callAsFunction(_ name: String) -> String { path + "/" + name }
 
   deinit { remove() }
 
-  /// Removes it with all that is in it; again has no effect.
+  /// Removes the directory with its content. Further calls have no effect.
   package func remove() {
     guard FileManager.default.fileExists(atPath: path) else { return }
-    // What is left behind is in the temporary directory, where the system cleans up.
+    // After an error, the system cleans up the temporary directory.
     do { try FileManager.default.removeItem(atPath: path) } catch { print("could not remove \(path): \(error)") }
   }
 }

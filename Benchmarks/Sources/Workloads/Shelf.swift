@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Keeps what a benchmark's set-up made until its end can close it: the benchmark package hands it to the one only.
+/// Keeps the object that a benchmark's setup created, so that its teardown can close it. The benchmark package passes
+/// it only to the body.
 package final class Shelf<Item: Sendable>: Sendable {
   private let item = Mutex<Item?>(nil)
 

@@ -1,10 +1,10 @@
 import Cistern
 
-/// A store on disk with so many values, whose memory can hold none of them: each look-up is one on disk.
+/// A store on disk whose memory can hold none of its values, so that each lookup reads from disk.
 package final class StockedDisk: Sendable {
   package let store: Store
   package let cache: Cache<Int, [UInt8]>
-  /// All keys, in no order.
+  /// All keys, in random order.
   package let keys: [Int]
   private let scratch = ScratchDirectory()
 
@@ -31,7 +31,7 @@ package final class StockedDisk: Sendable {
 
 /// The same values in LMDB itself.
 package final class StockedDirect: @unchecked Sendable {
-  // Sendable holds as long as one thread at a time uses it, which is how benchmarks run.
+  // Sendable: benchmarks use the object on one thread at a time.
   package let direct: DirectLMDB
   package let keys: [Int]
   private let scratch = ScratchDirectory()

@@ -6,13 +6,13 @@ import Synchronization
   import Darwin
 #endif
 
-/// Nanoseconds since some fixed instant: of the clock, or of the time that this process has had on processors, which
-/// says more on a machine that does other things meanwhile.
+/// Returns the nanoseconds since a fixed instant: of the clock, or of this process's processor time, which is more
+/// reliable on a busy machine.
 package func nanoseconds() -> UInt64 {
   usesProcessorTime.load(ordering: .relaxed) ? processorTime() : nanoseconds(of: CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds that all threads of this process have had on processors.
+/// Returns the processor time of all threads of this process, in nanoseconds.
 package func processorTime() -> UInt64 { nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID) }
 
 private func nanoseconds(of clock: clockid_t) -> UInt64 {
@@ -21,14 +21,14 @@ private func nanoseconds(of clock: clockid_t) -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// Set once, before anything is measured.
+/// Set once, before the first measurement.
 package let usesProcessorTime = Atomic(false)
 
-/// Runs `body` on so many threads that begin together, of which the calling one is the first; the nanoseconds until the last
-/// has ended.
+/// Runs `body` on `threads` threads that begin together, and returns the nanoseconds until the last one ends. The
+/// calling thread is the first of them.
 ///
-/// One that only waited would be a thread too many for as many processors: where it had put two others on one of them, they
-/// stayed there for some milliseconds.
+/// A calling thread that only waited would be one thread too many: the scheduler could put two of the others on one
+/// processor for several milliseconds.
 package func time(threads: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
   guard threads > 1 else {
     let start = nanoseconds()
@@ -74,7 +74,7 @@ private final class ThreadWork {
   init(_ run: @escaping () -> Void) { self.run = run }
 }
 
-/// Keeps threads until all are there.
+/// Holds threads until all of them have started.
 private final class Starting: Sendable {
   private let missing: Atomic<Int>
   private let hasStarted = Atomic(false)

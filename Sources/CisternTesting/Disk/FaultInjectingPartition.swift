@@ -1,6 +1,6 @@
 import Cistern
 
-/// One cache's part of a ``FaultInjectingTier``. Holds nothing: everything is the tier's.
+/// The partition of one cache in a ``FaultInjectingTier``. The partition is stateless: all state is in the tier.
 final class FaultInjectingPartition: SecondTierPartition {
   private let tier: FaultInjectingTier
   private let name: String
@@ -29,7 +29,7 @@ final class FaultInjectingPartition: SecondTierPartition {
     let key = key.copiedBytes()
     return tier.state.withLock { state in
       switch state.contents.mode {
-      // It cannot be read for now, and may be later.
+      // The record cannot be read now, but a later read can find it.
       case .degraded: return nil
       case .closed: return false
       case .active, .readOnly:
@@ -54,7 +54,7 @@ final class FaultInjectingPartition: SecondTierPartition {
   func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
 
   private func stage(_ write: StagedWrite, batch: UInt64?) -> StagingResult {
-    // The test's own predicate runs outside the tier's lock.
+    // The predicate is the test's code, so it runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
     let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
       guard state.contents.takesWrites else {
@@ -111,13 +111,14 @@ final class FaultInjectingPartition: SecondTierPartition {
   func endBatch(_ batch: BatchToken) -> CommitTicket {
     stage { state in
       state.contents.endBatch(batch.number)
-      // Who flushed while it was open waits for its end.
+      // A flush that began while the batch was open waits for the end of the batch.
       state.isFlushing = state.contents.settledTicket < state.flushedTicket
       return batch.newestTicket
     }
   }
 
-  /// Stages something, and commits where that is due.
+  /// Runs `body` in the tier's critical section. Commits afterwards if the tier commits immediately, or if a flush
+  /// waits.
   private func stage<Result>(_ body: (inout FaultInjectingTier.State) -> Result) -> Result {
     let (result, woken) = tier.state.withLock { state in
       let result = body(&state)
@@ -181,7 +182,8 @@ extension TierContents {
 }
 
 extension FaultInjectingTier.State {
-  /// What a read finds, and counts. What is damaged is removed, and departs.
+  /// Returns the record that a read finds, and counts the read. A damaged record is removed, and becomes a record
+  /// loss.
   fileprivate mutating func load(_ key: [UInt8], from name: String) -> TierContents.Record? {
     guard contents.isReadable, let record = contents.partitions[name]!.record(forKey: key) else {
       contents.partitions[name]!.statistics.misses += 1

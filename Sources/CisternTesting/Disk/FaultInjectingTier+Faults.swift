@@ -1,8 +1,14 @@
 public import Cistern
 
-/// What a test tells the tier to do, and what it asks about it.
+/// Methods that inject faults, and methods that inspect the committed records.
 extension FaultInjectingTier {
-  /// Lets the next `count` commits fail with this error.
+  /// Makes the next commits fail.
+  ///
+  /// Each failing commit loses its staged writes. Commits that earlier calls made fail come first.
+  ///
+  /// - Parameters:
+  ///   - count: The number of commits that fail.
+  ///   - error: The error that waiters for these commits receive.
   public func failCommits(
     _ count: Int = 1,
     with error: CisternError = CisternError(
@@ -11,40 +17,64 @@ extension FaultInjectingTier {
     state.withLock { $0.commitFailures += Array(repeating: error, count: count) }
   }
 
-  /// Refuses every record for which the predicate holds; nil to refuse none. It runs inside the cache's critical section,
-  /// so it must not use the cache.
+  /// Refuses the records that satisfy a predicate.
+  ///
+  /// - Parameter predicate: The closure that returns whether the tier refuses a write, or nil to refuse no write.
+  ///   It runs inside the cache's critical section, so it must not use the cache.
   public func refuseRecords(where predicate: (@Sendable (StagedWrite) -> Bool)?) {
     state.withLock { $0.refusal = predicate }
   }
 
-  /// Refuses records with more bytes than this; nil for no limit.
+  /// Refuses records that are larger than a limit.
+  ///
+  /// - Parameter bytes: The maximum size of a value in bytes, or nil for no limit.
   public func setSizeLimit(_ bytes: Int?) {
     state.withLock { $0.sizeLimit = bytes }
   }
 
-  /// Evicts, at each commit, the oldest records of a partition beyond this count; nil for no limit.
+  /// Limits the number of records in each partition. Each commit evicts the oldest records above the limit.
+  ///
+  /// - Parameter count: The maximum number of records in a partition, or nil for no limit.
   public func setRecordLimit(_ count: Int?) {
     state.withLock { $0.recordLimit = count }
   }
 
-  /// Refuses to begin batches of more writes than this (`canHold(batchBytes:count:)`); nil for no limit.
+  /// Limits the number of writes in a batch. The cache asks for the limit (`canHold(batchBytes:count:)`) before a
+  /// batch begins.
+  ///
+  /// - Parameter count: The maximum number of writes in a batch, or nil for no limit.
   public func setBatchLimit(_ count: Int?) {
     state.withLock { $0.batchLimit = count }
   }
 
-  /// Calls `hook` in every read, after the record was loaded (or found absent) and before the reader sees it: where a
-  /// real thread might be paused. What the hook does there, on the same thread, happens in the middle of the read. Nil to
-  /// call none.
+  /// Installs a hook that every read calls after it has looked up the record, and before the reader receives the
+  /// result.
+  ///
+  /// The hook simulates a thread that is paused in the middle of a read. It runs on the reader's thread, outside
+  /// the tier's lock. Everything that it does happens during the read.
+  ///
+  /// - Parameter hook: The closure to call with the bytes of the key, or nil to remove the hook.
   public func setAfterLoad(_ hook: (@Sendable (_ key: [UInt8]) -> Void)?) {
     state.withLock { $0.afterLoad = hook }
   }
 
-  /// As a failing disk does, degrades, and comes back with `.active`.
+  /// Sets the mode of the tier.
+  ///
+  /// A test uses the mode `.degraded` to simulate a failing disk, and `.active` to simulate its recovery.
+  ///
+  /// - Parameter mode: The new mode.
   public func setMode(_ mode: SecondTierStatistics.Mode) {
     state.withLock { $0.contents.mode = mode }
   }
 
-  /// Evicts a committed record, unless a newer write of its key is staged; whether it did.
+  /// Evicts a committed record, and reports the record loss.
+  ///
+  /// The tier does not evict the record if a newer write of its key, or a removal of all records, is staged.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the record.
+  ///   - partition: The name of the partition.
+  /// - Returns: Whether a record was evicted.
   @discardableResult
   public func evict(_ key: some CacheKey, from partition: String) -> Bool {
     let key = key.bytes
@@ -57,13 +87,24 @@ extension FaultInjectingTier {
     return isEvicted
   }
 
-  /// Damages a committed record so that its checksum shows it: the next read misses, and the key departs.
+  /// Damages a committed record in a way that its checksum detects. The next read is a miss, and the tier reports
+  /// the record loss.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the record.
+  ///   - partition: The name of the partition.
   public func damage(_ key: some CacheKey, in partition: String) {
     let key = key.bytes
     state.withLock { $0.contents.partitions[partition]?.committed[key]?.isDamaged = true }
   }
 
-  /// Changes a committed record's bytes unnoticed by any checksum: what the cache's codec gets to see.
+  /// Changes the bytes of a committed record in a way that no checksum detects. The cache's codec receives the
+  /// changed bytes.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the record.
+  ///   - partition: The name of the partition.
+  ///   - change: The closure that changes the bytes. The tier does not call it if the key has no committed record.
   public func corrupt(_ key: some CacheKey, in partition: String, _ change: @Sendable (inout [UInt8]) -> Void) {
     let key = key.bytes
     guard var bytes = committedBytes(forKey: key, in: partition) else { return }
@@ -71,7 +112,12 @@ extension FaultInjectingTier {
     state.withLock { [bytes] in $0.contents.partitions[partition]?.committed[key]?.bytes = bytes }
   }
 
-  /// What is committed under a key; nil where nothing is.
+  /// Returns the committed bytes of a key. Staged writes do not affect the result.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the record.
+  ///   - partition: The name of the partition.
+  /// - Returns: The bytes of the value, or nil if the key has no committed record.
   public func committedBytes(forKey key: some CacheKey, in partition: String) -> [UInt8]? {
     committedBytes(forKey: key.bytes, in: partition)
   }

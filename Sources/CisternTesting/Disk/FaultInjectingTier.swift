@@ -1,10 +1,10 @@
 public import Cistern
 import Locking
 
-/// A second tier in memory that does what a test tells it to: commit now or later, fail, refuse, evict, damage, pause.
+/// A second tier in memory that injects faults: late or failed commits, refusals, evictions, damage, and pauses.
 ///
-/// It keeps to everything that ``/Cistern/SecondTier`` promises, so that a store over it behaves as one over a disk on a
-/// bad day:
+/// The tier keeps all guarantees of ``/Cistern/SecondTier``. A store over it behaves like a store over a failing
+/// disk:
 ///
 ///     let disk = FaultInjectingTier(commits: .onDemand)
 ///     let store = try Store(secondTier: disk, memoryLimit: .mebibytes(1))
@@ -12,18 +12,19 @@ import Locking
 ///     disk.failCommits(1, with: CisternError(.noSpace, "no space left", location: "test"))
 ///     try await store.flush()                    // throws
 ///
-/// Safe from every thread, and has none of its own: on a ``SeededExecutor`` all that it does is part of the schedule. It
-/// tells of departures in a task on the executor that it was given, or when the test says so.
+/// Every thread can use the tier. The tier creates no threads. On a ``SeededExecutor``, all its work is therefore
+/// part of the schedule. It reports record losses in a task on its executor, or when the test calls
+/// ``deliverDepartures()``.
 public final class FaultInjectingTier: SecondTier {
-  /// When staged writes are committed.
+  /// The moment at which the tier commits staged writes.
   public enum CommitMode: Sendable {
-    /// At once.
+    /// Immediately when they are staged.
     case immediate
-    /// When the test calls ``FaultInjectingTier/commit(_:)``, or someone flushes.
+    /// When the test calls ``FaultInjectingTier/commit(_:)``, or when a caller flushes the tier.
     case onDemand
   }
 
-  /// When departures are told of.
+  /// The moment at which the tier reports record losses to the caches.
   public enum DepartureMode: Sendable {
     /// Soon, in a task on the tier's executor.
     case soon
@@ -37,8 +38,9 @@ public final class FaultInjectingTier: SecondTier {
     var departures: [TierContents.Departures] = []
     var waiters: [(ticket: UInt64, continuation: CheckedContinuation<Result<Void, CisternError>, Never>)] = []
     var recordLimit: Int?
-    /// The newest ticket that someone flushed up to, and whether a commit is due for it.
+    /// The newest ticket when the last flush began.
     var flushedTicket: UInt64 = 0
+    /// Whether the batch that just ended must be committed for a waiting flush.
     var isFlushing = false
     var sizeLimit: Int?
     var batchLimit: Int?
@@ -51,16 +53,17 @@ public final class FaultInjectingTier: SecondTier {
   private let departureMode: DepartureMode
   private let taskExecutor: (any TaskExecutor)?
 
-  /// Where asynchronous writers wait for room: open, until the test closes it. (Synchronous ones are never kept: they
-  /// would block the only thread of a seeded schedule.)
+  /// The gate at which asynchronous writers wait for room. It is open until the test closes it.
+  ///
+  /// Synchronous writers never wait: they would block the only thread of a seeded schedule.
   public let room = Gate(isOpen: true)
 
   /// Creates an empty tier.
   ///
   /// - Parameters:
-  ///   - commits: When staged writes are committed.
-  ///   - departures: When departures are told of.
-  ///   - taskExecutor: Where departures are told of; nil for the global pool.
+  ///   - commits: The moment at which the tier commits staged writes.
+  ///   - departures: The moment at which the tier reports record losses.
+  ///   - taskExecutor: The executor on which the tier reports record losses, or nil for the global pool.
   public convenience init(
     commits: CommitMode = .immediate, departures: DepartureMode = .soon, taskExecutor: (any TaskExecutor)? = nil
   ) {
@@ -76,14 +79,26 @@ public final class FaultInjectingTier: SecondTier {
     self.taskExecutor = taskExecutor
   }
 
-  /// A tier as another process would find it if this one died now: what is committed, and nothing that is staged.
+  /// Creates a tier with the state that a process finds after this process ends without a flush.
+  ///
+  /// The new tier has the committed records and invalidations of this tier. It has no staged writes.
+  ///
+  /// - Parameter taskExecutor: The executor on which the new tier reports record losses, or nil for the executor of
+  ///   this tier.
+  /// - Returns: The new tier.
   public func reopenedAfterCrash(taskExecutor: (any TaskExecutor)? = nil) -> FaultInjectingTier {
     FaultInjectingTier(
       contents: state.withLock { TierContents(committedOf: $0.contents) }, commits: commitMode,
       departures: departureMode, taskExecutor: taskExecutor ?? self.taskExecutor)
   }
 
-  /// Opens the partition of this name; the same contents for the same name.
+  /// Opens the partition with a name, or creates it. Equal names denote the same partition.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the partition.
+  ///   - departure: The handler of record losses. It replaces the partition's earlier handler.
+  /// - Returns: The partition.
+  /// - Throws: This implementation never throws.
   public func partition(
     named name: String, departure: @escaping @Sendable ([Departure]) -> Void
   ) throws(CisternError) -> any SecondTierPartition {
@@ -91,7 +106,9 @@ public final class FaultInjectingTier: SecondTier {
     return FaultInjectingPartition(tier: self, name: name)
   }
 
-  /// Commits everything staged; throws what the test told the commit to fail with.
+  /// Commits all staged writes, and waits for the end of open batches that contain some of them.
+  ///
+  /// - Throws: The error that the test injected with ``failCommits(_:with:)``.
   public func flush() async throws(CisternError) {
     let newest = state.withLock { state in
       state.flushedTicket = state.contents.newestTicket
@@ -101,13 +118,15 @@ public final class FaultInjectingTier: SecondTier {
     try await waitForCommit(CommitTicket(number: newest))
   }
 
-  /// Flushes; from then on every read misses and every write is refused.
+  /// Flushes the tier, and closes it. Afterwards, every read is a miss, and the tier refuses every write.
+  ///
+  /// - Throws: The error of the flush. The tier is closed nevertheless.
   public func close() async throws(CisternError) {
     defer { setMode(.closed) }
     try await flush()
   }
 
-  /// The sums over all partitions.
+  /// The sums of the statistics of all partitions.
   public var statistics: SecondTierStatistics {
     state.withLock { state in
       var sum = SecondTierStatistics()
@@ -132,9 +151,15 @@ public final class FaultInjectingTier: SecondTier {
     try outcome.get()
   }
 
-  /// Commits the oldest staged writes, all by default, in the order in which they were staged, in one batch.
+  /// Commits the oldest staged writes, in the order in which they were staged.
   ///
-  /// If the test told it to fail (``failCommits(_:with:)``) the batch is lost: its keys read as absent, and depart.
+  /// A commit never splits a batch. It takes more writes than `count` if it would end inside a batch. It ends
+  /// before the first batch that is still open.
+  ///
+  /// If the test injected a failure (``failCommits(_:with:)``), the writes of this commit are lost. Their keys are
+  /// then absent, and the tier reports record losses.
+  ///
+  /// - Parameter count: The number of writes to commit. By default, the tier commits all of them.
   public func commit(_ count: Int = .max) {
     let woken = state.withLock { state in state.commit(count) }
     for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
@@ -146,7 +171,8 @@ public final class FaultInjectingTier: SecondTier {
     _ = Task(executorPreference: taskExecutor) { self.deliverDepartures() }
   }
 
-  /// Tells of the departures so far, on the calling thread, where that was left to the test.
+  /// Reports all record losses since the last report, on the calling thread. Use it with
+  /// ``FaultInjectingTier/DepartureMode/onDemand``.
   public func deliverDepartures() {
     let calls = state.withLock { state in
       defer { state.departures = [] }
@@ -157,7 +183,8 @@ public final class FaultInjectingTier: SecondTier {
 }
 
 extension FaultInjectingTier.State {
-  /// Keys have left: the cache is to be told, unless they are written before.
+  /// Registers record losses that the tier has to report. A loss ends early if its key is written before the
+  /// report.
   mutating func depart(_ departures: [TierContents.Departures]) {
     self.departures += departures
     for departure in departures {

@@ -1,7 +1,8 @@
 import Cistern
 
-/// The newest invalidation of each tag and prefix, and the number of the newest of all. None is ever forgotten: this is a
-/// test's.
+/// The newest invalidation version of each tag and prefix, and of all of them together.
+///
+/// No version is ever removed, because a test makes few invalidations.
 struct Invalidations {
   private(set) var newest: UInt64 = 0
   private var eras: [Invalidation: UInt64] = [:]
@@ -11,7 +12,7 @@ struct Invalidations {
     eras[invalidation] = max(era, eras[invalidation] ?? 0)
   }
 
-  /// Whether one of them concerns a record with this key and metadata.
+  /// Returns whether an invalidation covers a record with this key and metadata.
   func concern(_ metadata: RecordMetadata, key: [UInt8]) -> Bool {
     metadata.era < newest && eras.contains { $0.value > metadata.era && $0.key.concerns(key: key, tags: metadata.tags) }
   }

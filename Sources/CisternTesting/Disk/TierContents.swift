@@ -1,14 +1,15 @@
 import Cistern
 
-/// What a ``FaultInjectingTier`` holds: committed records, and the writes that are staged before them. Decides; locks,
-/// waits and tells nobody.
+/// The state of a ``FaultInjectingTier``: the committed records, and the log of staged writes.
+///
+/// The type is pure. It takes no lock, never waits, and calls no handler.
 struct TierContents {
   struct Record {
     var metadata: RecordMetadata
     var bytes: [UInt8]
-    /// Whether its checksum no longer fits.
+    /// Whether the checksum of the record no longer matches its bytes.
     var isDamaged = false
-    /// The ticket that it was committed with: the order of eviction.
+    /// The ticket of the write that was committed. Eviction removes the records with the lowest tickets first.
     var ticket: UInt64 = 0
   }
 
@@ -19,37 +20,38 @@ struct TierContents {
     case invalidation(Invalidation, era: UInt64)
   }
 
-  /// A write that is not yet committed.
+  /// A write that is not committed yet.
   struct Staged {
     let ticket: UInt64
     let partition: String
     let write: Write
-    /// The batch that it is a part of, if any.
+    /// The number of the batch that contains the write, or nil for a single write.
     let batch: UInt64?
   }
 
   struct Partition {
     var departure: @Sendable ([Departure]) -> Void
     var committed: [[UInt8]: Record] = [:]
-    /// The newest staged write of each key, nil for a removal.
+    /// The newest staged write of each key. The record is nil for a removal.
     var staged: [[UInt8]: (ticket: UInt64, record: Record?)] = [:]
-    /// The ticket of the newest removal of all that is staged: what is committed does not read until it is too.
+    /// The ticket of the newest staged removal of all records, or nil. Until its commit, no read returns a
+    /// committed record.
     var cleared: UInt64?
-    /// The newest invalidations, staged or committed, and those that would outlive a crash.
+    /// The newest invalidations, staged or committed. `committedInvalidations` are those that survive a crash.
     var invalidations = Invalidations()
     var committedInvalidations = Invalidations()
-    /// Keys that departed, were not told of, and not written since.
+    /// The keys of lost records whose loss the cache has not acknowledged, and that were not written since.
     var departing: [[UInt8]: RecordMetadata] = [:]
     var statistics = SecondTierStatistics()
 
-    /// What a read finds.
+    /// Returns the record that a read finds: the newest staged one, or else the committed one.
     func record(forKey key: [UInt8]) -> Record? {
       let newest = staged[key].map(\.record) ?? (cleared == nil ? committed[key] : nil)
       return newest.flatMap { invalidations.concern($0.metadata, key: key) ? nil : $0 }
     }
   }
 
-  /// A partition's keys that left it.
+  /// The record losses of one partition.
   struct Departures {
     var partition: String
     var list: [(departure: Departure, metadata: RecordMetadata)]
@@ -57,14 +59,14 @@ struct TierContents {
 
   var mode = SecondTierStatistics.Mode.active
   var partitions: [String: Partition] = [:]
-  /// Writes not yet committed, in the order in which they were staged.
+  /// The writes that are not committed yet, in the order in which they were staged.
   private var log: [Staged] = []
   private(set) var newestTicket: UInt64 = 0
-  /// Every ticket up to it was committed, or has failed.
+  /// The newest ticket whose write was committed or has failed. The same holds for all tickets below it.
   private(set) var settledTicket: UInt64 = 0
   private var failures: [(tickets: ClosedRange<UInt64>, error: CisternError)] = []
 
-  /// The number of the newest batch, and those that are open.
+  /// The number of the newest batch. `openBatches` has the numbers of the batches that have not ended.
   private var newestBatch: UInt64 = 0
   private var openBatches: Set<UInt64> = []
 
@@ -73,7 +75,7 @@ struct TierContents {
 
   init() {}
 
-  /// What is left of other contents after a crash: what was committed, of every partition.
+  /// Creates the state after a crash: the committed records and invalidations of every partition.
   init(committedOf other: TierContents) {
     for (name, partition) in other.partitions {
       partitions[name] = Partition(departure: { _ in }, committed: partition.committed)
@@ -105,7 +107,9 @@ struct TierContents {
     return newestTicket
   }
 
-  /// Forgets a key whose write cannot be taken at all. What is staged of it is not to come back when it is committed.
+  /// Removes a key whose write the tier cannot accept.
+  ///
+  /// The staged records of the key become removals in the log. Otherwise, their commit would restore an old value.
   mutating func refuse(_ key: [UInt8], in name: String) {
     partitions[name]!.statistics.refused += 1
     partitions[name]!.committed[key] = nil
@@ -129,8 +133,9 @@ struct TierContents {
     openBatches.remove(batch)
   }
 
-  /// How many of the oldest writes a commit of `count` takes: more, where it would end inside a batch, and fewer, where
-  /// a batch is open.
+  /// Returns the number of writes that a commit of the oldest `count` writes takes.
+  ///
+  /// The number is larger if the commit would end inside a batch, and smaller if a batch is still open.
   private func committable(_ count: Int) -> Int {
     var end = min(count, log.count)
     let firstOpen = log.firstIndex { $0.batch.map(openBatches.contains) ?? false } ?? log.count
@@ -142,7 +147,7 @@ struct TierContents {
       index += 1
     }
     guard end > firstOpen else { return end }
-    // Nothing of an open batch, nor of those that lie across its first write.
+    // Excludes open batches, and every batch with writes on both sides of the end.
     end = firstOpen
     while let across = log[..<end].firstIndex(where: { entry in
       entry.batch.map { batch in log[end...].contains { $0.batch == batch } } ?? false
@@ -152,7 +157,8 @@ struct TierContents {
 
   // MARK: Committing
 
-  /// Commits the oldest `count` staged writes, whole batches of them, or loses them to `failure`.
+  /// Commits the oldest `count` staged writes in whole batches, or loses them if `failure` is not nil. Returns the
+  /// record losses.
   mutating func commit(_ count: Int, failure: CisternError?, recordLimit: Int?) -> [Departures] {
     let batch = log.prefix(committable(count))
     guard let first = batch.first, let last = batch.last else { return [] }
@@ -180,7 +186,7 @@ struct TierContents {
     return departed.sorted { $0.key < $1.key }.map { Departures(partition: $0.key, list: $0.value) }
   }
 
-  /// Whether the write of this ticket was committed: nil while it is staged.
+  /// Returns the outcome of the write with this ticket, or nil while the write is staged.
   func outcome(of ticket: UInt64) -> Result<Void, CisternError>? {
     guard ticket <= settledTicket else { return nil }
     return failures.first { $0.tickets.contains(ticket) }.map { .failure($0.error) } ?? .success(())
@@ -188,7 +194,8 @@ struct TierContents {
 }
 
 extension TierContents.Partition {
-  /// Takes what was staged into what is committed, or loses it; the key of a record that was lost and had no successor.
+  /// Moves a staged write to the committed records, or drops it. Returns the key of a lost record that has no newer
+  /// write.
   fileprivate mutating func settle(
     _ write: TierContents.Write, ticket: UInt64, isWritten: Bool
   ) -> (key: [UInt8], RecordMetadata)? {
@@ -210,7 +217,7 @@ extension TierContents.Partition {
       committed = [:]
       if cleared == ticket { cleared = nil }
     case .invalidation(let invalidation, let era):
-      // In force even where it could not be written, as a removal is.
+      // The invalidation applies even if its write failed, as a removal does.
       if isWritten { committedInvalidations.add(invalidation, era: era) }
       committed = committed.filter { key, record in
         record.metadata.era >= era || !invalidation.concerns(key: key, tags: record.metadata.tags)
@@ -219,7 +226,8 @@ extension TierContents.Partition {
     return nil
   }
 
-  /// Evicts a committed record, unless a newer write of its key is staged; what was known of it, if it did.
+  /// Evicts a committed record, unless a newer write of its key is staged. Returns the metadata of the evicted
+  /// record.
   mutating func evict(_ key: [UInt8]) -> RecordMetadata? {
     guard cleared == nil, staged[key] == nil, let record = record(forKey: key) else { return nil }
     committed[key] = nil

@@ -1,9 +1,12 @@
-/// Tells whether what callers saw of one key is what a cache may show: a register that may forget at any time, and that
-/// is otherwise linearizable.
+/// A checker that decides whether a cache may show a history of operations on one key.
 ///
-/// That is: every operation seems to take effect at one instant between its call and its return; a read finds the value
-/// written last, or nothing; and what was removed, replaced or forgotten does not come back. Values must be unique: no
-/// two writes of a key write the same.
+/// The model is a register that can lose its value at any time, and is linearizable otherwise:
+///
+/// - Every operation takes effect at one instant between its call and its return.
+/// - A read finds the value that was written last, or no value.
+/// - A value that was removed, replaced, or lost does not return.
+///
+/// Values must be unique: no two writes of a key write the same value.
 ///
 ///     let violations = HistoryChecker.violations(in: [
 ///       .init(.write(1), called: 0, returned: 1),
@@ -11,14 +14,27 @@
 ///       .init(.read(1), called: 4, returned: 5),     // stale
 ///     ])
 ///
-/// The method is Gibbons and Korach's ("Testing shared memories", 1997), by zones. A value's *zone* lies between the first
-/// return and the last call among its operations. If the return comes first the value surely stood for all of that
-/// time (*forward*); else all its operations share an instant, and that is all they need (*backward*). A miss and a
-/// removal are each a backward zone of their own. The history is right if and only if every value read was written, none
-/// was read before, no two forward zones overlap, and no backward zone lies inside a forward one. O(n log n) in the
-/// number of operations.
+/// The algorithm uses zones, after Gibbons and Korach ("Testing shared memories", 1997). The *zone* of a value lies
+/// between the first return and the last call of the operations on the value:
+///
+/// - If the first return is earlier than the last call, the zone is *forward*. The key certainly has the value
+///   during the whole zone.
+/// - Otherwise, the zone is *backward*. All operations on the value overlap at one instant, and need only this
+///   instant.
+///
+/// A miss and a removal are backward zones with one operation. A history has no violation if and only if all of
+/// these conditions hold:
+///
+/// - Every value that was read was written, and its write was called before the read returned.
+/// - No two forward zones overlap.
+/// - No backward zone lies inside a forward zone.
 public enum HistoryChecker {
-  /// What is wrong with a history of one key; empty when it is right. The operations may be in any order.
+  /// Returns the violations in a history of one key.
+  ///
+  /// - Parameter history: The operations on the key, in any order.
+  /// - Returns: The violations, in the order of their first calls. The array is empty if a cache may show the
+  ///   history.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of operations.
   public static func violations<Value: Hashable & Sendable>(
     in history: [HistoryOperation<Value>]
   ) -> [HistoryViolation<Value>] {
@@ -30,7 +46,7 @@ public enum HistoryChecker {
     }
 
     forward.sort { $0.start < $1.start }
-    // For each forward zone, the one among it and its predecessors that ends last.
+    // Each element is the zone with the latest end among a forward zone and its predecessors.
     var reaches: [Zone<Value>] = []
     for zone in forward {
       guard let reach = reaches.last else {
@@ -86,7 +102,7 @@ public enum HistoryChecker {
 }
 
 extension Array {
-  /// The index of the first element for which the predicate holds, where it holds for all after it.
+  /// Returns the index of the first element that satisfies the predicate. All later elements must satisfy it, too.
   fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,33 +1,41 @@
-/// One operation on one key, as its caller saw it: what it did or found, and when.
+/// One operation on one key, as its caller saw it.
 ///
-/// Times are of any clock that all callers share and that never goes back, for example nanoseconds, or a counter that
-/// each call and each return increments. An operation that returned before another was called came before it; all
-/// others are concurrent.
+/// All callers share one clock that never goes back: for example, nanoseconds, or a counter that each call and each
+/// return increments. If an operation returned before another one was called, it precedes the other one. All other
+/// operations are concurrent.
 public struct HistoryOperation<Value: Hashable & Sendable>: Sendable, Hashable {
-  /// What an operation did or found.
+  /// The effect or the result of an operation.
   public enum Kind: Sendable, Hashable {
-    /// It gave the key this value: by a set, or by a load that fetched. No other operation writes it.
+    /// A set, or a load that fetched, wrote this value to the key. No other operation writes the value.
     ///
-    /// A load's write is called when the load is (the one whose fetch ran, not when the fetch began): what is set or
-    /// removed in between comes after it. It never returns, as far as is known, because its result may not be stored.
+    /// The call time of a load's write is the call of the load whose fetch ran, not the start of the fetch. A write
+    /// or removal between these times comes after the load's write. The return time is `UInt64.max`, because the
+    /// cache may not store the result.
     case write(Value)
-    /// It found this value.
+    /// A read found this value.
     case read(Value)
-    /// It found none. A cache may forget at any time, so this is wrong only where the value was surely there.
+    /// A read found no value. A cache can lose a value at any time, so a miss is wrong only if the key certainly
+    /// had a value.
     case miss
-    /// It removed the key.
+    /// A removal of the key.
     case removal
   }
 
-  /// What it did or found.
+  /// The effect or the result of the operation.
   public let kind: Kind
-  /// When it was called.
+  /// The time of the call.
   public let called: UInt64
-  /// When it returned; `UInt64.max` if it has not, or not that anyone knows: a write or removal that may or may not have
-  /// happened.
+  /// The time of the return. It is `UInt64.max` if the operation has not returned, or if the time is unknown. Such
+  /// a write or removal may not have taken effect.
   public let returned: UInt64
 
-  /// Creates an operation. It must not return before it is called, and a read or miss must have returned.
+  /// Creates an operation.
+  ///
+  /// - Parameters:
+  ///   - kind: The effect or the result of the operation.
+  ///   - called: The time of the call.
+  ///   - returned: The time of the return, or `UInt64.max` if it is unknown.
+  /// - Precondition: The call is not later than the return. A read or a miss has returned.
   public init(_ kind: Kind, called: UInt64, returned: UInt64 = .max) {
     precondition(called <= returned, "an operation returns after it is called")
     switch kind {
@@ -41,7 +49,7 @@ public struct HistoryOperation<Value: Hashable & Sendable>: Sendable, Hashable {
 }
 
 extension HistoryOperation: CustomStringConvertible {
-  /// What it did or found, and when: "write(7) [12, 40]".
+  /// The kind of the operation with its times: "write(7) [12, 40]".
   public var description: String {
     "\(kind) [\(called), \(returned == .max ? "never" : "\(returned)")]"
   }

@@ -1,27 +1,27 @@
-/// Something that callers saw and that no cache may show, whatever it forgets.
+/// A contradiction in a history that no cache may show.
 public struct HistoryViolation<Value: Hashable & Sendable>: Sendable {
-  /// What is wrong.
+  /// A kind of contradiction.
   public enum Kind: Sendable, Hashable {
-    /// A read found a value that nobody wrote.
+    /// A read found a value that no operation wrote.
     case valueFromNowhere
-    /// A read found a value and returned before its write was called.
+    /// A read found a value and returned before the write of the value was called.
     case readBeforeWrite
-    /// Two operations wrote the same value: the history cannot be judged.
+    /// Two operations wrote the same value, so the history cannot be judged.
     case valueWrittenTwice
-    /// A value was read although another had surely taken its place.
+    /// A read found a value that had certainly been replaced by another one.
     case stale
-    /// A value was read although it had surely been removed or missed in between.
+    /// A read found a value after a removal or a miss that certainly came later than the value.
     case resurrected
   }
 
-  /// What is wrong.
+  /// The kind of the contradiction.
   public let kind: Kind
   /// The operations that contradict one another, in the order of their calls.
   public let operations: [HistoryOperation<Value>]
 }
 
 extension HistoryViolation: CustomStringConvertible {
-  /// What is wrong, in a sentence, with the operations that show it.
+  /// A sentence about the contradiction, with its operations.
   public var description: String {
     let what =
       switch kind {

@@ -1,4 +1,4 @@
-/// The operations on one value, or one miss or removal, as far as the order of others depends on them.
+/// The zone of a value, a miss, or a removal: the interval that orders it among the other zones.
 struct Zone<Value: Hashable & Sendable> {
   private(set) var write: HistoryOperation<Value>?
   private var first: HistoryOperation<Value>?
@@ -16,14 +16,14 @@ struct Zone<Value: Hashable & Sendable> {
     if last.map({ operation.called > $0.called }) ?? true { last = operation }
   }
 
-  /// The operation that returned first. A zone is asked only once it has an operation.
+  /// The operation that returned first. The zone must have an operation.
   var firstToReturn: HistoryOperation<Value> { first! }
-  /// The operation that was called last.
+  /// The operation that was called last. The zone must have an operation.
   var lastCalled: HistoryOperation<Value> { last! }
 
-  /// The first return: no later did the value begin to stand.
+  /// The first return. The key had the value at this time, or earlier.
   var start: UInt64 { firstToReturn.returned }
-  /// The last call: no earlier did it cease to.
+  /// The last call. The key had the value at this time, or later.
   var end: UInt64 { lastCalled.called }
 
   var isForward: Bool { start < end }
@@ -34,7 +34,7 @@ struct Zone<Value: Hashable & Sendable> {
     }
   }
 
-  /// The violation that this forward zone and another, which lies in it or overlaps it, make together.
+  /// Returns the violation between this forward zone and another zone that lies inside it or overlaps it.
   func violation(_ kind: HistoryViolation<Value>.Kind, with other: Zone) -> HistoryViolation<Value> {
     let own = [firstToReturn, lastCalled]
     let others = other.isAbsence ? [other.firstToReturn] : [other.firstToReturn, other.lastCalled]

@@ -1,6 +1,7 @@
-/// Tells whether what concurrent callers saw of an object can be explained by a sequential one: every operation took
-/// effect at one instant between its call and its return, and in the order of these instants each found what the model
-/// says.
+/// A checker that decides whether a sequential model explains a concurrent history of an object.
+///
+/// A model explains a history if every operation can take effect at one instant between its call and its return. In
+/// the order of these instants, each operation must have the result that the model gives.
 ///
 ///     struct Counter: SequentialModel {
 ///       enum Operation { case incremented, read(Int) }
@@ -18,40 +19,44 @@
 ///       .init(.read(0), called: 2, returned: 3),     // no order explains this
 ///     ], against: Counter())
 ///
-/// For the reads and writes of a cache's key, ``HistoryChecker`` is simpler and faster.
+/// For reads and writes of one key of a cache, ``HistoryChecker`` is simpler and faster.
 ///
-/// The search is Wing and Gong's ("Testing and verifying concurrent objects", 1993), which tries each operation that may
-/// come next, with Lowe's improvement ("Testing for linearizability", 2017): a set of operations and the state after it
-/// are tried once, in whatever order the operations were. It is what Porcupine does. The problem is NP-complete; with
-/// few callers, whose operations all return, the time is nearly linear in the number of operations. Check each key by
-/// itself: an object is linearizable if and only if its independent parts are.
+/// The algorithm is that of Wing and Gong ("Testing and verifying concurrent objects", 1993): it tries each
+/// operation that can come next. It includes the improvement of Lowe ("Testing for linearizability", 2017): it
+/// tries each pair of a set of operations and the state after them only once. Porcupine uses the same algorithm.
+///
+/// The problem is NP-complete. With few callers whose operations all return, the time is nearly linear in the
+/// number of operations. Check each key separately: an object is linearizable if and only if its independent parts
+/// are.
 public enum LinearizabilityChecker {
-  /// What became of a check.
+  /// The result of a check.
   public enum Verdict<Model: SequentialModel>: Sendable {
-    /// An order explains everything.
+    /// The model explains the history.
     case linearizable
-    /// None does.
+    /// The model does not explain the history.
     case contradiction(Contradiction<Model>)
-    /// So many steps were not enough to tell.
+    /// The search reached its step limit without a result.
     case undecided(steps: Int)
   }
 
-  /// How far an order can explain a history that none explains.
+  /// The longest part of a history that a model explains, and the operations that cannot follow it.
   public struct Contradiction<Model: SequentialModel>: Sendable {
     /// The longest order of operations that the model allows.
     public let explained: [TimedOperation<Model.Operation>]
-    /// The state after it.
+    /// The state of the model after these operations.
     public let state: Model.State
-    /// What was under way then: of these one had to come next, and none can.
+    /// The operations that were in progress at that time. One of them must come next, but the model allows none.
     public let unexplained: [TimedOperation<Model.Operation>]
   }
 
-  /// Looks for an order that explains a history.
+  /// Searches for an order of operations that explains a history.
   ///
   /// - Parameters:
-  ///   - history: the operations on one object, in any order.
-  ///   - model: what the object does.
-  ///   - stepLimit: after how many steps to give up.
+  ///   - history: The operations on one object, in any order.
+  ///   - model: The sequential behavior of the object.
+  ///   - stepLimit: The maximum number of steps of the search.
+  /// - Returns: The verdict. It is `.undecided` if the search reached the step limit.
+  /// - Complexity: Exponential in the number of operations in the worst case, but limited by `stepLimit`.
   public static func check<Model: SequentialModel>(
     _ history: [TimedOperation<Model.Operation>], against model: Model, stepLimit: Int = 10_000_000
   ) -> Verdict<Model> {
@@ -61,12 +66,13 @@ public enum LinearizabilityChecker {
 }
 
 extension LinearizabilityChecker.Verdict {
-  /// Whether an order explains everything.
+  /// Whether the model explains the history.
   public var isLinearizable: Bool { if case .linearizable = self { true } else { false } }
 }
 
 extension LinearizabilityChecker.Verdict: CustomStringConvertible {
-  /// The verdict; for a contradiction with the last operations that can be explained, and those that cannot.
+  /// The verdict. A contradiction includes the last operations that the model explains, and those that cannot
+  /// follow.
   public var description: String {
     switch self {
     case .linearizable: "linearizable"
@@ -77,7 +83,7 @@ extension LinearizabilityChecker.Verdict: CustomStringConvertible {
 }
 
 extension LinearizabilityChecker.Contradiction: CustomStringConvertible {
-  /// The last operations that can be explained, the state after them, and those that cannot.
+  /// The last operations that the model explains, the state after them, and the operations that cannot follow.
   public var description: String {
     let before = explained.suffix(8).map(\.description).joined(separator: ", ")
     let after = unexplained.map(\.description).joined(separator: ", ")

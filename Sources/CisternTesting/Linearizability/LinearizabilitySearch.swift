@@ -1,17 +1,20 @@
-/// The search of a ``LinearizabilityChecker``: walks over the calls and returns in the order of time, takes out of them
-/// what it has given a place, and goes back where a return comes whose operation has none.
+/// The search of a ``LinearizabilityChecker``.
+///
+/// The search visits the calls and returns in the order of time. It unlinks the events of each operation that it
+/// has placed. When it reaches the return of an operation that has no place, it backtracks.
 struct LinearizabilitySearch<Model: SequentialModel> {
-  /// A call, or a return.
+  /// A call or a return of an operation.
   private struct Event {
     let operation: Int
-    /// Where the operation's return is, for a call; nil for a return. An operation that never returns has none.
+    /// The index of the operation's return, if this event is a call. It is nil for a return, and for the call of an
+    /// operation that never returns.
     let returns: Int?
     let isCall: Bool
     var previous = 0
     var next = 0
   }
 
-  /// What has been given a place, and the state after it.
+  /// The set of the placed operations, and the state after them.
   private struct Position: Hashable {
     let placed: PlacedOperations.Key
     let state: Model.State
@@ -19,14 +22,15 @@ struct LinearizabilitySearch<Model: SequentialModel> {
 
   private let model: Model
   private let operations: [TimedOperation<Model.Operation>]
-  /// The events in order, linked so that they can be taken out and put back. The first is no event.
+  /// The events in the order of time, in a linked list from which events can be removed and restored. The first
+  /// element is the list's head, not an event.
   private var events: [Event]
   private var state: Model.State
   private var placed: PlacedOperations
   private var seen: Set<Position> = []
-  /// The calls that have been given a place, each with the state before it.
+  /// The calls that have a place, each with the state before it.
   private var order: [(event: Int, before: Model.State)] = []
-  /// How many that returned have no place yet.
+  /// The number of operations that returned and have no place yet.
   private var remaining: Int
 
   init(_ history: [TimedOperation<Model.Operation>], _ model: Model) {
@@ -35,7 +39,7 @@ struct LinearizabilitySearch<Model: SequentialModel> {
     state = model.initialState
     placed = PlacedOperations(count: operations.count)
     remaining = operations.count { $0.returned < .max }
-    // Of what happens at one time, the calls first: operations that touch are concurrent.
+    // Calls precede returns at the same time, so that operations that only touch are concurrent.
     var order: [(time: UInt64, isReturn: Bool, operation: Int)] = []
     for (index, operation) in operations.enumerated() {
       order.append((operation.called, false, index))
@@ -64,7 +68,7 @@ struct LinearizabilitySearch<Model: SequentialModel> {
     while remaining > 0 {
       steps += 1
       guard steps <= stepLimit else { return .undecided(steps: stepLimit) }
-      // Past the end are only those that never return, and each has been tried.
+      // All events after the end belong to operations that never return. The search has tried each of them.
       if current != 0, events[current].isCall {
         current = place(current) ? events[0].next : events[current].next
         continue
@@ -82,7 +86,8 @@ struct LinearizabilitySearch<Model: SequentialModel> {
     return .linearizable
   }
 
-  /// Gives an operation the next place, where the model lets it and what comes of it has not been tried.
+  /// Gives an operation the next place. Returns false if the model forbids it, or if the search has tried the
+  /// result before.
   private mutating func place(_ call: Int) -> Bool {
     let operation = events[call].operation
     var after = state
@@ -104,7 +109,7 @@ struct LinearizabilitySearch<Model: SequentialModel> {
 
   private mutating func putBack(_ call: Int) {
     placed.remove(events[call].operation)
-    // In the opposite order: each finds its neighbours as it left them.
+    // The reverse order of the removals: each event then finds the neighbors that it had.
     if let end = events[call].returns {
       relink(end)
       remaining += 1
@@ -124,7 +129,8 @@ struct LinearizabilitySearch<Model: SequentialModel> {
     if next != 0 { events[next].previous = index }
   }
 
-  /// What the longest order leaves: the first to return of the others, and all that were called before it did.
+  /// Returns the operations that cannot follow the longest order: the first of the others to return, and all others
+  /// that were called before this return.
   private func contradiction(
     _ explained: [Int], _ state: Model.State
   ) -> LinearizabilityChecker.Contradiction<Model> {

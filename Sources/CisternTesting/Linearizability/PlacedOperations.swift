@@ -1,10 +1,12 @@
-/// Which operations have been given a place: nearly all up to some number, and a few beyond. Says so in little space.
+/// The set of the operations that have a place, in a compact form.
+///
+/// Nearly all operations up to some index are members, and few operations after it.
 struct PlacedOperations {
-  /// The same for the same operations.
+  /// A value that is equal for equal sets.
   struct Key: Hashable {
-    /// How many words before the first one that lacks an operation.
+    /// The number of leading words in which all operations are members.
     let full: Int
-    /// The words from there to the last one that has any.
+    /// The words after them, up to the last word with a member.
     let rest: [UInt64]
   }
 

@@ -1,31 +1,44 @@
-/// What an object does when one caller uses it at a time: the yardstick of a ``LinearizabilityChecker``.
+/// The behavior of an object that one caller uses at a time. A ``LinearizabilityChecker`` compares histories with
+/// it.
 public protocol SequentialModel<State, Operation>: Sendable {
-  /// All that the object remembers between two operations. Equal states behave alike from then on.
+  /// The state of the object between two operations. Equal states must have the same future behavior.
   associatedtype State: Hashable & Sendable
-  /// What a caller did, together with what it found or was told.
+  /// An operation of a caller, together with its result.
   associatedtype Operation: Sendable
 
-  /// What it remembers before the first operation.
+  /// The state before the first operation.
   var initialState: State { get }
 
-  /// Lets one operation happen; whether it can have found, in this state, what it found. Where it cannot, what becomes
-  /// of the state does not matter.
+  /// Applies one operation to the state.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation, with the result that its caller saw.
+  ///   - state: The state before the operation. The method changes it to the state after the operation. If the
+  ///     method returns false, the new state has no meaning.
+  /// - Returns: Whether the operation can have this result in this state.
   func apply(_ operation: Operation, to state: inout State) -> Bool
 }
 
-/// An operation as its caller saw it: what it did and found, and when.
+/// An operation as its caller saw it, with the times of its call and its return.
 ///
-/// Times are of any clock that all callers share and that never goes back. An operation that returned before another was
-/// called came before it; all others are concurrent.
+/// All callers share one clock that never goes back. If an operation returned before another one was called, it
+/// precedes the other one. All other operations are concurrent.
 public struct TimedOperation<Operation: Sendable>: Sendable {
-  /// What was done and found.
+  /// The operation, with its result.
   public let operation: Operation
-  /// When it was called.
+  /// The time of the call.
   public let called: UInt64
-  /// When it returned; `UInt64.max` if it has not, or not that anyone knows: it may or may not have happened.
+  /// The time of the return. It is `UInt64.max` if the operation has not returned, or if the time is unknown. Such
+  /// an operation may not have taken effect.
   public let returned: UInt64
 
-  /// Creates an operation. It must not return before it is called.
+  /// Creates an operation.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation, with its result.
+  ///   - called: The time of the call.
+  ///   - returned: The time of the return, or `UInt64.max` if it is unknown.
+  /// - Precondition: The call is not later than the return.
   public init(_ operation: Operation, called: UInt64, returned: UInt64 = .max) {
     precondition(called <= returned, "an operation returns after it is called")
     self.operation = operation
@@ -37,7 +50,7 @@ public struct TimedOperation<Operation: Sendable>: Sendable {
 extension TimedOperation: Equatable where Operation: Equatable {}
 
 extension TimedOperation: CustomStringConvertible {
-  /// What was done, and when: "found(7) [12, 40]".
+  /// The operation with its times: "found(7) [12, 40]".
   public var description: String {
     "\(operation) [\(called), \(returned == .max ? "never" : "\(returned)")]"
   }

@@ -1,25 +1,27 @@
-/// One fetch that a ``ScriptedOrigin`` was asked for.
+/// One fetch from a ``ScriptedOrigin``.
 public struct OriginCall<Key: Hashable & Sendable>: Sendable {
-  /// How a fetch ended.
+  /// The state of a fetch.
   public enum Outcome: Sendable, Hashable {
-    /// It runs.
+    /// The fetch is running.
     case running
-    /// It gave a value.
+    /// The fetch returned a value.
     case value
-    /// It threw.
+    /// The fetch threw an error.
     case failure
   }
 
-  /// The key.
+  /// The key of the fetch.
   public let key: Key
-  /// Its number among the fetches of this key, from 1.
+  /// The number of the fetch among the fetches of its key, from 1.
   public let number: Int
-  /// The priority of its task when it began.
+  /// The priority of the fetch's task when the fetch began.
   public let priority: TaskPriority
-  /// The priority of its task when it ended: higher than ``priority`` if it was escalated. As it began while it runs.
+  /// The priority of the fetch's task when the fetch ended.
+  ///
+  /// It is higher than ``priority`` if the task was escalated. While the fetch runs, it is equal to ``priority``.
   public internal(set) var finalPriority: TaskPriority
-  /// Whether its task was cancelled before it ended.
+  /// Whether the fetch's task was cancelled before the fetch ended.
   public internal(set) var wasCancelled = false
-  /// How it ended.
+  /// The state of the fetch.
   public internal(set) var outcome = Outcome.running
 }

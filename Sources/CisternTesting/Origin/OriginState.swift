@@ -1,4 +1,4 @@
-/// What a ``ScriptedOrigin`` has still to answer, and what it remembers.
+/// The state of a ``ScriptedOrigin``: the scripted answers that are left, and the calls so far.
 struct OriginState<Key: Hashable & Sendable, Value: Sendable> {
   var scripts: [Key: [OriginAnswer<Key, Value>]] = [:]
   var bulkCalls: [[Key]] = []
@@ -7,7 +7,7 @@ struct OriginState<Key: Hashable & Sendable, Value: Sendable> {
   private(set) var running: [Key: Int] = [:]
   private(set) var greatestConcurrency: [Key: Int] = [:]
 
-  /// Begins a call: its place in the list, its record, and its answer where the script has one left.
+  /// Begins a call. Returns its index, its record, and its scripted answer, or nil if the script is empty.
   mutating func begin(_ key: Key) -> (index: Int, OriginCall<Key>, OriginAnswer<Key, Value>?) {
     counts[key, default: 0] += 1
     running[key, default: 0] += 1
@@ -27,7 +27,8 @@ struct OriginState<Key: Hashable & Sendable, Value: Sendable> {
     calls[index].finalPriority = Task.currentPriority
   }
 
-  /// A task that is cancelled after its fetch has ended no longer concerns the fetch.
+  /// Records a cancellation, unless the fetch has ended. A later cancellation of the task does not concern the
+  /// fetch.
   mutating func noteCancellation(_ index: Int) {
     if calls[index].outcome == .running { calls[index].wasCancelled = true }
   }

@@ -1,16 +1,16 @@
 import Locking
 
-/// What a cache fetches from, in a test: answers as it was told, and remembers every call.
+/// An origin for tests. It answers as a script says, and records every call.
 ///
 ///     let origin = ScriptedOrigin<String, Int> { key, number in .value(number) }
-///     origin.script(.failure(Offline()), .value(7), for: "a")     // first this, then that, then the usual
+///     origin.script(.failure(Offline()), .value(7), for: "a")     // the first two answers for "a"
 ///     try await cache.value(forKey: "a", fetch: origin.fetch)     // throws Offline
 ///     #expect(origin.callCount(for: "a") == 1)
 ///     #expect(origin.greatestConcurrency == 1)                    // never two fetches of one key at once
 ///
-/// Safe from every thread. Nothing sleeps: what takes time waits at a ``Gate``.
+/// Every thread can use the origin. It never sleeps: an answer that takes time waits at a ``Gate``.
 public final class ScriptedOrigin<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// An answer.
+  /// The answer to one fetch.
   public typealias Answer = OriginAnswer<Key, Value>
 
   private let state = Guarded(OriginState<Key, Value>())
@@ -20,8 +20,10 @@ public final class ScriptedOrigin<Key: Hashable & Sendable, Value: Sendable>: Se
   /// Creates an origin.
   ///
   /// - Parameters:
-  ///   - onCall: Called at the start of every fetch, in its task: the place to look at task-local values.
-  ///   - usual: The answer to a call that no script is left for, by its key and its number (from 1, per key).
+  ///   - onCall: The closure to call at the start of every fetch, in the fetch's task. It can inspect task-local
+  ///     values.
+  ///   - usual: The closure that returns the answer to a call without a scripted answer. It receives the key and
+  ///     the number of the call. Calls of a key are numbered from 1.
   public init(
     onCall: (@Sendable (OriginCall<Key>) -> Void)? = nil,
     usual: @escaping @Sendable (_ key: Key, _ number: Int) -> Answer
@@ -30,12 +32,20 @@ public final class ScriptedOrigin<Key: Hashable & Sendable, Value: Sendable>: Se
     self.usual = usual
   }
 
-  /// Appends answers to the key's script; each call takes the first that is left.
+  /// Appends answers to the script of a key. Each fetch of the key consumes one answer.
+  ///
+  /// - Parameters:
+  ///   - answers: The answers, in the order of the fetches.
+  ///   - key: The key.
   public func script(_ answers: Answer..., for key: Key) {
     state.withLock { $0.scripts[key, default: []] += answers }
   }
 
-  /// Fetches one key. Pass it to the cache: `cache.value(forKey: key, fetch: origin.fetch)`.
+  /// Fetches the value of one key. Pass the method to the cache: `cache.value(forKey: key, fetch: origin.fetch)`.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value of the scripted answer, or of the usual one.
+  /// - Throws: The error of the answer.
   @Sendable public func fetch(_ key: Key) async throws -> Value {
     let (index, call, scripted) = state.withLock { $0.begin(key) }
     onCall?(call)
@@ -53,8 +63,14 @@ public final class ScriptedOrigin<Key: Hashable & Sendable, Value: Sendable>: Se
     }
   }
 
-  /// Fetches several keys, each as a call of its own, side by side; throws if one of them throws. Pass it to the cache:
-  /// `cache.values(forKeys: keys, fetch: origin.fetch)`.
+  /// Fetches the values of several keys concurrently. Pass the method to the cache: `cache.values(forKeys: keys,
+  /// fetch: origin.fetch)`.
+  ///
+  /// Each key is a separate call in ``calls``.
+  ///
+  /// - Parameter keys: The keys.
+  /// - Returns: The values of all keys.
+  /// - Throws: The first error of an answer. The other fetches are then cancelled.
   @Sendable public func fetch(_ keys: [Key]) async throws -> [Key: Value] {
     state.withLock { $0.bulkCalls.append(keys) }
     return try await withThrowingTaskGroup(of: (Key, Value).self) { group in
@@ -65,28 +81,40 @@ public final class ScriptedOrigin<Key: Hashable & Sendable, Value: Sendable>: Se
     }
   }
 
-  /// Every call so far, in the order in which they began.
+  /// All calls so far, in the order in which they began.
   public var calls: [OriginCall<Key>] { state.withLock { $0.calls } }
 
-  /// The calls of a key so far.
+  /// Returns the calls of one key so far.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The calls, in the order in which they began.
+  /// - Complexity: O(*n*), where *n* is the number of all calls.
   public func calls(for key: Key) -> [OriginCall<Key>] { calls.filter { $0.key == key } }
 
-  /// The keys of every fetch of several, in the order in which they began.
+  /// The keys of every fetch of several keys, in the order in which the fetches began.
   public var bulkCalls: [[Key]] { state.withLock { $0.bulkCalls } }
 
-  /// How many calls there were.
+  /// The number of calls so far.
   public var callCount: Int { state.withLock { $0.calls.count } }
 
-  /// How many calls of a key there were.
+  /// Returns the number of calls of one key so far.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The number of calls.
   public func callCount(for key: Key) -> Int { state.withLock { $0.counts[key] ?? 0 } }
 
-  /// How many calls run now.
+  /// The number of calls that run now.
   public var runningCount: Int { state.withLock { $0.running.values.reduce(0, +) } }
 
-  /// The most calls of one key that ran at once, over all keys; 0 without calls. Behind a cache, never more than 1 unless
-  /// the key was removed or replaced during a fetch, or the origin goes on although it was cancelled.
+  /// The maximum number of concurrent calls of one key, over all keys. It is 0 before the first call.
+  ///
+  /// Behind a cache, more than 1 is possible only in two cases: the key was removed or replaced during a fetch, or
+  /// the origin ignored a cancellation.
   public var greatestConcurrency: Int { state.withLock { $0.greatestConcurrency.values.max() ?? 0 } }
 
-  /// The most calls of this key that ran at once.
+  /// Returns the maximum number of concurrent calls of one key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The maximum number of concurrent calls, or 0 before the first call.
   public func greatestConcurrency(for key: Key) -> Int { state.withLock { $0.greatestConcurrency[key] ?? 0 } }
 }

@@ -1,8 +1,10 @@
-/// Which of several ready jobs runs next: drawn by the seed, so many times, and in turn from there on.
+/// A source of scheduling decisions: which of several ready jobs runs next.
+///
+/// The seed decides up to a limit. After that, the first job in the bag always runs next.
 struct ChoiceSource {
   private var generator: SeededGenerator
   private let limit: Int
-  /// How often the seed has chosen between jobs.
+  /// The number of decisions between several jobs so far.
   private(set) var count = 0
 
   init(seed: UInt64, limit: Int) {
@@ -10,9 +12,9 @@ struct ChoiceSource {
     self.limit = limit
   }
 
-  /// Takes the next one out of a bag that is not empty.
+  /// Removes the next job from a bag. The bag must not be empty.
   mutating func take<Job>(from bag: inout [Job]) -> Job {
-    // What came first goes first, so that whoever waits for another by yielding comes to an end.
+    // First in, first out: a task that yields until another one makes progress then terminates.
     guard count < limit else { return bag.removeFirst() }
     if bag.count > 1 { count += 1 }
     bag.swapAt(generator.next(below: bag.count), bag.count - 1)

@@ -1,50 +1,52 @@
 import Locking
 
-/// A place where tasks wait until a test lets them go on; nobody sleeps, nobody polls.
+/// A gate at which tasks wait until a test opens it, without sleeping or polling.
 ///
 ///     let gate = Gate()
 ///     origin.script(.gated(gate, .value(article)), for: "a")
 ///     let load = Task { try await articles.value(forKey: "a", fetch: origin.fetch) }
 ///     await gate.arrivals(atLeast: 1)     // the fetch is in flight
-///     articles["a"] = nil                 // what the test is about
+///     articles["a"] = nil                 // the operation under test
 ///     gate.open()
 ///
-/// Safe from every thread. Opening resumes every task that waits.
+/// Every thread can use the gate. Opening it resumes all waiting tasks.
 public final class Gate: Sendable {
   private enum Position {
-    /// Once closed, until opened: tasks wait here, by the number of their arrival.
+    /// Tasks wait. The keys are the numbers of their arrivals.
     case closed(waiting: [Int: CheckedContinuation<Void, Never>])
-    /// Once opened, until closed again: tasks pass.
+    /// Tasks pass.
     case open
   }
 
   private struct State {
     var position: Position
     var arrivals = 0
-    /// Arrivals whose task was cancelled before it could wait.
+    /// The arrivals whose task was cancelled before it could wait.
     var cancelled: Set<Int> = []
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
   private let state: Guarded<State>
 
-  /// Creates a gate, closed unless asked otherwise.
+  /// Creates a gate.
+  ///
+  /// - Parameter isOpen: Whether the gate is open at first.
   public init(isOpen: Bool = false) {
     state = Guarded(State(position: isOpen ? .open : .closed(waiting: [:])))
   }
 
-  /// Lets every task pass that waits now or comes later.
+  /// Opens the gate. All waiting tasks continue, and later tasks pass.
   public func open() {
     let waiting = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
       guard case .closed(let waiting) = state.position else { return [:] }
       state.position = .open
       return waiting
     }
-    // In the order of arrival: a seeded schedule must not depend on a dictionary's order.
+    // The order of arrival: a seeded schedule must not depend on the order of a dictionary.
     for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
   }
 
-  /// Makes tasks wait that come from now on.
+  /// Closes the gate. Later tasks wait until it opens again.
   public func close() {
     state.withLock { state in
       guard case .open = state.position else { return }
@@ -52,9 +54,9 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Returns once the gate is open.
+  /// Waits until the gate is open.
   ///
-  /// - Throws: `CancellationError` as soon as the task is cancelled, though the gate is closed.
+  /// - Throws: `CancellationError` when the task is cancelled, even if the gate is still closed.
   public func pass() async throws {
     let number = arrive()
     await withTaskCancellationHandler {
@@ -65,22 +67,25 @@ public final class Gate: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Returns once the gate is open, whether the task is cancelled or not: for a fetch that does not heed cancellation.
+  /// Waits until the gate is open, and ignores cancellation. Use it for a fetch that does not respond to
+  /// cancellation.
   public func passUncancelled() async {
     await wait(arrive())
   }
 
-  /// How many tasks have come to the gate so far, whether they had to wait or not.
+  /// The number of tasks that have arrived at the gate so far, including those that did not have to wait.
   public var arrivalCount: Int { state.withLock { $0.arrivals } }
 
-  /// How many tasks wait at the gate now.
+  /// The number of tasks that wait at the gate now.
   public var waitingCount: Int {
     state.withLock { state in
       if case .closed(let waiting) = state.position { waiting.count } else { 0 }
     }
   }
 
-  /// Returns once `count` tasks have come to the gate since it was made.
+  /// Waits until a number of tasks have arrived at the gate since its creation.
+  ///
+  /// - Parameter count: The number of arrivals.
   public func arrivals(atLeast count: Int) async {
     await withCheckedContinuation { continuation in
       let isReached = state.withLock { state in

@@ -1,29 +1,30 @@
-/// A seeded schedule that went wrong, with what replays it: its seed, and how many of the seed's choices it takes.
+/// The failure of a seeded schedule, with the seed and the number of choices that replay it.
 public struct ScheduleFailure: Error, Sendable {
-  /// What went wrong.
+  /// A cause of a failure.
   public enum Cause: Sendable {
-    /// The body has not returned, and no job is left that could wake it.
+    /// The body has not returned, and no job is left that could resume it.
     case deadlock
-    /// The body has not returned, or has left tasks that never end, after as many jobs as were allowed.
+    /// The schedule has run the maximum number of jobs. The body has not returned, or its tasks do not end.
     case stepLimitReached
-    /// The body threw.
+    /// The body threw an error.
     case thrown(any Error)
   }
 
   /// The seed of the schedule.
   public let seed: UInt64
-  /// What went wrong.
+  /// The cause of the failure.
   public let cause: Cause
-  /// How many jobs had run.
+  /// The number of jobs that ran.
   public let steps: Int
-  /// How often the seed had chosen between jobs.
+  /// The number of times that the seed chose between several jobs.
   public let choices: Int
-  /// How often it had before the schedule was shrunk to its shortest prefix that fails; nil where it was not.
+  /// The number of choices before the schedule was reduced to its shortest failing prefix, or nil if it was not
+  /// reduced.
   public internal(set) var choicesBeforeShrinking: Int?
 }
 
 extension ScheduleFailure: CustomStringConvertible {
-  /// What went wrong, and how to see it again, on one line.
+  /// The cause, and the environment variables that replay the failure, on one line.
   public var description: String {
     let what =
       switch cause {

@@ -1,13 +1,15 @@
 extension ScheduleFailure {
-  /// Prefixes that are tried one after the other; beyond them, by halves.
+  /// The number of prefixes that are tried one by one. Longer prefixes are found by binary search.
   private static let scanned = 500
 
-  /// The failure of the shortest prefix of this schedule's choices that fails, too.
+  /// Returns the failure of the shortest prefix of this schedule's choices that still fails.
   ///
-  /// Every prefix is tried, from none of the choices on, so that nothing fails but the last. In a long schedule those
-  /// that follow are searched by halves: the prefix found fails, and the one that is shorter by a choice does not.
+  /// The method first tries short prefixes, beginning with no choices. The first one that fails is the shortest. In
+  /// a longer schedule, it continues with a binary search. The result fails, and the prefix with one choice less
+  /// does not.
   ///
-  /// - Parameter attempt: Runs the schedule with so many of its choices; what it fails with.
+  /// - Parameter attempt: The closure that runs the schedule with at most this many choices. It returns the
+  ///   failure, or nil.
   func shrunk(_ attempt: (_ choiceLimit: Int) -> ScheduleFailure?) -> ScheduleFailure {
     var shortest = self
     var passing = -1

@@ -5,11 +5,10 @@
 #endif
 import Locking
 
-/// A task executor that interleaves tasks by a seed: the same seed, the same interleaving, however many threads the
-/// machine has.
+/// A task executor that interleaves tasks by a seed. The same seed gives the same interleaving on every machine.
 ///
-/// Jobs that are ready wait in a bag. One thread, the one that called ``run(seed:stepLimit:choiceLimit:patience:_:)``, draws them by
-/// a seeded generator and runs them one at a time. A task's every suspension is a chance for all the others.
+/// Jobs that are ready wait in a bag. The thread that called ``run(seed:stepLimit:choiceLimit:patience:_:)`` draws
+/// them with a seeded generator, and runs them one at a time. Every suspension of a task lets other tasks run.
 ///
 ///     let value = try SeededExecutor.run(seed: 42) { executor in
 ///       var configuration = Store.Configuration()
@@ -17,26 +16,28 @@ import Locking
 ///       …
 ///     }
 ///
-/// Tasks made inside the body follow: child tasks by themselves, unstructured ones (`Task { }`) when they are made with
-/// `Task(executorPreference: executor)`. To shift a task in time, `await Task.yield()`.
+/// Child tasks of the body run on the executor automatically. Create unstructured tasks with
+/// `Task(executorPreference: executor)`. To delay a task, call `await Task.yield()`.
 ///
-/// **What comes from elsewhere.** A thread of its own, a real clock (`Task.sleep`) or another executor (the main actor)
-/// is outside the seed's power. Its jobs are welcome in the bag at any time, from any thread, but the schedule is then
-/// no longer exactly repeatable; and because an empty bag means a deadlock, it must be waited for explicitly: `patience`
-/// says how long an empty bag is watched before it is called one. Jobs that come after the run has ended go to the
-/// global concurrent pool, so that nothing which still waits for them hangs.
+/// **Jobs from outside.** The seed does not control other threads, real clocks (`Task.sleep`), or other executors
+/// (the main actor). They can add jobs to the bag at any time, but the schedule is then no longer exactly
+/// repeatable.
+///
+/// Normally, an empty bag means a deadlock. If jobs come from outside, pass a `patience`: the executor watches an
+/// empty bag for this time before it reports a deadlock. Jobs that arrive after the end of the run go to the global
+/// concurrent pool, so that their waiters do not hang.
 public final class SeededExecutor: TaskExecutor {
-  /// What becomes of a job that is ready.
+  /// The state that decides about a job that becomes ready.
   private enum Phase {
-    /// Once made, until the run ends: it waits in the bag.
+    /// The run has not ended: the job waits in the bag.
     case running(bag: [UnownedJob], ChoiceSource)
-    /// Once the run has ended: it goes to the global pool.
+    /// The run has ended: the job goes to the global pool.
     case ended
   }
 
   private let phase: Guarded<Phase>
 
-  /// The seed of this schedule.
+  /// The seed of the schedule.
   public let seed: UInt64
 
   private init(seed: UInt64, choiceLimit: Int) {
@@ -44,7 +45,9 @@ public final class SeededExecutor: TaskExecutor {
     phase = Guarded(.running(bag: [], ChoiceSource(seed: seed, limit: choiceLimit)))
   }
 
-  /// Takes a job that is ready. The concurrency runtime calls it, on any thread.
+  /// Accepts a job that is ready. The concurrency runtime calls it on any thread.
+  ///
+  /// - Parameter job: The job.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let stays = phase.withLock { phase in
@@ -57,20 +60,21 @@ public final class SeededExecutor: TaskExecutor {
     if !stays { globalConcurrentExecutor.enqueue(job) }
   }
 
-  /// Runs `body` and every task that it makes on this executor, interleaved by `seed`, on the calling thread; returns
-  /// when the body has, and no job is left.
+  /// Runs a closure and all its tasks on the calling thread, interleaved by a seed.
+  ///
+  /// The method returns when the closure has returned, and no job is left.
   ///
   /// - Parameters:
-  ///   - seed: Determines the interleaving.
-  ///   - stepLimit: The most jobs that are run before the schedule is called endless.
-  ///   - choiceLimit: How often the seed chooses between jobs. From then on they run in turn: the prefix of a schedule,
-  ///     to look into its failure.
-  ///   - patience: How long an empty bag is watched for jobs from other threads before it is called a deadlock. With
-  ///     zero, the default, it is one at once.
-  ///   - body: What to run. It is given the executor. It inherits the caller's task-local values.
-  /// - Returns: What `body` returned.
-  /// - Throws: ``ScheduleFailure``, which names the seed: for what `body` threw, a deadlock, or too many jobs. After the
-  ///   latter two, tasks that have not ended are abandoned as they are.
+  ///   - seed: The seed that determines the interleaving.
+  ///   - stepLimit: The maximum number of jobs. A schedule with more jobs is an error.
+  ///   - choiceLimit: The maximum number of times that the seed chooses between jobs. After that, the first job in
+  ///     the bag always runs next. Use it to run a prefix of a failing schedule.
+  ///   - patience: The time for which an empty bag is watched for jobs from other threads before it is a deadlock.
+  ///     By default, an empty bag is a deadlock immediately.
+  ///   - body: The closure to run. It receives the executor, and inherits the caller's task-local values.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``ScheduleFailure`` with the seed, if `body` throws, if the schedule deadlocks, or if it reaches the
+  ///   step limit. In the last two cases, unfinished tasks are abandoned.
   public static func run<Success: Sendable>(
     seed: UInt64,
     stepLimit: Int = 200_000,
@@ -98,7 +102,7 @@ public final class SeededExecutor: TaskExecutor {
     throw ScheduleFailure(seed: seed, cause: cause, steps: steps, choices: choices)
   }
 
-  /// Runs jobs until none is left or the limit is reached; the number of jobs that ran.
+  /// Runs jobs until no job is left, or the step limit is reached. Returns the number of jobs that ran.
   private func drain(upTo stepLimit: Int, patience: Duration, isDone: () -> Bool) -> Int {
     var steps = 0
     while steps < stepLimit {
@@ -129,7 +133,7 @@ public final class SeededExecutor: TaskExecutor {
     return nil
   }
 
-  /// Ends the run; whether jobs were left in the bag, and how often the seed has chosen.
+  /// Ends the run. Returns whether jobs were left in the bag, and the number of choices that the seed made.
   private func end() -> (isEndless: Bool, choices: Int) {
     phase.withLock { phase in
       guard case .running(let bag, let source) = phase else { return (false, 0) }

@@ -1,16 +1,18 @@
-/// Random numbers that depend on a seed and nothing else, the same on every machine.
+/// A generator of random numbers that depend only on a seed, and are the same on every machine.
 ///
-/// The SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number generators", 2014). Good for
-/// tests; not for secrets.
+/// It is the SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number generators",
+/// 2014). It is suitable for tests, but not for secrets.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Creates the generator of this seed. Neighbouring seeds give unrelated numbers.
+  /// Creates a generator.
+  ///
+  /// - Parameter seed: The seed. Adjacent seeds give unrelated numbers.
   public init(seed: UInt64) {
     state = seed
   }
 
-  /// The next number.
+  /// Returns the next random number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -19,7 +21,11 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to, and without, `bound`, which must be positive.
+  /// Returns a random number in the range `0..<bound`.
+  ///
+  /// - Parameter bound: The upper bound.
+  /// - Returns: The number.
+  /// - Precondition: `bound` is positive.
   public mutating func next(below bound: Int) -> Int {
     Int(next(upperBound: UInt64(bound)))
   }

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// Runs one test under many interleavings.
+/// Functions that run one test under many interleavings.
 ///
 ///     @Test func `a removal during a load is not undone by it`() throws {
 ///       try SeededSchedule.explore { executor in
@@ -13,25 +13,32 @@
 ///       }
 ///     }
 ///
-/// A test says that a schedule is wrong by throwing, as `#require` does: the failure then names the seed. (`#expect`
-/// records an issue and goes on; it does not know the seed.)
+/// A test reports a wrong schedule with a thrown error, as `#require` does. The failure then includes the seed. In
+/// contrast, `#expect` records an issue without the seed, and the schedule continues.
 ///
-/// Environment variables override what the tests ask for. `CISTERN_SEEDS=100000` sets how many seeds each exploration
-/// tries, and `CISTERN_FIRST_SEED=5` with which it begins. `CISTERN_SEED=1234` tries that one and no other, which is how a
-/// failure is looked into, and `CISTERN_CHOICES=7` lets it make so many of its choices. `CISTERN_SCHEDULE_LOG` names a file
-/// to which each exploration adds a line: its source file, a tab, and how many schedules it ran.
+/// These environment variables override the arguments of the tests:
+///
+/// - `CISTERN_SEEDS`: The number of seeds that each exploration tries.
+/// - `CISTERN_FIRST_SEED`: The first seed.
+/// - `CISTERN_SEED`: The only seed to try. Use it to investigate a failure.
+/// - `CISTERN_CHOICES`: The maximum number of choices that the seed makes.
+/// - `CISTERN_SCHEDULE_LOG`: A file to which each exploration appends a line. The line has the test's source file,
+///   a tab, and the number of schedules that ran.
 public enum SeededSchedule {
-  /// Runs `body` under each of `count` seeds, on the calling thread, one after the other; stops at the first failure,
-  /// and looks for the shortest prefix of that schedule's choices that fails as well, by running the prefixes.
+  /// Runs a closure under each of several seeds, one after the other, on the calling thread.
+  ///
+  /// The method stops at the first failure. It then searches for the shortest prefix of the schedule's choices that
+  /// also fails.
   ///
   /// - Parameters:
-  ///   - count: How many seeds to try, from 0 up, unless the environment says otherwise.
-  ///   - stepLimit: The most jobs that a schedule may take.
-  ///   - patience: How long jobs of other threads are waited for; see
-  ///     ``SeededExecutor/run(seed:stepLimit:choiceLimit:patience:_:)``. Such a schedule is not shrunk: it need not repeat.
-  ///   - file: Where it is called, for the log.
-  ///   - body: What to run. It must make everything that it uses anew.
-  /// - Throws: ``ScheduleFailure``, which names the seed, and the choices that are enough.
+  ///   - count: The number of seeds, beginning with 0. Environment variables override it.
+  ///   - stepLimit: The maximum number of jobs in a schedule.
+  ///   - patience: The time to wait for jobs of other threads; see
+  ///     ``SeededExecutor/run(seed:stepLimit:choiceLimit:patience:_:)``. If it is not zero, a schedule may not
+  ///     repeat, so its failure is not reduced to a prefix.
+  ///   - file: The source file of the caller, for the log.
+  ///   - body: The closure to run. It must create all its objects anew.
+  /// - Throws: ``ScheduleFailure`` with the seed, and the number of choices that is sufficient.
   public static func explore(
     seeds count: Int = 1_000,
     stepLimit: Int = 200_000,
@@ -59,17 +66,19 @@ public enum SeededSchedule {
     }
   }
 
-  /// The seeds to try where a test asks for `count`: that many from 0 up, or what the environment says. For tests that
-  /// are random and not concurrent.
+  /// Returns the seeds that a test tries. Use it for a test that is random, but not concurrent.
+  ///
+  /// - Parameter count: The number of seeds, beginning with 0. Environment variables override it.
+  /// - Returns: The range of the seeds.
   public static func seeds(_ count: Int) -> Range<UInt64> {
     if let only = environment("CISTERN_SEED") { return only..<(only + 1) }
     let first = environment("CISTERN_FIRST_SEED") ?? 0
     return first..<(first + (environment("CISTERN_SEEDS") ?? UInt64(count)))
   }
 
-  /// The number that an environment variable holds; nil where it is not set.
+  /// Returns the number in an environment variable, or nil if the variable is not set.
   private static func environment(_ name: String) -> UInt64? {
-    // The string is read at once; a test process does not change its environment meanwhile.
+    // The string is copied immediately, and a test process does not change its environment concurrently.
     guard let pointer = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: pointer)
     guard let number = UInt64(text) else {

@@ -2,37 +2,37 @@ import ArgumentParser
 import Cistern
 
 extension ByteCount {
-  /// What a size on the command line may look like; part of every help text that asks for one.
-  static let argumentForm = "bytes, or with a unit: 64MiB, 1GiB (1,024s), 512KB (1,000s)"
+  /// The accepted forms of a size, for help texts and error messages.
+  static let argumentForm = "bytes, or a number with a unit: 64MiB and 1GiB are binary, 512KB is decimal"
 
-  /// Parses a size: a whole or decimal number and a unit, or plain bytes. `K`, `M`, `G` and `T` alone are the binary
-  /// units.
+  /// Parses a size: a whole or decimal number with a unit, or a number of bytes. The units `K`, `M`, `G` and `T`
+  /// are binary.
   init(argument: String) throws {
-    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative; a size is above zero.") }
+    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative: expected a size greater than zero.") }
     let text = argument.filter { $0 != " " && $0 != "_" }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(digits.count).lowercased()
     guard let scale = ByteCount.scales[unit] else {
-      throw ValidationError("'\(argument)' is no size: expected \(ByteCount.argumentForm).")
+      throw ValidationError("'\(argument)' is not a size: expected \(ByteCount.argumentForm).")
     }
     guard let number = Double(digits), number.isFinite else {
-      throw ValidationError("'\(argument)' is no size: expected \(ByteCount.argumentForm).")
+      throw ValidationError("'\(argument)' is not a size: expected \(ByteCount.argumentForm).")
     }
-    // A whole number is taken exactly; a decimal one only as far as a Double reaches.
+    // A whole number is exact. A decimal number has the precision of a `Double`.
     let product: (partialValue: Int, overflow: Bool) =
       if let whole = Int(digits) {
         whole.multipliedReportingOverflow(by: scale)
       } else {
         number * Double(scale) < Double(Int.max) ? (Int(number * Double(scale)), false) : (0, true)
       }
-    guard !product.overflow else { throw ValidationError("'\(argument)' is larger than a size can be.") }
+    guard !product.overflow else { throw ValidationError("'\(argument)' is too large for a size.") }
     self.init(bytes: product.partialValue)
   }
 
-  /// Parses a size that must be above zero.
+  /// Parses a size that is greater than zero.
   static func positive(_ argument: String) throws -> ByteCount {
     let count = try ByteCount(argument: argument)
-    guard count.bytes > 0 else { throw ValidationError("'\(argument)' must be above zero.") }
+    guard count.bytes > 0 else { throw ValidationError("'\(argument)' must be greater than zero.") }
     return count
   }
 

@@ -1,26 +1,26 @@
 import ArgumentParser
 
 extension Duration {
-  /// What a time on the command line may look like.
-  static let argumentForm = "seconds, or with a unit: 250us, 5ms, 20s, 3m, 1h"
+  /// The accepted forms of a time, for help texts and error messages.
+  static let argumentForm = "seconds, or a number with a unit: 250us, 5ms, 20s, 3m, 1h"
 
-  /// Parses a time that is not negative: a whole or decimal number and a unit, or plain seconds.
+  /// Parses a time that is not negative: a whole or decimal number with a unit, or a number of seconds.
   static func argument(_ argument: String) throws -> Duration {
-    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative; expected \(argumentForm).") }
+    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative: expected \(argumentForm).") }
     let text = argument.filter { $0 != " " }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let scales = ["": 1.0, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "m": 60, "min": 60, "h": 3_600]
     guard let scale = scales[text.dropFirst(digits.count).lowercased()], let number = Double(digits) else {
-      throw ValidationError("'\(argument)' is no time: expected \(argumentForm).")
+      throw ValidationError("'\(argument)' is not a time: expected \(argumentForm).")
     }
-    guard number * scale <= 366 * 86_400 else { throw ValidationError("'\(argument)' is longer than a year.") }
+    guard number * scale <= 366 * 86_400 else { throw ValidationError("'\(argument)' is longer than the maximum of 366 days.") }
     return .seconds(number * scale)
   }
 
-  /// Parses a time above zero.
+  /// Parses a time that is greater than zero.
   static func positiveArgument(_ text: String) throws -> Duration {
     let duration = try argument(text)
-    guard duration > .zero else { throw ValidationError("'\(text)' must be above zero.") }
+    guard duration > .zero else { throw ValidationError("'\(text)' must be greater than zero.") }
     return duration
   }
 
@@ -29,7 +29,7 @@ extension Duration {
     Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }
 
-  /// The length in whole nanoseconds.
+  /// The length in whole nanoseconds, or 0 if the duration is negative.
   var nanoseconds: UInt64 {
     UInt64(max(0, components.seconds)) * 1_000_000_000 + UInt64(max(0, components.attoseconds)) / 1_000_000_000
   }

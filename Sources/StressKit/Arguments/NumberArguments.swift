@@ -1,16 +1,16 @@
 import ArgumentParser
 
-/// Parses a whole number in `range`, and says what is allowed where it is not.
+/// Parses a whole number in `range`. The error message names the range.
 func integerArgument(_ text: String, in range: ClosedRange<Int>) throws -> Int {
   guard let number = Int(text.filter { $0 != "_" && $0 != "," }), range.contains(number) else {
     let allowed =
-      range.upperBound == .max ? "of \(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
+      range.upperBound == .max ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
     throw ValidationError("'\(text)' must be a whole number \(allowed).")
   }
   return number
 }
 
-/// Parses a seed: a whole number of 64 bits.
+/// Parses a seed: an unsigned number of 64 bits.
 func seedArgument(_ text: String) throws -> UInt64 {
   guard let seed = UInt64(text) else {
     throw ValidationError("'\(text)' must be a whole number from 0 to \(UInt64.max).")
@@ -18,13 +18,13 @@ func seedArgument(_ text: String) throws -> UInt64 {
   return seed
 }
 
-/// Parses a share: a number from 0 to 1, or a percentage.
+/// Parses a fraction: a number from 0 to 1, or a percentage.
 func shareArgument(_ text: String) throws -> Double {
   let isPercentage = text.hasSuffix("%")
   guard let number = Double(isPercentage ? text.dropLast() : text[...]) else {
-    throw ValidationError("'\(text)' is no share: expected a number from 0 to 1, or a percentage such as 2%.")
+    throw ValidationError("'\(text)' is not a fraction: expected a number from 0 to 1, or a percentage such as 2%.")
   }
   let share = isPercentage ? number / 100 : number
-  guard (0...1).contains(share) else { throw ValidationError("'\(text)' must lie between 0 and 1, or 0% and 100%.") }
+  guard (0...1).contains(share) else { throw ValidationError("'\(text)' must be between 0 and 1, or between 0% and 100%.") }
   return share
 }

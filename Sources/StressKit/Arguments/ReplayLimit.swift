@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cistern
 
-/// How large a replayed memory tier is: a size, or a share of what the whole trace would take up.
+/// The limit of a replayed memory tier: a size, or a fraction of the footprint of the trace.
 enum ReplayLimit: Sendable, Equatable {
   case absolute(Int)
   case share(Double)
@@ -9,14 +9,14 @@ enum ReplayLimit: Sendable, Equatable {
   init(argument: String) throws {
     if argument.hasSuffix("%") {
       let share = try shareArgument(argument)
-      guard share > 0 else { throw ValidationError("'\(argument)' must be above zero.") }
+      guard share > 0 else { throw ValidationError("'\(argument)' must be greater than zero.") }
       self = .share(share)
     } else {
       self = .absolute(try ByteCount.positive(argument).bytes)
     }
   }
 
-  /// The limit in cost, for a trace of this footprint; never less than 1.
+  /// Returns the limit in cost for a trace with this footprint. A fraction gives at least 1.
   func cost(footprint: Int) -> Int {
     switch self {
     case .absolute(let cost): cost

@@ -1,29 +1,30 @@
 import Locking
 import Synchronization
 
-/// Lets one task have the store to itself: it closes the barrier, and every client stops at it before its next
-/// operation.
+/// A barrier that gives one task exclusive access to the store.
+///
+/// The task closes the barrier. Every client then stops before its next operation, until the barrier opens.
 final class Barrier: Sendable {
   private struct State {
     var members = 0
     var parked: [CheckedContinuation<Void, Never>] = []
-    /// Waits until all members are parked.
+    /// The task that waits until all members are parked.
     var closer: CheckedContinuation<Void, Never>?
   }
 
-  /// Written with the state locked; read without, by every operation.
+  /// Written in the critical section of `state`. Every operation reads it without the lock.
   private let closed = Atomic(false)
   private let state = Guarded(State())
 
-  /// Whether the next thing to do is ``park()``.
+  /// Whether the client must call ``park()`` before its next operation.
   var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// A client begins.
+  /// Adds a client.
   func join() {
     state.withLock { $0.members += 1 }
   }
 
-  /// A client is done.
+  /// Removes a client that has finished.
   func leave() {
     let closer = state.withLock { state in
       state.members -= 1
@@ -32,7 +33,7 @@ final class Barrier: Sendable {
     closer?.resume()
   }
 
-  /// Waits while the barrier is closed. Between operations only.
+  /// Waits while the barrier is closed. A client calls it only between operations.
   func park() async {
     await withCheckedContinuation { continuation in
       let resumed = state.withLock { state -> [CheckedContinuation<Void, Never>] in
@@ -44,7 +45,7 @@ final class Barrier: Sendable {
     }
   }
 
-  /// Closes the barrier, and returns once no client is inside an operation. One task closes at a time.
+  /// Closes the barrier, and waits until no client is inside an operation. Only one task may close it at a time.
   func close() async {
     await withCheckedContinuation { continuation in
       let closer = state.withLock { state in
@@ -56,7 +57,7 @@ final class Barrier: Sendable {
     }
   }
 
-  /// Lets the clients go on.
+  /// Opens the barrier, and resumes the parked clients.
   func open() {
     let parked = state.withLock { state in
       closed.store(false, ordering: .releasing)

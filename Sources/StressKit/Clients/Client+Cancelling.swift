@@ -2,7 +2,9 @@ import Cistern
 import Locking
 
 extension Client {
-  /// Several loads of one key, some of which are cancelled. Those return at once; the others must not notice.
+  /// Loads one key with several tasks, and cancels some of them.
+  ///
+  /// The cancelled loads must return immediately. The other loads must not be affected.
   mutating func cancelSome(_ key: Int) async {
     let callerCount = 2 + generator.index(below: 3)
     let doomed = (0..<callerCount).map { _ in generator.index(below: 2) == 0 }

@@ -2,12 +2,12 @@ import Cistern
 import Foundation
 
 extension Client {
-  /// One read in this many has every byte of its value checked; of the others, the stamp.
+  /// The inverse of the fraction of reads that check every byte of the value. The other reads check only the stamp.
   private static let thoroughness = 16
 
   mutating func isThorough() -> Bool { generator.index(below: Client.thoroughness) == 0 }
 
-  /// A synchronous look-up in both tiers.
+  /// Looks up a key synchronously in both tiers.
   mutating func lookUp(_ key: Int) {
     let name = workshop.keys.names[key]
     let isResident = cache.isInMemory(name)
@@ -22,19 +22,20 @@ extension Client {
     workshop.check(value.rawSpan, of: key, from: start, to: end, accepting: 0, isThorough: isThorough())
   }
 
-  /// A borrowed view of the bytes.
+  /// Reads a key through a borrowed view of its bytes.
   mutating func view(_ key: Int) {
     let start = Ticks.now()
     let isThorough = isThorough()
     let workshop = workshop
-    // The value is judged inside: by then it was read, and the call has not returned, which is the stricter.
+    // The check uses a time inside the call as its end. This time is earlier than the return, so the check is
+    // stricter.
     let found: Void? = cache.withBytes(forKey: workshop.keys.names[key]) { bytes in
       workshop.check(bytes, of: key, from: start, to: Ticks.now(), accepting: 0, isThorough: isThorough)
     }
     tally.record(found == nil ? .missed : .disk, from: start, to: Ticks.now())
   }
 
-  /// A look-up that fetches what is not there, or not good enough.
+  /// Loads a key: fetches the value if it is absent, or if the policy does not accept it.
   mutating func load(_ key: Int, _ choice: LoadChoice = .usual) async {
     let loading = Loading(
       workshop: workshop, origin: origin, cache: cache, key: key, choice: choice, isThorough: isThorough())
@@ -43,7 +44,7 @@ extension Client {
     tally.record(outcome, from: start, to: Ticks.now())
   }
 
-  /// Several keys at once.
+  /// Loads several keys with one call.
   mutating func bulkLoad() async {
     var keys: Set<Int> = []
     for _ in 0..<2 + generator.index(below: 15) { keys.insert(workshop.chooser.next(using: &generator)) }
@@ -68,7 +69,7 @@ extension Client {
     }
   }
 
-  /// Fetches several keys at once; those that fail are left out.
+  /// Fetches several keys concurrently. Keys whose fetch fails are left out.
   private static func fetchAll(
     _ keys: [Int], from origin: any Origin, calledAt call: UInt64, _ workshop: Workshop
   ) async -> [String: [UInt8]] {
@@ -78,7 +79,8 @@ extension Client {
           do {
             return (workshop.keys.names[key], try await workshop.fetch(key, from: origin, calledAt: call))
           } catch {
-            // A key that is left out is missing to its caller, and asked for anew by whoever joined.
+            // A key that is left out is missing for the caller of this load. Callers that joined it fetch the key
+            // again.
             return nil
           }
         }
@@ -90,7 +92,7 @@ extension Client {
   }
 }
 
-/// One call of `loadedValue`, checked.
+/// One call of `loadedValue`, with the check of its result.
 struct Loading: Sendable {
   let workshop: Workshop
   let origin: any Origin
@@ -98,10 +100,10 @@ struct Loading: Sendable {
   let key: Int
   var choice = LoadChoice.usual
   let isThorough: Bool
-  /// Whether the caller may be cancelled, so that a `CancellationError` is no surprise.
+  /// Whether the caller may be cancelled. A `CancellationError` is then no violation.
   var mayBeCancelled = false
 
-  /// Loads, and tells how it ended.
+  /// Loads the key, and returns the outcome.
   func run() async -> Outcome {
     let name = workshop.keys.names[key]
     let (workshop, origin, key) = (workshop, origin, key)
@@ -111,7 +113,7 @@ struct Loading: Sendable {
         try await workshop.fetch(key, from: origin, calledAt: start)
       }
       if loaded.isStale, choice.staleness == 0 {
-        workshop.violations.report(.outlived, "\(name): a stale value was returned by a load that wanted a fresh one")
+        workshop.violations.report(.outlived, "\(name): a load that accepts only fresh values returned a stale one")
       }
       workshop.check(
         loaded.value.rawSpan, of: key, from: start, to: Ticks.now(), accepting: choice.staleness,
@@ -119,7 +121,7 @@ struct Loading: Sendable {
       return Outcome(of: loaded, anew: choice.isReload)
     } catch is CancellationError {
       if !mayBeCancelled && !Task.isCancelled {
-        workshop.violations.report(.failed, "\(name): a caller that nobody had cancelled was told that it was")
+        workshop.violations.report(.failed, "\(name): a load threw CancellationError, but its task was not cancelled")
       }
       return .cancelled
     } catch let error as CisternError where error.code == .timedOut && choice.mayTimeOut {
@@ -132,7 +134,7 @@ struct Loading: Sendable {
     }
   }
 
-  /// Errors of the origin are what a run asks for; the cache's own are not.
+  /// Reports a violation for an error of the cache. Errors of the origin are part of the run.
   static func judge(_ error: any Error, name: String, _ workshop: Workshop) {
     switch error {
     case let error as OriginError:
@@ -140,7 +142,7 @@ struct Loading: Sendable {
     case let error as CisternError:
       workshop.violations.report(.failed, "\(name): \(error)")
     default:
-      // The network's, a user's server's, or the end of the run.
+      // An error of the network or of a user's server, or the end of the run.
       break
     }
   }

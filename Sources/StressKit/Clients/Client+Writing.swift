@@ -1,10 +1,10 @@
 import Cistern
 
 extension Client {
-  /// No value is made larger than this on purpose, however large the limits.
+  /// The maximum size of an oversize value in bytes, even if the memory limit is higher.
   private static let largestOversize = 64 << 20
 
-  /// A write that returns at once.
+  /// Writes a value, and returns immediately.
   func write(_ key: Int) {
     let name = workshop.keys.names[key]
     let (workshop, cache) = (workshop, cache)
@@ -22,7 +22,7 @@ extension Client {
     if let written { subject.witness.wrote(name, written) }
   }
 
-  /// A write that returns once it is on disk.
+  /// Writes a value, and returns after the commit.
   func commit(_ key: Int) async {
     let name = workshop.keys.names[key]
     let (workshop, cache, witness) = (workshop, cache, subject.witness)
@@ -40,7 +40,8 @@ extension Client {
     tally.record(.committed, from: start, to: Ticks.now())
   }
 
-  /// A write of a value that is dearer than memory's limit: nobody may go for it, and nothing older of the key stays.
+  /// Writes a value that is larger than the memory limit. The write must evict no other entry, and must replace the
+  /// key's older value.
   func writeOversize(_ key: Int) {
     let name = workshop.keys.names[key]
     let size = workshop.configuration.memoryLimit.bytes + 1
@@ -50,14 +51,15 @@ extension Client {
     workshop.register.write(key, .value) { version in
       let payload = [UInt8](repeating: 0, count: size - Stamp.size)
       let stamp = Stamp(run: workshop.run, key: key, version: version, payload: payload)
-      // Whether disk takes it is its own affair; then it is announced, and else it is a removal.
+      // The disk tier may accept or refuse the value. An accepted value is announced to observers, and a refused
+      // one acts as a removal.
       subject.witness.mayAnnounce(name, version)
       cache.setValue(stamp.value(payload: payload), forKey: name)
     }
     tally.record(.written, from: start, to: Ticks.now())
   }
 
-  /// A removal that returns at once.
+  /// Removes a value, and returns immediately.
   func remove(_ key: Int) {
     let name = workshop.keys.names[key]
     let start = Ticks.now()
@@ -65,7 +67,7 @@ extension Client {
     tally.record(.removed, from: start, to: Ticks.now())
   }
 
-  /// A removal that returns once it is on disk.
+  /// Removes a value, and returns after the commit.
   func commitRemoval(_ key: Int) async {
     let name = workshop.keys.names[key]
     let (workshop, cache) = (workshop, cache)
@@ -80,14 +82,14 @@ extension Client {
     tally.record(.committed, from: start, to: Ticks.now())
   }
 
-  /// The removal of everything.
+  /// Removes all keys.
   func removeAll() {
     let start = Ticks.now()
     workshop.register.clear { cache.removeAll() }
     tally.record(.removed, from: start, to: Ticks.now())
   }
 
-  /// The removal of every key with the key's tag.
+  /// Removes all keys with the tag of this key.
   mutating func removeTagged(_ key: Int) async {
     let tag = workshop.keys.tag(of: key)
     let waits = generator.index(below: 8) == 0
@@ -101,7 +103,7 @@ extension Client {
     }
   }
 
-  /// The removal of every key with the key's prefix; where it has none, with its tag.
+  /// Removes all keys with the prefix of this key. If the key has no prefix, removes all keys with its tag.
   mutating func removePrefix(_ key: Int) async {
     guard let prefix = workshop.keys.prefix(of: key) else { return await removeTagged(key) }
     let waits = generator.index(below: 8) == 0
@@ -116,10 +118,10 @@ extension Client {
   }
 
   private static func report(_ error: any Error, _ what: String, _ workshop: Workshop) {
-    workshop.violations.report(.failed, "\(what): a removal of many failed: \(error)")
+    workshop.violations.report(.failed, "\(what): a removal of many keys failed: \(error)")
   }
 
-  /// A request to give half of the memory back.
+  /// Trims the memory tier to half of its limit.
   func trim() {
     let start = Ticks.now()
     cache.trim(toCost: workshop.configuration.memoryLimit.bytes / 2)

@@ -1,19 +1,19 @@
 import Cistern
 
-/// One user of the cache: does one operation after another, chosen by a generator of its own, and checks each.
+/// A user of the cache. It performs random operations, one after the other, and checks their results.
 struct Client: ~Copyable {
   let workshop: Workshop
   let origin: any Origin
   let holder: SubjectHolder
   let tally: Tally
-  /// This client, as exercises know it.
+  /// The representation of this client in exercises.
   let performer: Performer
   var generator: SplitMix64
   var subject: Subject
   var observing = ClientObservers()
 
   private let mix: OperationMix
-  /// Operations between two offers of the thread to others.
+  /// The number of operations between two yields of the thread.
   private static let burst = 32
 
   init(index: Int, workshop: Workshop, origin: any Origin, holder: SubjectHolder, tally: ClientTally) {
@@ -23,7 +23,7 @@ struct Client: ~Copyable {
     self.tally = tally.main
     mix = workshop.configuration.profile.settings.mix
     generator = SplitMix64(seed: workshop.configuration.seed, index: index)
-    // Choices of its own: the others' do not depend on what exercises draw.
+    // A separate generator: the draws of exercises do not change the client's other choices.
     performer = Performer(
       number: index, tally: tally.exercises,
       generator: SplitMix64(seed: workshop.configuration.seed ^ 0xE8E2, index: index))
@@ -32,7 +32,7 @@ struct Client: ~Copyable {
 
   var cache: Cache<String, [UInt8]> { subject.cache }
 
-  /// Works until the run is over.
+  /// Performs operations until the run ends.
   mutating func work() async {
     workshop.barrier.join()
     while case let count = workshop.stop.take(Client.burst), count > 0 {
@@ -47,7 +47,7 @@ struct Client: ~Copyable {
     workshop.barrier.leave()
   }
 
-  /// Lets somebody else have the store, and takes up the one that is there afterwards.
+  /// Parks at the barrier. Afterwards, uses the subject that is current then.
   private mutating func stepAside() async {
     await observing.endAll(workshop)
     await workshop.barrier.park()

@@ -2,7 +2,7 @@ import Cistern
 
 /// The observers that a client has registered: of keys and prefixes, as closures and as sequences.
 struct ClientObservers {
-  /// One that is registered, and how to end it.
+  /// A registered observer, and the object that ends it.
   private enum Registration {
     case closure(ScopedObserver, Observations)
     case sequence(ScopedObserver, Task<Void, Never>)
@@ -12,7 +12,8 @@ struct ClientObservers {
 
   private var registrations: [Registration] = []
 
-  /// Registers one more, of the key or its prefix, and ends the oldest where there are enough.
+  /// Registers an observer of the key or its prefix. Ends the oldest observer first if the client has the maximum
+  /// number.
   mutating func change(
     _ key: Int, of cache: Cache<String, [UInt8]>, _ workshop: Workshop, using generator: inout SplitMix64
   ) async {
@@ -40,7 +41,7 @@ struct ClientObservers {
     }
   }
 
-  /// Ends all of them. A sequence whose task is cancelled must end, or this never returns.
+  /// Ends all observers. If a sequence does not end after the cancellation of its task, this method never returns.
   mutating func endAll(_ workshop: Workshop) async {
     for registration in registrations { await end(registration, workshop) }
     registrations = []

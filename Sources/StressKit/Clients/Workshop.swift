@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Synchronization
 
-/// What all clients of a run share: the keys and how they are chosen, the origin, and everything that watches.
+/// The state that all clients of a run share: the configuration, the keys, and the checkers.
 final class Workshop: Sendable {
   let configuration: StressConfiguration
-  /// Tells this run's values from those of others.
+  /// The number that distinguishes the values of this run from those of other runs.
   let run: UInt64
   let keys: KeySpace
   let chooser: KeyChooser
@@ -17,10 +17,10 @@ final class Workshop: Sendable {
   let exercises: Exercises
   let barrier = Barrier()
   let stop: StopSignal
-  /// Requests made to the origin.
+  /// The number of requests to the origin.
   let originRequests = Atomic<Int>(0)
   let originAnswers = OriginAnswers()
-  /// Observers of keys and prefixes: how many there were, and what they were told.
+  /// The number of observers of keys and prefixes, and the number of changes that they received.
   let scopedObservers = Atomic<Int>(0)
   let scopedChanges = Atomic<Int>(0)
 
@@ -44,7 +44,7 @@ final class Workshop: Sendable {
       of: configuration.profile.settings.mix, seed: configuration.seed, violations: violations)
   }
 
-  /// Brings a key from the origin, for a caller that called at `call`, and checks what comes.
+  /// Fetches a key from the origin for a caller that called at `call`, and checks the result.
   func fetch(_ key: Int, from origin: any Origin, calledAt call: UInt64) async throws -> [UInt8] {
     let name = keys.names[key]
     return try await ledger.fetch(key, name: name, calledAt: call) { fetch in
@@ -61,31 +61,31 @@ final class Workshop: Sendable {
     }
   }
 
-  /// Checks what a read returned: whole, this key's, and no older than it may be.
+  /// Checks a value that a read returned: its bytes, its key, and its age.
   ///
   /// - Parameters:
-  ///   - staleness: for how many nanoseconds after its lifetime the read accepts a value.
-  ///   - isThorough: whether every byte is read, or the stamp only.
+  ///   - staleness: The time in nanoseconds after the lifetime during which the read accepts a value.
+  ///   - isThorough: Whether to check every byte, or only the stamp.
   func check(
     _ value: RawSpan, of key: Int, from start: UInt64, to end: UInt64, accepting staleness: UInt64, isThorough: Bool
   ) {
     let name = keys.names[key]
     guard let stamp = Stamp(of: value, run: run) else {
-      violations.report(.corrupt, "\(name): what was returned is no value of the run's: \(value.byteCount) bytes")
+      violations.report(.corrupt, "\(name): a read returned \(value.byteCount) bytes that are not a value of this run")
       return
     }
     guard stamp.key == key else {
       if case .foreign = stamp.version { return }
-      violations.report(.corrupt, "\(name): the value of \(keys.names[stamp.key % keys.count]) was returned")
+      violations.report(.corrupt, "\(name): a read returned the value of \(keys.names[stamp.key % keys.count])")
       return
     }
     guard stamp.length == value.byteCount else {
       violations.report(
-        .corrupt, "\(name): \(stamp.version) is \(stamp.length) bytes long, and \(value.byteCount) came back")
+        .corrupt, "\(name): \(stamp.version) has \(stamp.length) bytes, but a read returned \(value.byteCount)")
       return
     }
     if isThorough && !stamp.matchesPayload(of: value) {
-      violations.report(.corrupt, "\(name): the bytes of \(stamp.version) are not those that were written")
+      violations.report(.corrupt, "\(name): the bytes of \(stamp.version) differ from the written ones")
     }
     register.read(key, name: name, stamp.version, from: start, to: end)
     freshness.read(key, name: name, stamp.version, from: start, to: end, accepting: staleness)
@@ -93,7 +93,7 @@ final class Workshop: Sendable {
 }
 
 extension SplitMix64 {
-  /// A number that no other run has: the seed, and the time.
+  /// Returns a number that is different for every run. It depends on the seed and the time.
   static func runIdentifier(seed: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: seed ^ Ticks.now() &* 0x9E37_79B9_7F4A_7C15)
     return generator.next()

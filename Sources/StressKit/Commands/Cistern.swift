@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The program: its subcommands, and nothing of its own.
+/// The program `cistern`. All functions are in its subcommands.
 package struct CisternProgram: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "cistern",
@@ -8,7 +8,7 @@ package struct CisternProgram: AsyncParsableCommand {
     discussion: ExitStatus.explanation,
     version: ProgramVersion.text,
     groupedSubcommands: [
-      CommandGroup(name: "Try it", subcommands: [StressCommand.self, ReplayCommand.self]),
+      CommandGroup(name: "Test and measure", subcommands: [StressCommand.self, ReplayCommand.self]),
       CommandGroup(
         name: "Read and change a store on disk",
         subcommands: [
@@ -19,7 +19,7 @@ package struct CisternProgram: AsyncParsableCommand {
 
   package init() {}
 
-  /// Runs the program with these arguments; the result is the process's exit code.
+  /// Runs the program with these arguments, and returns the exit code of the process.
   package static func run(_ arguments: [String]) async -> Int32 {
     let console = Console.current
     do {
@@ -30,7 +30,7 @@ package struct CisternProgram: AsyncParsableCommand {
         try command.run()
       }
       if let failure = console.outputFailure() {
-        throw CommandFailure("not all of standard output could be written: \(failure)", status: .badInput)
+        throw CommandFailure("standard output could not be written completely: \(failure)", status: .badInput)
       }
       return ExitStatus.success.rawValue
     } catch let failure as CommandFailure {
@@ -38,7 +38,7 @@ package struct CisternProgram: AsyncParsableCommand {
       return failure.status.rawValue
     } catch {
       let text = fullMessage(for: error)
-      // Help that was asked for is an answer; help that was not is a complaint.
+      // Requested help goes to standard output. Help that follows an error goes to standard error.
       if exitCode(for: error).isSuccess {
         console.print(text)
         return ExitStatus.success.rawValue

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern compact`: makes the file as small as the records in it allow.
+/// `cistern compact`: rewrites the data file without free space.
 struct CompactCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Make a store's file as small as the records in it allow.",
+    abstract: "Remove the free space from a store's data file.",
     discussion: """
-      The file of a store never shrinks by itself: a removal leaves room for later records. This command copies the \
-      records that are left, and replaces the file with the copy. No program may have the store open. If the file is \
-      damaged, the command fails and leaves the files as they are. \(ExitStatus.explanation)
+      The data file of a store never shrinks by itself: a removal leaves free space for later records. The command copies \
+      the records to a new file, and replaces the data file with it. No program may have the store open. If the data file \
+      is damaged, the command fails and changes nothing. \(ExitStatus.explanation)
       """)
 
   @Argument(help: "The store's directory.")
@@ -19,7 +19,7 @@ struct CompactCommand: AsyncParsableCommand {
     try StoreOnDisk.requireStore(in: directory)
     do {
       let (before, after) = try DiskTier.compact(directory: directory)
-      Console.current.print("\(directory): \(before) before, \(after) now")
+      Console.current.print("\(directory): \(before) before, \(after) after")
     } catch {
       throw CommandFailure(error)
     }

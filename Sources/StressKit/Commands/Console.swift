@@ -6,23 +6,23 @@ import Locking
   import Darwin
 #endif
 
-/// The system's `write`, under a name that the console's own does not hide.
+/// The system's `write`. The separate name is necessary because `Console.write` hides the system's.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  // Whoever calls vouches for the bytes.
+  // The caller guarantees that `bytes` points to `count` bytes during the call.
   unsafe write(descriptor, bytes, count)
 }
 
-/// Where the program's output goes: standard output and error, or a test's own.
+/// The input and output of the program: those of the process, or those of a test.
 package struct Console: Sendable {
-  /// Takes bytes of standard output.
+  /// Writes bytes to standard output.
   package var write: @Sendable ([UInt8]) -> Void
-  /// Takes bytes of standard error.
+  /// Writes bytes to standard error.
   package var writeError: @Sendable ([UInt8]) -> Void
-  /// All of standard input.
+  /// Reads all of standard input.
   package var readAll: @Sendable () throws -> [UInt8]
-  /// Whether a person watches standard error, so that a line may be drawn over.
+  /// Whether standard error is a terminal, so that a line can be overwritten.
   package var isTerminal: Bool
-  /// Why not all of standard output could be written, so far; nil where it was.
+  /// Returns the reason why a write to standard output failed, or nil if all writes succeeded.
   package var outputFailure: @Sendable () -> String?
 
   package init(
@@ -37,10 +37,10 @@ package struct Console: Sendable {
     self.outputFailure = outputFailure
   }
 
-  /// The console of the task that runs: the process's, unless a test gave it another.
+  /// The console of the current task: that of the process, unless a test replaces it.
   @TaskLocal package static var current = Console.process
 
-  /// The process's own descriptors.
+  /// The console with the standard descriptors of the process.
   package static let process = Console(
     write: { bytes in
       if let failure = Console.writeAll(bytes, to: STDOUT_FILENO) { firstFailure.withLock { $0 = $0 ?? failure } }
@@ -54,7 +54,7 @@ package struct Console: Sendable {
     outputFailure: { firstFailure.withLock { $0 } }
   )
 
-  /// Why standard output could not be written, the first time.
+  /// The reason of the first failed write to standard output.
   private static let firstFailure = Guarded<String?>(nil)
 
   /// Writes a line to standard output.
@@ -67,17 +67,17 @@ package struct Console: Sendable {
     writeError(Array((line.description + "\n").utf8))
   }
 
-  /// Writes everything; why not, where it cannot.
+  /// Writes all bytes. Returns the reason of the failure, or nil.
   private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
     var rest = bytes[...]
     while !rest.isEmpty {
-      // The pointer is used for as many bytes as there are, during the call.
+      // The pointer is valid for the given number of bytes during the call.
       let count = unsafe rest.withUnsafeBytes { unsafe writeBytes(descriptor, $0.baseAddress, $0.count) }
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
         switch errno {
-        // The reader of a pipe (`head`) has enough, and its end is not a failure.
+        // The reader of a pipe (`head`) may close it early. This is not a failure.
         case EPIPE: return nil
         case EBADF: return "it is closed"
         case let code: return systemErrorMessage(code)

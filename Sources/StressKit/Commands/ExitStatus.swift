@@ -1,22 +1,22 @@
 import Cistern
 
-/// What the program's exit code says.
+/// The exit code of the program.
 package enum ExitStatus: Int32, Sendable {
-  /// All went well, and nothing was found wrong.
+  /// The command succeeded, and found nothing wrong.
   case success = 0
-  /// The answer is no: a violation, a key that is not there, a damaged record.
+  /// The command found a negative result: a violation, an absent key, or a damaged record.
   case negative = 1
-  /// The request could not be understood or carried out: arguments, files, directories.
+  /// The command could not run because of its arguments, or because of a file, a directory, or a server.
   case badInput = 2
 
-  /// The paragraph of the help that explains the codes.
+  /// The paragraph of the help texts that explains the exit codes.
   static let explanation = """
-    Exit codes: 0 all is well; 1 the answer is no (a violation, an absent key, a damaged record); 2 the arguments are \
-    wrong, or a file, directory or server cannot be used.
+    Exit codes: 0 for success; 1 for a negative result (a violation, an absent key, a damaged record); 2 for wrong \
+    arguments, or a file, directory or server that cannot be used.
     """
 }
 
-/// Ends the program with a message and a status.
+/// An error that ends the program with a message and a status.
 struct CommandFailure: Error, CustomStringConvertible {
   let message: String
   let status: ExitStatus
@@ -26,8 +26,9 @@ struct CommandFailure: Error, CustomStringConvertible {
     self.status = status
   }
 
-  /// The failure of an operation on files. The advice of a `CisternError` is for a program with the store open, and is
-  /// left out.
+  /// Creates the failure for an error of a file operation.
+  ///
+  /// The advice of a `CisternError` is left out: it is for a program that has the store open.
   init(_ error: any Error) {
     guard let error = error as? CisternError else {
       self.init("\(error)", status: .badInput)

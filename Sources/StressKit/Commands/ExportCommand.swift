@@ -1,18 +1,19 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern export`: a cache's records as JSON Lines.
+/// `cistern export`: writes the records of a cache as JSON Lines.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write the records of a cache as JSON Lines: an object on each line.",
+    abstract: "Write the records of a cache as JSON Lines: one object on each line.",
     discussion: """
-      Each line has the "key" (or "keyBase64", if it is not text), the value's bytes as "value" in base64, the times when \
-      it was "created" and when it "expires", its "cost", and, if it has them, "lastUsed", "tags", "schemaVersion", and in \
-      nanoseconds "grace", "idle" and "refreshAhead". A "negative" line has no value. Expired values are exported too. `cistern import` restores all of it.
+      Each line has the members "key" (or "keyBase64", if the key is not text), "value" in base64, "created", and "cost". \
+      It also has "expires", "lastUsed", "tags", "schemaVersion", and, in nanoseconds, "grace", "idle" and "refreshAhead", \
+      if the record has them. A line with "negative" has no value. Expired values are exported, too. `cistern import` \
+      restores all members.
 
-      Opens the store to read. Other programs may use it at the same time; the export may contain some of their writes. An \
-      existing FILE is replaced when the export is whole. \(ExitStatus.explanation)
+      The command opens the store for reading. Other programs can use it at the same time, and the export can contain some \
+      of their writes. An existing FILE is replaced when the export is complete. \(ExitStatus.explanation)
 
       Examples:
         cistern export ./store articles articles.jsonl
@@ -30,8 +31,8 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      How values are written: base64; text, if they are UTF-8; json, if they are JSON without white space and with sorted \
-      names, else as text.
+      The form of values: base64; text, or base64 if the value is not UTF-8; json, or text if the value is not JSON \
+      without white space and with sorted names.
       """)
   var values = ValueFormArgument(.base64)
 
@@ -42,7 +43,7 @@ struct ExportCommand: AsyncParsableCommand {
     var count = 0
     try partition.forEachRecord { key, _, _ in
       let key = key.copiedBytes()
-      // It may have gone since.
+      // Another program may have removed the record since.
       guard let record = partition.record(forKey: key) else { return true }
       try output.write(
         line: ExportedRecord(key: key, metadata: record.metadata, bytes: record.bytes).line(values.form))
@@ -55,7 +56,7 @@ struct ExportCommand: AsyncParsableCommand {
   }
 }
 
-/// How values are written, by its name on the command line.
+/// The form of exported values, as an argument of the command line.
 struct ValueFormArgument: ExpressibleByArgument {
   let form: ExportedRecord.ValueForm
 

@@ -1,14 +1,15 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern get`: one value's bytes.
+/// `cistern get`: writes the bytes of one value.
 struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Write the bytes of a value to standard output.",
     discussion: """
-      The bytes are those on disk: JSON for Codable values, as they are for bytes and strings. An expired value counts as \
-      absent, unless --expired is given. Opens the store to read. \(ExitStatus.explanation)
+      The bytes are those on disk: JSON for Codable values, and the unchanged bytes for byte arrays and strings. An \
+      expired value counts as absent, unless --expired is given. The command opens the store for reading. \
+      \(ExitStatus.explanation)
 
       Example:
         cistern get ./store articles news/42 | jq .title
@@ -22,7 +23,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup var key: KeyArgument
 
-  @Flag(help: "Also write a value that has expired.")
+  @Flag(help: "Write the value even if it has expired.")
   var expired = false
 
   func run() async throws {

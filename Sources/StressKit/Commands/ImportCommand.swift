@@ -1,17 +1,17 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern import`: records from JSON Lines.
+/// `cistern import`: stores records from JSON Lines.
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Store records from JSON Lines, as `cistern export` writes them.",
     discussion: """
-      A line needs a "key" (or "keyBase64") and a value: "value" in base64, "text", or "json". All other members are \
-      optional; an unknown one is an error. The whole file is read first. If a line is wrong, or a record is too large for \
-      the store, the command names the line and stores nothing. Then records are committed a few hundred at a time. A \
-      record replaces the one with its key; others stay. A program that has a key in memory keeps its value. FILE may be \
-      compressed with gzip, and may be a pipe. \
+      Each line needs a "key" (or "keyBase64") and a value: "value" in base64, "text", or "json". All other members are \
+      optional; an unknown member is an error. The command first reads the whole file. If a line is wrong, or a record is \
+      too large for the store, it prints the number of the line and stores nothing. It then commits a few hundred records \
+      at a time. A record replaces the record with the same key; other records stay. A running program keeps the values \
+      that it has in memory. FILE can be compressed with gzip, and can be a pipe. \
       \(ExitStatus.explanation)
 
       Examples:
@@ -23,7 +23,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Argument(help: "The store's directory.")
   var directory: String
 
-  @Argument(help: "The cache's name. A new name begins a cache.")
+  @Argument(help: "The cache's name. A new name creates a cache.")
   var cache: String
 
   @Argument(help: "The file to read. (default: standard input)")
@@ -31,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: "Make the store with this limit, if it does not exist: \(ByteCount.argumentForm).",
+    help: "Create the store with this limit if it does not exist: \(ByteCount.argumentForm).",
     transform: ByteCount.positive)
   var diskLimit: ByteCount?
 
@@ -40,7 +40,7 @@ struct ImportCommand: AsyncParsableCommand {
     let source = try ImportSource(file)
     let largest: RecordSize?
     do {
-      // Before a store is made for a file that cannot be read.
+      // This check precedes the creation of the store: a file that cannot be read must not create one.
       largest = try source.largest()
     } catch {
       throw CommandFailure("\(error); nothing was imported", status: .badInput)

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Cistern
 
-/// A key on the command line: its text, or its bytes in hexadecimal.
+/// A key on the command line: a text, or bytes in hexadecimal.
 struct KeyArgument: ParsableArguments {
   @Argument(help: "The key. Write -- before a key that begins with a hyphen.")
   var key: String
 
-  @Flag(help: "The key is given in hexadecimal, for keys that are not text: numbers, for example.")
+  @Flag(help: "The key is in hexadecimal. Use this for keys that are not text, for example numbers.")
   var hex = false
 
-  // Here, and not only when the command runs: then the message has the command's own usage.
+  // The check is also here, and not only in `run`, so that the error message includes the usage of the command.
   func validate() throws {
     _ = try bytes()
   }
@@ -19,9 +19,9 @@ struct KeyArgument: ParsableArguments {
   }
 }
 
-/// Keys as text, and back.
+/// Conversions between keys and text.
 enum KeyText {
-  /// Text as it is; what is not printable as `\x` and two digits, and a backslash doubled.
+  /// Returns a printable form of a key. Other bytes become `\x` and two digits, and each backslash is doubled.
   static func describe(_ key: [UInt8]) -> String {
     if let text = String(validating: key, as: UTF8.self), !text.unicodeScalars.contains(where: isUnprintable) {
       return text.replacing("\\", with: "\\\\")
@@ -39,12 +39,13 @@ enum KeyText {
     key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  /// The bytes of a key that was given as text, which are those that a cache of strings has it under, or in hexadecimal.
+  /// Returns the bytes of a key that is given as text or in hexadecimal. A text gives the same bytes as in a cache
+  /// with strings as keys.
   static func bytes(_ text: String, isHexadecimal: Bool = false) throws -> [UInt8] {
     isHexadecimal ? try bytes(hexadecimal: text) : text.withKeyBytes { $0.copiedBytes() }
   }
 
-  /// The text in its composed form, as keys and names are stored.
+  /// Returns the text in its composed Unicode form. Stores use this form for keys and names.
   static func composed(_ text: String) -> String {
     String(decoding: text.withKeyBytes { $0.copiedBytes() }, as: UTF8.self)
   }

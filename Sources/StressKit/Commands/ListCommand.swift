@@ -1,21 +1,22 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern list`: the keys of a cache, with what their records say.
+/// `cistern list`: lists the keys of a cache, with the metadata of their records.
 struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List the keys of a cache, with their sizes and times.",
     discussion: """
-      Opens the store to read; other programs may use it at the same time. Keys that are not text are shown with \\x \
-      escapes. The times of --json are those of `cistern export`: ISO 8601, to the nanosecond. \(ExitStatus.explanation)
+      The command opens the store for reading; other programs can use it at the same time. Keys that are not text are \
+      printed with \\x escapes. The times of --json have the format of `cistern export`: ISO 8601 with nanoseconds. \
+      \(ExitStatus.explanation)
 
       Examples:
         cistern list ./store articles --prefix news/ --limit 20
         cistern list ./store articles --keys-only | wc -l
       """)
 
-  /// A line of the list.
+  /// One record in the list.
   struct Entry: Encodable, Sendable {
     let key: String
     let keyHex: String
@@ -33,14 +34,14 @@ struct ListCommand: AsyncParsableCommand {
   @Argument(help: "The cache's name; `cistern stat` prints the names.")
   var cache: String
 
-  @Option(parsing: .unconditional, help: "Only keys that begin with this.")
+  @Option(parsing: .unconditional, help: "List only keys that begin with this prefix.")
   var prefix: String?
 
   @Option(
-    parsing: .unconditional, help: "List at most this many.", transform: { try integerArgument($0, in: 0...Int.max) })
+    parsing: .unconditional, help: "List at most this number of keys.", transform: { try integerArgument($0, in: 0...Int.max) })
   var limit: Int?
 
-  @Flag(help: "Print keys only, one a line.")
+  @Flag(help: "Print only the keys, one on each line.")
   var keysOnly = false
 
   @Flag(help: "Print JSON.")
@@ -73,7 +74,7 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   private static func table(of entries: [Entry]) -> TextTable {
-    var table = TextTable(["key", "bytes", "cost", "written", "expires", "tags"])
+    var table = TextTable(["key", "bytes", "cost", "created", "expires", "tags"])
     for entry in entries {
       table.add([
         entry.key, Formatting.count(entry.bytes), Formatting.count(entry.cost),

@@ -1,6 +1,6 @@
-/// The version of the program, which is also the library's.
+/// The version of the program and the library.
 enum ProgramVersion {
-  /// A semantic version. Until the first release it is the one that comes next.
+  /// The semantic version. Before the first release, it is the version of that release.
   static let number = "0.1.0-dev"
   static let text = "cistern \(number)"
 }

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern put`: writes one value's bytes.
+/// `cistern put`: stores the bytes of one value.
 struct PutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
     abstract: "Store the bytes of standard input, or of a file, under a key.",
     discussion: """
-      The bytes are stored as they are; a cache of Codable values expects JSON. Returns when they are on disk. A value that \
-      is too large for the store is refused, and the older value stays. A program that has the key in memory keeps its \
-      value. \(ExitStatus.explanation)
+      The bytes are stored unchanged; a cache of Codable values expects JSON. The command returns when the bytes are on \
+      disk. A value that is too large for the store is refused, and the older value stays. A running program keeps the \
+      values that it has in memory. \(ExitStatus.explanation)
 
       Examples:
         echo '{"title":"Rain"}' | cistern put ./store articles news/42
@@ -20,7 +20,7 @@ struct PutCommand: AsyncParsableCommand {
   @Argument(help: "The store's directory.")
   var directory: String
 
-  @Argument(help: "The cache's name. A new name begins a cache.")
+  @Argument(help: "The cache's name. A new name creates a cache.")
   var cache: String
 
   @OptionGroup var key: KeyArgument
@@ -30,12 +30,12 @@ struct PutCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: "The value's lifetime: \(Duration.argumentForm). (default: for ever)", transform: Duration.positiveArgument)
+    help: "The value's lifetime: \(Duration.argumentForm). (default: unlimited)", transform: Duration.positiveArgument)
   var expiresAfter: Duration?
 
   @Option(
     parsing: .unconditional,
-    help: "Make the store with this limit, if it does not exist: \(ByteCount.argumentForm).",
+    help: "Create the store with this limit if it does not exist: \(ByteCount.argumentForm).",
     transform: ByteCount.positive)
   var diskLimit: ByteCount?
 
@@ -49,7 +49,7 @@ struct PutCommand: AsyncParsableCommand {
       let partition = try store.partition(cache, beginning: true)
       metadata.era = partition.currentEra
       guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
-        throw CommandFailure("the store in \(directory) does not take the value: its disk fails", status: .badInput)
+        throw CommandFailure("the store in \(directory) does not accept the value, because its disk fails", status: .badInput)
       }
       try await partition.waitForCommit(ticket)
       store.printEvictions()
@@ -61,7 +61,8 @@ struct PutCommand: AsyncParsableCommand {
     let expires = expiresAfter.map { lifetime in
       WallTime(nanosecondsSince1970: created.nanosecondsSince1970 + Int64(lifetime.nanoseconds))
     }
-    // The size of a record depends on whether it has an era: the greatest number stands for the one that it gets.
+    // The size of a record depends on whether it has an invalidation version. The maximum stands for the version
+    // that it gets later.
     return RecordMetadata(
       created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), era: .max)
   }

@@ -1,14 +1,15 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern remove`: removes a key of a cache, the keys with a prefix or a tag, or all of them.
+/// `cistern remove`: removes a key of a cache, the keys with a prefix or a tag, or all keys.
 struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Remove a key of a cache, the keys with a prefix or a tag, or all of them.",
+    abstract: "Remove a key of a cache, the keys with a prefix or a tag, or all keys.",
     discussion: """
-      Returns when the removal is on disk. The answer is no if there is no such key. A program that has a key in memory \
-      keeps its value. The file stays as large as it is; `cistern compact` makes it smaller. \(ExitStatus.explanation)
+      The command returns when the removal is on disk. The exit code is 1 if no key matches the key, prefix or tag. A \
+      running program keeps the values that it has in memory. The data file does not shrink; `cistern compact` makes it \
+      smaller. \(ExitStatus.explanation)
 
       Examples:
         cistern remove ./store articles news/42
@@ -35,7 +36,7 @@ struct RemoveCommand: AsyncParsableCommand {
   @Argument(help: "The key. Write -- before a key that begins with a hyphen.")
   var key: String?
 
-  @Option(parsing: .unconditional, help: "Remove every key that begins with this.")
+  @Option(parsing: .unconditional, help: "Remove every key that begins with this prefix.")
   var prefix: String?
 
   @Option(parsing: .unconditional, help: "Remove every key whose value has this tag.")
@@ -44,7 +45,7 @@ struct RemoveCommand: AsyncParsableCommand {
   @Flag(help: "Remove every key of the cache.")
   var all = false
 
-  @Flag(help: "The key or the prefix is given in hexadecimal.")
+  @Flag(help: "The key or the prefix is in hexadecimal.")
   var hex = false
 
   func validate() throws {
@@ -55,14 +56,14 @@ struct RemoveCommand: AsyncParsableCommand {
     let given = [key != nil, prefix != nil, tag != nil, all].count { $0 }
     guard given == 1 else {
       throw ValidationError(
-        "Give one of these: a key (after --, if it begins with a hyphen), --prefix, --tag, or --all.")
+        "Specify one of these: a key (after --, if it begins with a hyphen), --prefix, --tag, or --all.")
     }
-    if hex && (tag != nil || all) { throw ValidationError("--hex is for a key or a prefix.") }
+    if hex && (tag != nil || all) { throw ValidationError("--hex applies only to a key or a prefix.") }
     if let key { return .key(try KeyText.bytes(key, isHexadecimal: hex)) }
     if let prefix {
-      // An unset variable of a script must not remove everything.
+      // A script with an unset variable must not remove everything.
       if prefix.isEmpty {
-        throw ValidationError("The prefix is empty, and every key begins with it. Give --all instead.")
+        throw ValidationError("The prefix is empty, so every key would match. Use --all instead.")
       }
       return .prefix(try KeyText.bytes(prefix, isHexadecimal: hex))
     }
@@ -82,13 +83,13 @@ struct RemoveCommand: AsyncParsableCommand {
     }
   }
 
-  /// Stages the removal; nil if no key is concerned.
+  /// Stages the removal. Returns nil if no record matches.
   private func stage(_ scope: Scope, in partition: any SecondTierPartition) throws -> CommitTicket? {
     switch scope {
     case .key(let key):
       guard partition.contains(key.rawSpan) else { return nil }
       guard case .staged(let ticket) = partition.stage(.removal(key: key)) else {
-        throw CommandFailure("the store in \(directory) does not take the removal", status: .badInput)
+        throw CommandFailure("the store in \(directory) does not accept the removal", status: .badInput)
       }
       return ticket
     case .prefix(let prefix):
@@ -113,7 +114,7 @@ struct RemoveCommand: AsyncParsableCommand {
 }
 
 extension SecondTierPartition {
-  /// Whether a committed record satisfies `isWanted`. Reads the records up to the first that does.
+  /// Returns whether a committed record satisfies `isWanted`. The search stops at the first such record.
   fileprivate func hasRecord(where isWanted: (_ key: [UInt8], RecordMetadata) -> Bool) -> Bool {
     var isFound = false
     forEachRecord { key, metadata, _ in

@@ -1,44 +1,44 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern replay`: its flags, and what they come to.
+/// `cistern replay`: the options of the command, and their conversion to a `Replay`.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Replay a trace of requests in the memory tier, and print how often it misses.",
+    abstract: "Replay a trace of requests in the memory tier, and print the miss ratios.",
     discussion: """
-      TRACE is a CSV file, plain or gzip, with a request on each line: key, or key,size or time,key,size, the same on every \
-      line. A first line of names is skipped. Each request is "get; on a miss, load and insert". A key costs its size, or \
-      1 if the trace has no sizes. \(ExitStatus.explanation)
+      TRACE is a CSV file, plain or gzip. Each line is a request in the same form: key, or key,size or time,key,size. A \
+      first line with the names of the columns is skipped. Each request is "get; on a miss, load and insert". The cost of \
+      a key is its size, or 1 if the trace has no sizes. \(ExitStatus.explanation)
 
       Examples:
         cistern replay requests.csv.gz --memory-limit 64MiB
         cistern replay requests.csv --memory-limit 0.1% --memory-limit 1% --memory-limit 10% --policy lhd --policy lru
       """)
 
-  @Argument(help: "The trace.")
+  @Argument(help: "The trace file.")
   var trace: String
 
   @Option(
     name: [.long, .customLong("limit")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A limit: a size (or a number of objects, if the trace has no sizes), or a percentage of the size of all objects. Give several, also with commas, for a row each.",
+      "A limit: a size (or a number of objects, if the trace has no sizes), or a percentage of the size of all objects. Repeat the option, or use commas, for several rows.",
       valueName: "limit"))
   var memoryLimit: [String]
 
-  @Option(help: "A policy: \(PolicyArgument.names). Give several for a row each. (default: all)")
+  @Option(help: "A policy: \(PolicyArgument.names). Repeat the option for several rows. (default: all)")
   var policy: [PolicyArgument] = []
 
-  @Option(help: ArgumentHelp("Also write the figures as JSON; - for standard output.", valueName: "file"))
+  @Option(help: ArgumentHelp("Also write the results as JSON to this file, or to standard output if it is -.", valueName: "file"))
   var json: String?
 
-  /// Each limit by itself.
+  /// The limits, separated at commas.
   private var limitNames: [String] {
     memoryLimit.flatMap { $0.split(separator: ",").map(String.init) }
   }
 
   func validate() throws {
-    if limitNames.isEmpty { throw ValidationError("Give at least one --memory-limit.") }
+    if limitNames.isEmpty { throw ValidationError("Specify at least one --memory-limit.") }
     for name in limitNames { _ = try ReplayLimit(argument: name) }
   }
 

@@ -4,13 +4,13 @@
   import Darwin
 #endif
 
-/// The descriptors 0, 1 and 2 of the process, which a caller may have closed.
+/// The descriptors 0, 1 and 2 of the process. The program's caller may have closed them.
 package enum StandardDescriptors {
-  /// Opens each of them that is closed, in the direction that the program does not use, so that reading or writing still
-  /// fails.
+  /// Opens each closed standard descriptor in the direction that the program does not use. Reads and writes still
+  /// fail.
   ///
-  /// Call it before the program opens any file. The system gives a file the lowest free number: a store's data file could
-  /// become descriptor 1, and a message would be written into it.
+  /// Call this method before the program opens any file. Otherwise, the system could give descriptor 1 to a store's
+  /// data file, and a message would then overwrite the file.
   package static func occupyClosed() {
     occupy(STDIN_FILENO, with: O_WRONLY)
     occupy(STDOUT_FILENO, with: O_RDONLY)
@@ -19,7 +19,7 @@ package enum StandardDescriptors {
 
   private static func occupy(_ descriptor: Int32, with direction: Int32) {
     guard fcntl(descriptor, F_GETFD) == -1, errno == EBADF else { return }
-    // The path ends with a zero byte, and the call keeps nothing of it.
+    // The path is a terminated string, and the call does not keep its address.
     _ = unsafe open("/dev/null", direction)
   }
 }

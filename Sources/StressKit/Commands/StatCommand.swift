@@ -2,14 +2,14 @@ import ArgumentParser
 import Cistern
 import Foundation
 
-/// `cistern stat`: what a store holds, in all and by cache.
+/// `cistern stat`: prints the contents of a store, in total and for each cache.
 struct StatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
     abstract: "Print the caches of a store, their entries and sizes, and the store's limit.",
-    discussion: "Opens the store to read; other programs may use it at the same time. \(ExitStatus.explanation)")
+    discussion: "The command opens the store for reading; other programs can use it at the same time. \(ExitStatus.explanation)")
 
-  /// What is told.
+  /// The JSON report.
   struct Report: Codable, Sendable {
     struct Cache: Codable, Sendable {
       let name: String

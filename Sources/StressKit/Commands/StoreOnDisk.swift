@@ -2,10 +2,10 @@ import Cistern
 import Foundation
 import Locking
 
-/// A store that a command reads or changes: opened with the limit that it was made with, or not at all.
+/// A store that a command reads or changes. The command opens it with the limit that the store records.
 ///
-/// A program that opens a store sets aside a data file that it cannot use, and begins an empty one. A command does not: it
-/// fails, and leaves the files as they are.
+/// If a program opens a store and cannot use its data file, it sets the file aside and begins an empty one. A
+/// command fails instead, and leaves the files unchanged.
 struct StoreOnDisk: Sendable {
   let directory: String
   let tier: DiskTier
@@ -20,35 +20,36 @@ struct StoreOnDisk: Sendable {
       received.withLock { $0.append(report) }
     }
 
-    /// A report as a message of a command.
+    /// Returns the message that a command prints for a report.
     static func message(of report: StoreReport) -> String {
       let head = "\(report.message) (\(report.location))"
       return report.cause.map { "\(head): \($0)" } ?? head
     }
   }
 
-  /// Opens an existing store to read. Throws where there is none, or where its file cannot be read.
+  /// Opens an existing store for reading. Throws if the store does not exist, or if its file cannot be read.
   init(reading directory: String) throws {
     let limit = try StoreOnDisk.recordedLimit(directory)
     try self.init(directory, limit: try limit.orFailure(StoreOnDisk.absence(directory)), isReadOnly: true)
   }
 
-  /// Opens an existing store to write.
+  /// Opens an existing store for writing.
   init(writing directory: String) throws {
     let limit = try StoreOnDisk.recordedLimit(directory)
     try self.init(directory, limit: try limit.orFailure(StoreOnDisk.absence(directory)), isReadOnly: false)
   }
 
-  /// Opens a store to write, or makes one with this limit in a directory without a store. Throws if the store has another
-  /// limit, or cannot hold `record`; then the directory stays as it is.
+  /// Opens a store for writing, or creates it with this limit.
+  ///
+  /// Throws if the store has another limit, or cannot hold `record`. The directory is then unchanged.
   init(writing directory: String, orMakingWith limit: ByteCount?, toHold record: RecordSize? = nil) throws {
     let recorded = try StoreOnDisk.recordedLimit(directory)
     if let recorded, let limit, recorded != limit {
       throw CommandFailure(
         "the store in \(directory) has a limit of \(recorded.bytes) bytes, not \(limit.bytes): "
-          + "leave out --disk-limit, which is for a store that is not there yet", status: .badInput)
+          + "omit --disk-limit, which is only for a new store", status: .badInput)
     }
-    let absence = StoreOnDisk.absence(directory) + "; --disk-limit makes one"
+    let absence = StoreOnDisk.absence(directory) + "; --disk-limit creates one"
     let present = try (recorded ?? limit).orFailure(absence)
     try record?.check(limit: present, in: directory)
     try self.init(directory, limit: present, isReadOnly: false)
@@ -64,22 +65,25 @@ struct StoreOnDisk: Sendable {
     } catch {
       throw CommandFailure(error)
     }
-    // A file that is older than the store left it, a backup for example, is read; closing prints the report.
+    // A data file that is older than the store left it, for example a backup, can be read. `close()` prints the
+    // report.
     if isReadOnly, let report = reports.all.first(where: { $0.code != .rolledBack }) {
       throw CommandFailure(Reports.message(of: report), status: .badInput)
     }
   }
 
-  /// Throws if an opening to write would set the data file aside.
+  /// Throws if opening the store for writing would set the data file aside.
   private static func requireUsableFile(in directory: String, limit: ByteCount) throws {
     let reports = Reports()
-    // An opening to read changes nothing, and reports the same. If it fails, so does the opening to write, which says why.
+    // Opening for reading changes nothing, and gives the same reports. If it throws, opening for writing throws,
+    // too, and gives the reason.
     let tier = try? DiskTier(directory: directory, limit: limit, isReadOnly: true) { reports.add($0) }
-    // The tier closes when it is released, which is before this function returns.
+    // The tier closes when it is released. This line keeps it until here, and it is released before the function
+    // returns.
     withExtendedLifetime(tier) {}
     if let report = reports.all.first(where: { $0.code == .setAside }) {
       throw CommandFailure(
-        "\(Reports.message(of: report)); nothing was changed. The next program that opens the store sets the file aside, and begins an empty one",
+        "\(Reports.message(of: report)); nothing was changed. The next program that opens the store sets the file aside, and creates an empty one",
         status: .badInput)
     }
   }
@@ -89,9 +93,10 @@ struct StoreOnDisk: Sendable {
     _ = try recordedLimit(directory).orFailure(absence(directory))
   }
 
-  /// The damage to the structure of the store's data file; nil for a sound file, and for one that another process has open.
+  /// Returns the damage to the structure of the data file. The result is nil if the file is sound, or if another
+  /// process has the store open.
   static func damage(in directory: String) throws -> DiskFinding? {
-    // Whether there is a store at all, and a mark that can be read, is for the opening to say.
+    // If the directory has no store, or no readable limit, the later opening reports it.
     guard FileManager.default.fileExists(atPath: directory) else { return nil }
     do {
       return try DiskTier.damage(in: directory)
@@ -100,7 +105,7 @@ struct StoreOnDisk: Sendable {
     }
   }
 
-  /// The limit of the store in a directory; nil where there is none.
+  /// Returns the recorded limit of the store in a directory, or nil if the directory has no store.
   private static func recordedLimit(_ directory: String) throws -> ByteCount? {
     guard FileManager.default.fileExists(atPath: directory) else { return nil }
     do {
@@ -115,7 +120,7 @@ struct StoreOnDisk: Sendable {
       ? "there is no store in \(directory)" : "the directory '\(directory)' does not exist"
   }
 
-  /// The names of the store's caches, in order.
+  /// Returns the names of the store's caches, in order.
   func cacheNames() throws -> [String] {
     do {
       return try tier.partitionNames()
@@ -124,7 +129,7 @@ struct StoreOnDisk: Sendable {
     }
   }
 
-  /// Throws if no program could open a cache of this name.
+  /// Throws if the name is not valid for a cache.
   static func requireCacheName(_ name: String) throws {
     guard Store.cacheNameLengths.contains(name.utf8.count) else {
       throw CommandFailure(
@@ -133,18 +138,18 @@ struct StoreOnDisk: Sendable {
     }
   }
 
-  /// The records of a cache. Throws if the store has no cache of this name, except with `beginning`.
+  /// Returns the partition of a cache. Throws if the store does not have the cache, unless `beginning` is true.
   func partition(_ name: String, beginning: Bool = false) throws -> any SecondTierPartition {
     if beginning { try StoreOnDisk.requireCacheName(name) }
     let names = try cacheNames()
-    // A name is the same in each of its Unicode forms; the store knows it by the bytes of one, the composed form.
+    // Names that differ only in their Unicode form are equal. The store keeps the bytes of the composed form.
     let present = names.first { $0 == name }
     guard present != nil || beginning else {
       let known = names.isEmpty ? "none" : names.map { "'\($0)'" }.joined(separator: ", ")
-      throw CommandFailure("the store in \(directory) has no cache '\(name)'; it has \(known)", status: .negative)
+      throw CommandFailure("the store in \(directory) has no cache '\(name)'; its caches are: \(known)", status: .negative)
     }
     do {
-      // The tier counts the evictions of caches that are open.
+      // The tier counts evictions only for open caches.
       for name in names { _ = try tier.partition(named: name) { _ in } }
       return try tier.partition(named: present ?? KeyText.composed(name)) { _ in }
     } catch {
@@ -152,7 +157,7 @@ struct StoreOnDisk: Sendable {
     }
   }
 
-  /// Runs `body`, and closes the store however it ends. If both fail, throws the error of `body`.
+  /// Runs `body`, and closes the store afterwards in all cases. If both fail, throws the error of `body`.
   func use<Result>(_ body: (StoreOnDisk) async throws -> Result) async throws -> Result {
     let result: Result
     do {
@@ -165,7 +170,7 @@ struct StoreOnDisk: Sendable {
     return result
   }
 
-  /// Prints on standard error how many records were evicted, if any were.
+  /// Prints the number of evicted records on standard error, if it is not zero.
   func printEvictions() {
     let count = tier.statistics.evictions
     guard count > 0 else { return }
@@ -174,7 +179,7 @@ struct StoreOnDisk: Sendable {
     )
   }
 
-  /// Commits the writes, and closes the store. Prints the store's reports on standard error.
+  /// Commits the writes, and closes the store. Prints the reports of the store on standard error.
   func close() async throws {
     do {
       try await tier.close()
@@ -186,14 +191,14 @@ struct StoreOnDisk: Sendable {
 }
 
 extension SecondTierPartition {
-  /// The record of a key, copied; nil where there is none.
+  /// Returns a copy of the record of a key, or nil if the key has no record.
   func record(forKey key: [UInt8]) -> (metadata: RecordMetadata, bytes: [UInt8])? {
     withRecord(forKey: key.rawSpan) { metadata, bytes in (metadata, bytes.copiedBytes()) }
   }
 }
 
 extension Optional {
-  /// The value; where there is none, the command fails with this message.
+  /// Returns the value. Throws a failure of the command with this message if there is no value.
   fileprivate func orFailure(_ message: String) throws -> Wrapped {
     guard let self else { throw CommandFailure(message, status: .badInput) }
     return self

@@ -2,25 +2,35 @@ import ArgumentParser
 import Cistern
 import Foundation
 
-/// `cistern stress`: its flags, and what they come to.
+/// `cistern stress`: the options of the command, and their conversion to a `StressConfiguration`.
 struct StressCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stress",
-    abstract: "Use a cache hard, over real HTTP, and check that it never breaks its promises.",
+    abstract: "Stress a cache over HTTP, and check its guarantees.",
     discussion: """
-      Serves the files of FOLDER from an HTTP server on loopback. Clients fetch them through a cache of memory and disk, \
-      while others write, remove, invalidate, observe, cancel, and close and reopen the store. The run checks that a key \
-      has one fetch at a time; that no read returns a value older than one that was returned or committed before the \
-      read began, or a value past its grace; that each observer receives every change once and in order; that limits are \
-      never exceeded; and that nothing waits at the end. Caches for exercises run beside it: updates, merges, batches \
-      and drafts, none of which is lost or seen in part, and an origin that fails for a while and is not asked then.
+      The command serves the files of FOLDER from an HTTP server on the loopback interface. Clients fetch them through a \
+      cache with a memory tier and a disk tier. At the same time, clients write, remove, invalidate, observe and cancel, \
+      and the store is closed and reopened. The run checks these guarantees:
+        - A key has at most one fetch at a time.
+        - No read returns a value older than one that was returned or committed before the read began.
+        - No read returns a value after its grace.
+        - Each observer receives every change once and in order.
+        - No tier exceeds its limit.
+        - No caller waits at the end.
 
-      Profiles: read-heavy, mostly hits; churn, mostly writes; invalidate, removals of tags, prefixes and all against \
-      fetches; flaky-origin, failures, timeouts and grace; restart, closed and opened again three times a second; all, \
-      something of everything.
+      Exercises with separate caches check that no update, merge, batch or draft is lost or visible in part. They also \
+      check that the cache does not ask a failing origin again before the retry interval has passed.
 
-      Ends after --duration, or --operations, or Ctrl-C, with a report. Fails if the server of --origin does not answer, \
-      or gives no value at all. \(ExitStatus.explanation)
+      Profiles:
+        read-heavy: mostly hits
+        churn: mostly writes
+        invalidate: removals of tags, prefixes and all keys, concurrently with fetches
+        flaky-origin: failures, timeouts and grace
+        restart: the store is closed and reopened three times a second
+        all: a mixture of all kinds
+
+      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. It fails if the server of \
+      --origin does not answer, or never returns a value. \(ExitStatus.explanation)
 
       Examples:
         cistern stress
@@ -30,29 +40,29 @@ struct StressCommand: AsyncParsableCommand {
         cistern stress --origin https://intranet.example/files/ --clients 4
       """)
 
-  @Argument(help: "The folder whose files are served. (default: the current one)")
+  @Argument(help: "The folder with the files to serve. (default: the current folder)")
   var folder: String?
 
-  @Option(help: "What clients do, and how often: \(Profile.names).")
+  @Option(help: "The kind of load: \(Profile.names).")
   var profile = Profile.all
 
   @Option(
-    parsing: .unconditional, help: "How long to run: \(Duration.argumentForm). (default: 20s)",
+    parsing: .unconditional, help: "The duration of the run: \(Duration.argumentForm). (default: 20s)",
     transform: Duration.positiveArgument)
   var duration: Duration?
 
   @Option(
     parsing: .unconditional,
-    help: "Run for this many operations instead of a time.",
+    help: "Run this number of operations instead of a duration.",
     transform: { try integerArgument($0, in: 1...1_000_000_000_000) })
   var operations: Int?
 
   @Option(
-    parsing: .unconditional, help: "The seed of every random choice. (default: a new one)", transform: seedArgument)
+    parsing: .unconditional, help: "The seed of all random choices. (default: a random seed)", transform: seedArgument)
   var seed: UInt64?
 
   @Option(
-    parsing: .unconditional, help: "Clients at work at once. (default: 16)",
+    parsing: .unconditional, help: "The number of concurrent clients. (default: 16)",
     transform: { try integerArgument($0, in: 1...10_000) })
   var clients = 16
 
@@ -65,11 +75,11 @@ struct StressCommand: AsyncParsableCommand {
   @OptionGroup(title: "The origin")
   var originOptions: OriginOptions
 
-  @Option(help: ArgumentHelp("Also write the report as JSON; - for standard output.", valueName: "file"))
+  @Option(help: ArgumentHelp("Also write the report as JSON to this file, or to standard output if it is -.", valueName: "file"))
   var json: String?
 
   func validate() throws {
-    if duration != nil && operations != nil { throw ValidationError("Give --duration or --operations, not both.") }
+    if duration != nil && operations != nil { throw ValidationError("Use either --duration or --operations, not both.") }
   }
 
   func run() async throws {
@@ -97,7 +107,7 @@ struct StressCommand: AsyncParsableCommand {
     if let failure = report.originFailure { throw CommandFailure(failure, status: .badInput) }
   }
 
-  /// The flags as a configuration: defaults filled in, the folder or the trace read.
+  /// Returns the configuration: the options with their defaults, and the keys of the folder or the trace.
   func resolve() throws -> StressConfiguration {
     let trace = try keyOptions.trace.map { try Trace(path: $0) }
     let keys = try keyOptions.keySpace(folder: folder, trace: trace)

@@ -2,36 +2,36 @@ import ArgumentParser
 import Cistern
 import Foundation
 
-/// Which keys a run uses, and how large their values are.
+/// The options for the keys of a run and the size of their values.
 struct KeyOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: "How many keys there are: with fewer files, each is served under several names. (default: 20000)",
+    help: "The number of keys. If the folder has fewer files, each file has several keys. (default: 20000)",
     transform: { try integerArgument($0, in: 1...10_000_000) })
   var keys: Int?
 
   @Option(
     parsing: .unconditional,
-    help: "Make up values of this size instead of serving files: \(ByteCount.argumentForm).", transform: valueSize)
+    help: "Use synthetic values of this size instead of files: \(ByteCount.argumentForm).", transform: valueSize)
   var valueSize: ByteCount?
 
   @Option(
     parsing: .unconditional,
-    help: "The exponent of Zipf's law by which keys are chosen; 0 for all alike. (default: 0.99)",
+    help: "The exponent of Zipf's law for the popularity of keys; 0 for equal popularity. (default: 0.99)",
     transform: exponent)
   var zipf = 0.99
 
   @Option(
     help: ArgumentHelp(
-      "Choose keys as a trace of requests has them: CSV, gzip too, of key, or key,size or time,key,size.",
+      "Follow the requests of a trace: a CSV file, plain or gzip, of key, or key,size or time,key,size.",
       valueName: "file"))
   var trace: String?
 
-  /// Keys that a run has where nothing else is said.
+  /// The default number of keys.
   static let defaultCount = 20_000
 
   func validate() throws {
-    if trace != nil && keys != nil { throw ValidationError("A trace brings its own keys: leave out --keys.") }
+    if trace != nil && keys != nil { throw ValidationError("A trace has its own keys: omit --keys.") }
   }
 
   func keySpace(folder: String?, trace: Trace?) throws -> KeySpace {
@@ -45,7 +45,7 @@ struct KeyOptions: ParsableArguments {
     let size = try ByteCount.positive(text)
     guard (Stamp.size...KeySpace.largestValue.bytes).contains(size.bytes) else {
       throw ValidationError(
-        "'\(text)' must be from \(Stamp.size) bytes, which tell values apart, to \(KeySpace.largestValue).")
+        "'\(text)' must be from \(Stamp.size) bytes, which identify a value, to \(KeySpace.largestValue).")
     }
     return size
   }
@@ -58,7 +58,7 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
-/// The store that a run uses.
+/// The options for the store of a run.
 struct StressStoreOptions: ParsableArguments {
   @Option(
     parsing: .unconditional, help: "The memory tier's limit: \(ByteCount.argumentForm). (default: 16MiB)",
@@ -68,45 +68,45 @@ struct StressStoreOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: "The disk tier's limit. (default: 32MiB)", transform: ByteCount.positive)
   var diskLimit = ByteCount.mebibytes(32)
 
-  @Option(help: "Where the store is, which stays there. (default: a temporary folder, removed at the end)")
+  @Option(help: "The directory of the store, which is kept. (default: a temporary directory, removed at the end)")
   var directory: String?
 
-  @Option(help: "Which entries make room in memory: \(PolicyArgument.names).")
+  @Option(help: "The eviction policy of the memory tier: \(PolicyArgument.names).")
   var policy = PolicyArgument(.leastHitDensity)
 
   @Option(
     parsing: .unconditional,
-    help: "How long the store stays open before it is closed and opened again; 0 for ever. (default: the profile's)",
+    help: "The time after which the store is closed and reopened; 0 for never. (default: the profile's)",
     transform: Duration.argument)
   var reopenEvery: Duration?
 }
 
-/// Where a run's values come from.
+/// The options for the origin of a run.
 struct OriginOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Fetch from this server instead of one of the run's own; key names are appended to the address.",
+      "Fetch from this server instead of the run's own. The names of keys are appended to the address.",
       valueName: "url"),
     transform: address)
   var origin: URL?
 
-  @Flag(help: "Fetch from a function instead of a server: the cache is busier, and HTTP is left out.")
+  @Flag(help: "Fetch from a function instead of an HTTP server. This puts more load on the cache.")
   var inProcess = false
 
   @Option(
     parsing: .unconditional,
-    help: "How long the origin takes to answer, on average. (default: the profile's)", transform: Duration.argument)
+    help: "The average latency of the origin. (default: the profile's)", transform: Duration.argument)
   var latency: Duration?
 
   @Option(
     parsing: .unconditional,
-    help: "The share of requests that the origin fails: 0.02, or 2%. (default: the profile's)",
+    help: "The fraction of requests that the origin fails: 0.02, or 2%. (default: the profile's)",
     transform: shareArgument)
   var failureRate: Double?
 
   func validate() throws {
-    if origin != nil && inProcess { throw ValidationError("Give --origin or --in-process, not both.") }
+    if origin != nil && inProcess { throw ValidationError("Use either --origin or --in-process, not both.") }
   }
 
   var kind: StressConfiguration.OriginKind {
@@ -115,13 +115,13 @@ struct OriginOptions: ParsableArguments {
 
   private static func address(_ text: String) throws -> URL {
     guard let url = URL(string: text), url.scheme == "http" || url.scheme == "https", url.host != nil else {
-      throw ValidationError("'\(text)' is no address: expected http://… or https://….")
+      throw ValidationError("'\(text)' is not an address: expected http://… or https://….")
     }
     return url
   }
 }
 
-/// An eviction policy, by its name on the command line.
+/// The name of an eviction policy on the command line.
 struct PolicyArgument: ExpressibleByArgument {
   let kind: EvictionPolicyKind
 

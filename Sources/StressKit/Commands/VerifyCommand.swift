@@ -1,15 +1,15 @@
 import ArgumentParser
 import Cistern
 
-/// `cistern verify`: reads everything, and tells what is wrong.
+/// `cistern verify`: reads all records, and prints the damage.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Read every record of a store, and print what is damaged.",
+    abstract: "Read all records of a store, and print the damage.",
     discussion: """
-      First checks the structure of the data file, unless a program has the store open. Then compares each record with its \
-      checksum, the order of eviction with the records, and the counts with a recount. Changes nothing: the next reader of \
-      a damaged record removes it. Other programs may use the store at the same time. \
+      The command first checks the structure of the data file, unless another program has the store open. It then checks \
+      the checksums of the records, the order of eviction, and the counts of records. It changes nothing: a damaged record \
+      is removed when a program next reads it. Other programs can use the store at the same time. \
       \(ExitStatus.explanation)
       """)
 
@@ -19,7 +19,7 @@ struct VerifyCommand: AsyncParsableCommand {
   func run() async throws {
     if let damage = try StoreOnDisk.damage(in: directory) {
       Console.current.print(damage)
-      throw CommandFailure("\(directory): the data file is damaged; the next opening sets it aside", status: .negative)
+      throw CommandFailure("\(directory): the data file is damaged; the next program that opens the store sets it aside", status: .negative)
     }
     let store = try StoreOnDisk(reading: directory)
     let findings = store.tier.verify()
@@ -28,9 +28,9 @@ struct VerifyCommand: AsyncParsableCommand {
     try await store.close()
     for finding in findings { Console.current.print(finding) }
     guard findings.isEmpty else {
-      throw CommandFailure("\(directory): \(findings.count) findings", status: .negative)
+      throw CommandFailure("\(directory): \(findings.count) problems found", status: .negative)
     }
     Console.current.print(
-      "\(directory): \(Formatting.count(entries)) entries in \(ByteCount.bytes(size)), nothing wrong")
+      "\(directory): \(Formatting.count(entries)) entries in \(ByteCount.bytes(size)), no damage found")
   }
 }

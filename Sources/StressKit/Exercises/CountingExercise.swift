@@ -1,7 +1,8 @@
 import Cistern
 import Locking
 
-/// Counters that clients increment at once, in every way that values are updated: no increment is lost, none counts twice.
+/// An exercise in which clients increment counters concurrently, with every kind of update. No increment may be
+/// lost or counted twice.
 final class CountingExercise: Exercise {
   private static let keys = (0..<8).map { "counter\($0)" }
 

@@ -1,18 +1,20 @@
 import Cistern
 import Locking
 
-/// Objects in which each client has a count of its own, raised by optimistic edits, updates and partial sets at once: an
-/// edit is shown while it is not confirmed, and at its end it counts once if it was confirmed, and not at all if it was not.
+/// An exercise in which clients raise counts with concurrent optimistic edits, updates, and partial sets.
+///
+/// Each client has a separate count in every object. An edit must be visible while it is pending. A confirmed edit
+/// counts once, and a rejected edit does not count.
 final class EditExercise: Exercise {
   typealias Counts = [String: UInt64]
 
   private static let keys = (0..<16).map { "edited\($0)" }
 
-  /// Why an edit is not confirmed.
+  /// The error of an edit that is not confirmed.
   private struct Refused: Error {}
 
   private let room = Room<String, Counts>()
-  /// What each client's counts must be. A client's own change by nobody else.
+  /// The expected counts of each key. Only the client that owns a count changes it.
   private let expected = Guarded(Array(repeating: Counts(), count: keys.count))
   private let violations: ViolationLog
 
@@ -31,7 +33,7 @@ final class EditExercise: Exercise {
     let key = client.index(below: Self.keys.count)
     let field = "client\(client.number)"
     let count = expected.withLock { $0[key][field] }
-    check(key, field, is: count, "before")
+    check(key, field, is: count, "before the operation")
     await client.measure {
       let way = client.index(below: 10)
       let yields = client.index(below: 8)
@@ -50,7 +52,7 @@ final class EditExercise: Exercise {
         }
         return isNow(key, field, next, .updated)
       } catch is Refused {
-        check(key, field, is: count, "after an edit that was refused")
+        check(key, field, is: count, "after a rejected edit")
         return .takenBack
       } catch {
         violations.report(.failed, "\(Self.keys[key]): an edit failed: \(error)")
@@ -65,11 +67,11 @@ final class EditExercise: Exercise {
       value[field, default: 0] += 1
       return value
     } confirmedBy: {
-      check(key, field, is: next, "while it is edited")
+      check(key, field, is: next, "during a pending edit")
       for _ in 0..<yields { await Task.yield() }
-      check(key, field, is: next, "while it is edited")
+      check(key, field, is: next, "during a pending edit")
       if way < 5 { throw Refused() }
-      // The server's answer is a part, or nothing.
+      // The answer of the server is a partial value, or nil.
       return way < 8 ? [field: next] : nil
     }
     return isNow(key, field, next, .edited)
@@ -77,7 +79,7 @@ final class EditExercise: Exercise {
 
   private func isNow(_ key: Int, _ field: String, _ count: UInt64, _ outcome: Outcome) -> Outcome {
     expected.withLock { $0[key][field] = count }
-    check(key, field, is: count, "after it was written")
+    check(key, field, is: count, "after a write")
     return outcome
   }
 
@@ -90,7 +92,7 @@ final class EditExercise: Exercise {
 
   func settle() async {
     for (key, counts) in expected.withLock({ $0 }).enumerated() {
-      for (field, count) in counts { check(key, field, is: count, "at rest") }
+      for (field, count) in counts { check(key, field, is: count, "while idle") }
     }
   }
 }

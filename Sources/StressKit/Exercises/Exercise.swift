@@ -1,23 +1,23 @@
 import Cistern
 
-/// Operations on a cache of their own, beside the one that is stressed, and the invariant that they are to show.
+/// Operations on a separate cache beside the stressed cache, with an invariant that they check.
 ///
-/// The caches of all exercises are in one store, which is closed and opened again with the main one. It has ample room:
-/// nothing is ever evicted from it, so that whatever was written must be there.
+/// The caches of all exercises share one store, which closes and reopens with the main store. The store is large
+/// enough that it never evicts a record. Therefore, a written value must be present.
 protocol Exercise: Sendable {
-  /// Opens its cache in a store that was just opened. Nobody performs meanwhile.
+  /// Opens the exercise's cache in a store that was just opened. No client performs operations during the call.
   ///
-  /// - Parameter isFirst: whether the run begins, so that what the store holds is some other run's.
+  /// - Parameter isFirst: Whether the run begins. If so, the records in the store are from another run.
   func open(in store: Store, isFirst: Bool) throws
 
-  /// One operation of a client.
+  /// Performs one operation of a client.
   func perform(by client: Performer) async
 
-  /// Checks what must hold when nobody performs.
+  /// Checks the invariant while no client performs operations.
   func settle() async
 }
 
-/// The client for whom an exercise performs: its number, its choices, and where its operations are counted.
+/// The client of an exercise: its number, its random choices, and its tally.
 final class Performer {
   let number: Int
   let tally: Tally
@@ -29,11 +29,11 @@ final class Performer {
     self.generator = generator
   }
 
-  /// Runs an operation, and counts it under what it came to.
+  /// Runs an operation, and records its outcome and duration.
   func measure(_ operation: () async -> Outcome) async {
     await tally.measure(operation)
   }
 
-  /// A whole number from 0 up to but not `bound`.
+  /// Returns a random number in the range `0..<bound`.
   func index(below bound: Int) -> Int { generator.index(below: bound) }
 }

@@ -1,6 +1,6 @@
 import Cistern
 
-/// The exercises that a run's operations ask for.
+/// The exercises that the operation mix of a run includes.
 struct Exercises: Sendable {
   private let byOperation: [Operation: any Exercise]
 
@@ -18,12 +18,13 @@ struct Exercises: Sendable {
 
   subscript(operation: Operation) -> (any Exercise)? { byOperation[operation] }
 
-  /// Opens the exercises' store, and each one's cache; nil where there are none.
+  /// Opens the store of the exercises, and the cache of each one. Returns nil if there are no exercises.
   func open(
     directory: String, isFirst: Bool, options: Store.Configuration
   ) throws -> Store? {
     guard !byOperation.isEmpty else { return nil }
-    // Memory too small for all of it, so that both tiers are read; and a file in which none of it is ever in the way.
+    // The memory limit is small, so that reads use both tiers. The disk limit is large enough that nothing is
+    // evicted.
     let store = try Store(
       directory: directory + "/exercises", memoryLimit: .kibibytes(32), diskLimit: .mebibytes(64),
       configuration: options)
@@ -31,7 +32,7 @@ struct Exercises: Sendable {
     return store
   }
 
-  /// Checks all of them, with nobody performing.
+  /// Checks the invariants of all exercises while no client performs operations.
   func settle() async {
     for exercise in byOperation.values { await exercise.settle() }
   }

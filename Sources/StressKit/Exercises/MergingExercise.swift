@@ -2,7 +2,8 @@ import Cistern
 import Locking
 import Synchronization
 
-/// Objects of which each client writes a field of its own, and the origin brings others: no field is ever lost.
+/// An exercise in which the values of clients and of the origin are merged. Each client writes one field of an
+/// object, and the origin returns other fields. No field may be lost.
 final class MergingExercise: Exercise {
   typealias Fields = [String: UInt64]
 
@@ -10,7 +11,7 @@ final class MergingExercise: Exercise {
 
   private let room = Room<String, Fields>()
   private let histories = Guarded(Array(repeating: FieldHistory(), count: keys.count))
-  /// The newest number of any field: each is given out once, so that a client's own rise.
+  /// The last number of a field. Each number is used once, so the numbers of a field increase.
   private let numbers = Atomic<UInt64>(0)
   private let violations: ViolationLog
 
@@ -56,15 +57,17 @@ final class MergingExercise: Exercise {
         cache.setValue(fields, forKey: name)
       }
     } catch {
-      violations.report(.failed, "\(name): a write that merges failed: \(error)")
+      violations.report(.failed, "\(name): a merging write failed: \(error)")
       return .failed
     }
     histories.withLock { histories in for key in [key] + others { histories[key].note(fields) } }
     return way == 17 ? .updated : way == 18 ? .batched : .written
   }
 
-  /// A load brings a part that no client writes. What it returns may be that part alone, where an update took the entry
-  /// away from its flight: only what is read afterwards is judged.
+  /// Loads fields that no client writes.
+  ///
+  /// The result of a load may lack the other fields, if an update took the entry away from the load's flight. Only
+  /// later reads are checked.
   private func load(_ key: Int, _ client: Performer, anew: Bool) async {
     let part = client.index(below: 2) == 0 ? "headline" : "body"
     let yields = client.index(below: 6)
@@ -78,7 +81,7 @@ final class MergingExercise: Exercise {
         }
         return Outcome(of: loaded, anew: anew)
       } catch {
-        violations.report(.failed, "\(Self.keys[key]): a load that merges failed: \(error)")
+        violations.report(.failed, "\(Self.keys[key]): a merging load failed: \(error)")
         return .failed
       }
     }

@@ -1,8 +1,11 @@
 import Cistern
 import Locking
 
-/// A cache in memory before an origin that goes away for a while, over and over. Values in grace are returned meanwhile,
-/// within their time; after a failure the origin is left alone; and it never has more to do at once than the limit says.
+/// An exercise with a memory-only cache and an origin that repeatedly becomes unavailable.
+///
+/// It checks three rules. During an outage, loads return stale values, but only within their grace. After a
+/// failure, the cache does not ask the origin before the retry interval has passed. The number of concurrent
+/// fetches never exceeds the limit.
 final class OutageExercise: Exercise {
   private static let keyCount = 40
   private static let names = (0..<keyCount).map { "outage\($0)" }
@@ -28,7 +31,8 @@ final class OutageExercise: Exercise {
     settings.retry = RetryPolicy(attempts: Self.attempts, initialDelay: .milliseconds(1)) {
       $0 is UnsteadyOrigin.Hiccup
     }
-    // A flight that everybody gave up fails nobody, and leaves no trace. These go on.
+    // The failure of a flight without waiters has no effect that the exercise could observe. Therefore, these
+    // flights run to completion.
     settings.completesAbandonedFlights = true
     cache = try? Cache(settings: settings, expiry: Self.lifetime.expiry)
     origin = UnsteadyOrigin(seed: seed)
@@ -39,11 +43,11 @@ final class OutageExercise: Exercise {
     self.violations = violations
   }
 
-  /// It has no part in the store.
+  /// This exercise does not use the store.
   func open(in store: Store, isFirst: Bool) throws {}
 
   func perform(by client: Performer) async {
-    guard let cache else { return violations.report(.failed, "a cache in memory could not be made") }
+    guard let cache else { return violations.report(.failed, "the memory-only cache could not be created") }
     let key = client.index(below: Self.keyCount)
     switch client.index(below: 100) {
     case 0: write(key, client) { cache.setValue($0, forKey: key) }
@@ -61,7 +65,7 @@ final class OutageExercise: Exercise {
       }
       let end = Ticks.now()
       if loaded.isStale, choice.staleness == 0 {
-        violations.report(.outlived, "\(Self.names[key]): a stale value was returned by a load that wanted a fresh one")
+        violations.report(.outlived, "\(Self.names[key]): a load that accepts only fresh values returned a stale one")
       }
       check(loaded.value, key, from: flight.call, to: end, accepting: choice.staleness)
       return Outcome(of: loaded, anew: choice.isReload)
@@ -79,7 +83,7 @@ final class OutageExercise: Exercise {
     }
   }
 
-  /// One load's fetch, should it lead.
+  /// The state of one load, for the case that the load leads a flight.
   private final class Flight: Sendable {
     let key: Int
     let choice: LoadChoice
@@ -109,7 +113,7 @@ final class OutageExercise: Exercise {
       do {
         try await load.run { try await origin.answer() }
       } catch {
-        // What is worth another attempt has not failed the flight yet.
+        // An error that is retried does not fail the flight yet.
         if !(error is UnsteadyOrigin.Hiccup) || attempt >= Self.attempts {
           throttles.withLock { $0[key].failed(at: Ticks.now(), after: flight.writes) }
         }
@@ -150,6 +154,6 @@ final class OutageExercise: Exercise {
   func settle() async {
     guard let cache else { return }
     for finding in await restingFindings(of: cache) { violations.report(.unsound, finding) }
-    if ledger.count > 0 { violations.report(.unsound, "\(ledger.count) fetches run, and no flight") }
+    if ledger.count > 0 { violations.report(.unsound, "\(ledger.count) fetches run without a flight") }
   }
 }

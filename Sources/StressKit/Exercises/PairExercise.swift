@@ -1,7 +1,8 @@
 import Cistern
 import Synchronization
 
-/// Pairs of keys that are only written together, as batches: they agree whenever they are read, also after a restart.
+/// An exercise in which clients write pairs of keys, always together in a batch. The keys of a pair must have equal
+/// values in every read, also after a restart.
 final class PairExercise: Exercise {
   private struct Pair {
     let left: String

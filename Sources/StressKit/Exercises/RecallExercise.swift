@@ -3,14 +3,15 @@ import Foundation
 import Locking
 import Synchronization
 
-/// A cache that knows of some keys that the origin has nothing for, and whose schema has another version each time that the
-/// store is opened. What is known, of either kind, is never asked for again before it is removed; loads of one key and of
-/// several together never ask for more at a time than the limit says.
+/// An exercise with negative results, and with a new schema version after each reopening of the store.
+///
+/// A known value or a known absence is never fetched again before its removal. Loads of one key and of several keys
+/// together never exceed the limit of concurrent fetches.
 final class RecallExercise: Exercise {
-  /// What the origin has for every other key.
+  /// The value of the keys that exist in the origin.
   private struct Reply: Codable, Equatable, Sendable {
     var key: Int
-    /// The schema's version that it was encoded in.
+    /// The version of the schema in which the value was encoded.
     var schema: UInt32
   }
 
@@ -64,7 +65,7 @@ final class RecallExercise: Exercise {
     let start = Ticks.now()
     let isKnown = room.cache.isKnownAbsent(Self.names[key])
     client.tally.record(isKnown ? .memory : .missed, from: start, to: Ticks.now())
-    if isKnown, Self.exists(key) { violations.report(.corrupt, "\(Self.names[key]) is there, and was said not to be") }
+    if isKnown, Self.exists(key) { violations.report(.corrupt, "\(Self.names[key]) exists in the origin, but the cache reported its absence") }
   }
 
   private func load(_ key: Int, yields: Int) async -> Outcome {
@@ -92,7 +93,7 @@ final class RecallExercise: Exercise {
       }
       for key in keys {
         guard let reply = loaded.values[Self.names[key]] else {
-          violations.report(.failed, "\(Self.names[key]) is missing from what was loaded together")
+          violations.report(.failed, "\(Self.names[key]) is missing in the result of a load of several keys")
           continue
         }
         check(reply, key)
@@ -106,14 +107,14 @@ final class RecallExercise: Exercise {
     }
   }
 
-  /// The origin, which has something for every other key.
+  /// Fetches keys from the origin. Every second key exists.
   private func fetch(_ keys: [Int], yields: Int) async -> [Int: Reply?] {
     for key in keys {
       if let wrong = histories.withLock({ $0[key].fetches() }) {
         violations.report(.fetchedTwice, "\(Self.names[key]): \(wrong)")
       }
     }
-    guard let load = load.withLock({ $0 }) else { preconditionFailure("an exercise is opened before it performs") }
+    guard let load = load.withLock({ $0 }) else { preconditionFailure("an exercise must be opened before it performs operations") }
     return await load.run {
       for _ in 0..<yields { await Task.yield() }
       let version = schema.load(ordering: .relaxed)
@@ -144,7 +145,7 @@ final class RecallExercise: Exercise {
     if reply != expected {
       violations.report(
         .corrupt,
-        "\(Self.names[key]): \(reply.map { "\($0)" } ?? "nothing") was returned in version \(version) of the schema")
+        "\(Self.names[key]): a read with schema version \(version) returned \(reply.map { "\($0)" } ?? "nothing")")
     }
   }
 }

@@ -1,13 +1,13 @@
 import Cistern
 import Locking
 
-/// Where an exercise keeps its cache, which is another after each reopening.
+/// The holder of an exercise's cache. Each reopening of the store replaces the cache.
 final class Room<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let content = Guarded<Cache<Key, Value>?>(nil)
 
-  /// The cache. There is one as long as anybody performs.
+  /// The current cache. The exercise must have been opened.
   var cache: Cache<Key, Value> {
-    guard let cache = content.withLock({ $0 }) else { preconditionFailure("an exercise is opened before it performs") }
+    guard let cache = content.withLock({ $0 }) else { preconditionFailure("an exercise must be opened before it performs operations") }
     return cache
   }
 

@@ -1,6 +1,7 @@
 import Cistern
 
-/// Accounts between which drafts move money: the sum of all stays what it was, whoever conflicts with whom.
+/// An exercise in which drafts move money between accounts. The sum of all accounts must not change, even if drafts
+/// conflict.
 final class TransferExercise: Exercise {
   private static let accounts = (0..<12).map { "account\($0)" }
   private static let opening = 1_000
@@ -28,7 +29,8 @@ final class TransferExercise: Exercise {
     let yields = client.index(below: 3)
     await client.measure {
       let draft = room.cache.draft()
-      // A draft of the draft now and then: it is saved into the one, and that one into the cache.
+      // Sometimes the draft has a nested draft. The nested draft is saved into the draft, and the draft into the
+      // cache.
       let layer = way < 5 ? draft.draft() : draft
       do {
         try move(amount, from: Self.accounts[source], to: Self.accounts[target], in: layer)

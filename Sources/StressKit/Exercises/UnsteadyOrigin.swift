@@ -1,14 +1,14 @@
 import Synchronization
 
-/// An origin that is down for two fifths of the time, and now and then fails without being down. When it does is the
-/// seed's choice.
+/// An origin that is unavailable 40 % of the time, and has single failures at other times. The seed determines the
+/// times.
 final class UnsteadyOrigin: Sendable {
-  /// It failed once, and is worth another attempt.
+  /// A single failure. A retry can succeed.
   struct Hiccup: Error {}
-  /// It is down.
+  /// The origin is unavailable.
   struct Down: Error {}
 
-  /// How long it stays as it is, in nanoseconds.
+  /// The time in nanoseconds for which the state of the origin does not change.
   private static let period: UInt64 = 150_000_000
 
   private let seed: UInt64
@@ -19,7 +19,7 @@ final class UnsteadyOrigin: Sendable {
     self.seed = seed
   }
 
-  /// Takes some milliseconds, and succeeds or throws.
+  /// Waits some milliseconds, and returns or throws.
   func answer() async throws {
     var generator = SplitMix64(seed: seed, index: requests.add(1, ordering: .relaxed).newValue)
     try await Task.sleep(for: .microseconds(generator.index(below: 6_000)))

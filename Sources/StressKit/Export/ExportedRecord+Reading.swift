@@ -1,7 +1,7 @@
 import Cistern
 import Foundation
 
-/// What is wrong with a line of an export.
+/// A syntax error in a line of an export.
 struct ExportSyntaxError: Error, Equatable, CustomStringConvertible {
   let description: String
 
@@ -16,9 +16,10 @@ extension ExportedRecord {
     "cost", "schemaVersion", "tags", "negative",
   ]
 
-  /// Reads a line. Throws what is wrong with it, as a sentence.
+  /// Parses a line.
   ///
-  /// - Parameter now: when it was created, where the line does not say.
+  /// - Parameter now: The creation time for a line that does not have one.
+  /// - Throws: `ExportSyntaxError` with a message about the first error in the line.
   init(line: [UInt8], now: WallTime) throws(ExportSyntaxError) {
     let object = try Self.object(line)
     key = try Self.key(in: object)
@@ -27,7 +28,7 @@ extension ExportedRecord {
     guard (value == nil) == isNegative else {
       throw ExportSyntaxError(
         isNegative
-          ? "a negative record has no value" : "there is no value: expected \"value\" in base64, \"text\" or \"json\"")
+          ? "a negative record has no value" : "the value is missing: expected \"value\" in base64, \"text\" or \"json\"")
     }
     bytes = value ?? []
     let limit = UInt64(UInt32.max)
@@ -48,9 +49,9 @@ extension ExportedRecord {
       throw ExportSyntaxError("\(error)")
     }
     guard case .object(let object) = value else { throw ExportSyntaxError("expected a JSON object") }
-    // What is misspelt would otherwise be lost without a word.
+    // Without this check, a member with a misspelled name would be lost silently.
     if let unknown = object.names.first(where: { !members.contains($0) }) {
-      throw ExportSyntaxError("\"\(unknown)\" is nothing that a record has")
+      throw ExportSyntaxError("\"\(unknown)\" is not a member of a record")
     }
     return object
   }
@@ -59,22 +60,22 @@ extension ExportedRecord {
     switch (object["key"], object["keyBase64"]) {
     case (.string(let text), nil): return Array(text.utf8)
     case (nil, .string(let text)): return try bytes(base64: text, "keyBase64")
-    case (nil, nil): throw ExportSyntaxError("there is no \"key\"")
-    case (_?, _?): throw ExportSyntaxError("there are two keys: \"key\" and \"keyBase64\"")
-    default: throw ExportSyntaxError("the key is no string")
+    case (nil, nil): throw ExportSyntaxError("the key is missing: expected \"key\" or \"keyBase64\"")
+    case (_?, _?): throw ExportSyntaxError("the record has two keys: \"key\" and \"keyBase64\"")
+    default: throw ExportSyntaxError("the key is not a string")
     }
   }
 
   private static func value(in object: JSONObject) throws(ExportSyntaxError) -> [UInt8]? {
     let present = ["value", "text", "json"].filter { object[$0] != nil }
     guard present.count < 2 else {
-      throw ExportSyntaxError("there are two values: \"\(present[0])\" and \"\(present[1])\"")
+      throw ExportSyntaxError("the record has two values: \"\(present[0])\" and \"\(present[1])\"")
     }
     switch (present.first, present.first.flatMap { object[$0] }) {
     case ("value", .string(let text)): return try bytes(base64: text, "value")
     case ("text", .string(let text)): return Array(text.utf8)
     case ("json", let value?): return value.text
-    case (let name?, _): throw ExportSyntaxError("\"\(name)\" is no string")
+    case (let name?, _): throw ExportSyntaxError("\"\(name)\" is not a string")
     default: return nil
     }
   }
@@ -87,7 +88,7 @@ extension ExportedRecord {
   private static func time(_ name: String, in object: JSONObject) throws(ExportSyntaxError) -> WallTime? {
     guard let value = object[name] else { return nil }
     guard case .string(let text) = value, let time = TimestampText.parse(text) else {
-      throw ExportSyntaxError("\"\(name)\" is no time, as \"2026-01-31T12:00:00Z\" is one")
+      throw ExportSyntaxError("\"\(name)\" is not a time such as \"2026-01-31T12:00:00Z\"")
     }
     return time
   }
@@ -97,18 +98,18 @@ extension ExportedRecord {
   ) throws(ExportSyntaxError) -> UInt64? {
     guard let value = object[name] else { return nil }
     guard case .number(let text) = value, let number = UInt64(text), number <= limit else {
-      throw ExportSyntaxError("\"\(name)\" is no whole number from 0 to \(limit)")
+      throw ExportSyntaxError("\"\(name)\" is not a whole number from 0 to \(limit)")
     }
     return number
   }
 
   private static func tags(in object: JSONObject) throws(ExportSyntaxError) -> [String] {
     guard let value = object["tags"] else { return [] }
-    guard case .array(let elements) = value else { throw ExportSyntaxError("\"tags\" is no list") }
+    guard case .array(let elements) = value else { throw ExportSyntaxError("\"tags\" is not a list") }
     var tags: [String] = []
     for element in elements {
       guard case .string(let tag) = element, !tag.isEmpty else {
-        throw ExportSyntaxError("\"tags\" has something that is no tag: expected strings, none of them empty")
+        throw ExportSyntaxError("\"tags\" has an element that is not a tag: expected strings that are not empty")
       }
       tags.append(tag)
     }

@@ -7,17 +7,17 @@ struct ExportedRecord: Equatable, Sendable {
   let metadata: RecordMetadata
   let bytes: [UInt8]
 
-  /// How values are written.
+  /// The form of a value in the line.
   enum ValueForm: String, CaseIterable, Sendable {
     case base64
-    /// As text where they are UTF-8.
+    /// As text if the bytes are valid UTF-8. Otherwise, as base64.
     case text
-    /// As JSON where they are, and are written as this program writes it, so that the bytes come back as they were; else
-    /// as text where they are UTF-8.
+    /// As JSON if the bytes are JSON in the exact form that this program writes, so that an import restores the
+    /// same bytes. Otherwise, as `text`.
     case json
   }
 
-  /// The line, without its end.
+  /// Returns the line, without a line feed.
   func line(_ form: ValueForm) -> [UInt8] {
     var object = JSONObject()
     if let text = String(validating: key, as: UTF8.self) {
@@ -48,6 +48,6 @@ struct ExportedRecord: Equatable, Sendable {
     return ("value", .string(Data(bytes).base64EncodedString()))
   }
 
-  /// What is zero is left out.
+  /// Returns nil for zero, so that the member is left out.
   private static func number(_ number: UInt64) -> JSONValue? { number == 0 ? nil : .number("\(number)") }
 }

@@ -1,14 +1,14 @@
 import Cistern
 
-/// Where an import reads its lines from: twice, so that what can be read only once is kept.
+/// The source of an import. The import reads it twice, so a source that can be read only once is kept in memory.
 struct ImportSource {
-  /// What it is called in messages.
+  /// The name of the source in messages.
   let name: String
-  /// Nil where all of it is kept.
+  /// The path of the file, or nil if the bytes are in memory.
   private let path: String?
   private let bytes: [UInt8]
 
-  /// - Parameter path: a file, plain or gzip; nil for standard input.
+  /// - Parameter path: The path of a plain or gzip file, or nil for standard input.
   init(_ path: String?) throws {
     name = path ?? "standard input"
     do {
@@ -29,20 +29,21 @@ struct ImportSource {
     return try stream.readAll()
   }
 
-  /// The records from the first.
+  /// Returns a reader at the first record.
   func records() throws -> ImportedRecords {
     let stream = if let path { try GzipStream(path: path) } else { GzipStream(bytes: bytes, name: name) }
     return ImportedRecords(LineReader(stream, source: name, longest: 1 << 31), source: name)
   }
 
-  /// Reads everything, and returns the largest record; nil for an empty source. Throws if it cannot be read, or if a line is
-  /// not a record.
+  /// Reads all records, and returns the largest one, or nil for an empty source. Throws if the source cannot be
+  /// read, or if a line is not a record.
   func largest() throws -> RecordSize? {
     var records = try records()
     var largest: RecordSize?
     while let record = try records.next() {
       var metadata = record.metadata
-      // The size depends on whether there is an era: the greatest number stands for the one that the record gets.
+      // The size depends on whether the record has an invalidation version. The maximum stands for the version that
+      // it gets later.
       metadata.era = .max
       let size = DiskTier.recordSize(key: record.key, metadata, bytes: record.bytes)
       if size >= largest?.bytes ?? 0 {

@@ -1,23 +1,24 @@
 import Cistern
 
-/// The records of JSON Lines, one after the other. Empty lines are passed over.
+/// The records of a stream of JSON Lines. Empty lines are skipped.
 struct ImportedRecords: ~Copyable {
   private var lines: LineReader
   private let source: String
-  /// When records were created whose lines do not say.
+  /// The creation time of records without one.
   private let now: WallTime
 
-  /// - Parameter source: what the lines are called in messages.
+  /// - Parameter source: The name of the stream in messages.
   init(_ lines: consuming LineReader, source: String, now: WallTime = SystemClock().wallTime()) {
     self.lines = lines
     self.source = source
     self.now = now
   }
 
-  /// Lines read so far.
+  /// The number of lines that were read.
   var line: Int { lines.line }
 
-  /// The next record; nil at the end. Throws ``TraceError`` for a line that is none.
+  /// Returns the next record, or nil at the end of the stream. Throws ``TraceError`` for a line that is not a
+  /// record.
   mutating func next() throws -> ExportedRecord? {
     while let line = try lines.next() {
       if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
@@ -32,6 +33,6 @@ struct ImportedRecords: ~Copyable {
 }
 
 extension ExportedRecord {
-  /// What it counts towards a commit: its key, its value and its tags.
+  /// The number of bytes that the record adds to a commit: those of its key, its value, and its tags.
   var size: Int { key.count + bytes.count + metadata.tags.reduce(0) { $0 + $1.utf8.count } }
 }

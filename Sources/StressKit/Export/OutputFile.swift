@@ -1,20 +1,21 @@
 import Foundation
 
-/// A file that is written from front to back, and is there only once it is whole; or standard output.
+/// A file that appears only when it is complete, or standard output.
 ///
-/// A pipe or a device, which cannot be replaced by a file, is written to as it comes.
+/// A pipe or a device cannot be replaced by a file, so it receives the bytes immediately.
 final class OutputFile {
   private let path: String?
-  /// Where a file is written before it takes its place; nil for what is written to directly.
+  /// The path of the temporary file that replaces the target at the end. It is nil if the bytes go directly to the
+  /// target.
   private let partial: String?
   private let handle: FileHandle?
   private var buffer: [UInt8] = []
 
-  /// Opens it, so that what cannot be written is known before there is anything to write.
+  /// Opens the file for writing, so that an error is known before the output exists.
   ///
-  /// - Parameter path: the file, which is replaced if it is there; nil for standard output.
+  /// - Parameter path: The path of the file, which replaces an existing file, or nil for standard output.
   init(_ path: String?) throws {
-    // What a link leads to is written, and the link stays.
+    // If the path is a symbolic link, the target of the link is written, and the link stays.
     let target = path.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
     self.path = target
     guard let path, let target else {
@@ -23,7 +24,7 @@ final class OutputFile {
     }
     switch try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType {
     case .typeDirectory?:
-      throw CommandFailure("cannot write \(path): it is a folder; name a file in it", status: .badInput)
+      throw CommandFailure("cannot write \(path): it is a folder; choose a file in it", status: .badInput)
     case .typeRegular?, nil:
       let partial = "\(target).partial-\(ProcessInfo.processInfo.processIdentifier)"
       self.partial = partial
@@ -34,12 +35,12 @@ final class OutputFile {
       handle = FileHandle(forWritingAtPath: target)
     }
     guard handle != nil else {
-      throw CommandFailure("cannot write \(path): the folder is not there, or not yours to write", status: .badInput)
+      throw CommandFailure("cannot write \(path): the folder does not exist, or is not writable", status: .badInput)
     }
   }
 
   deinit {
-    // It has been renamed where it was whole.
+    // A complete file has been renamed, and no longer has this path.
     if let partial { try? FileManager.default.removeItem(atPath: partial) }
   }
 
@@ -52,7 +53,7 @@ final class OutputFile {
     if buffer.count >= 1 << 16 { try flush() }
   }
 
-  /// Writes what is left, and puts the file in its place.
+  /// Writes the rest of the output, and renames the file to its final path.
   func finish() throws {
     try flush()
     guard let path, let handle else { return }

@@ -1,17 +1,17 @@
 import Cistern
 
-/// Stores the records of an export, in batches. All lines have been read before, so that a file with a mistake changes
-/// nothing.
+/// The import of records in batches. All lines have been parsed before, so a syntax error does not change the
+/// store.
 struct RecordImport {
-  /// Records of one commit.
+  /// The maximum number of records in a commit.
   private static let batchCount = 256
-  /// Bytes of one commit, as far as single records allow.
+  /// The maximum size of a commit in bytes. A single record can be larger.
   private static let batchBytes = 1 << 20
 
   let partition: any SecondTierPartition
   let source: ImportSource
 
-  /// Imports; answers the number of records.
+  /// Imports all records, and returns their number.
   func run() async throws -> Int {
     var imported = 0
     do {
@@ -30,11 +30,11 @@ struct RecordImport {
       return imported + batch.count
     } catch {
       throw CommandFailure(
-        "\(CommandFailure(error)); \(Formatting.records(imported)) imported before", status: .badInput)
+        "\(CommandFailure(error)); \(Formatting.records(imported)) were imported before", status: .badInput)
     }
   }
 
-  /// Stores records as one commit, or as several if that would be too large.
+  /// Stores records with one commit, or with several commits if one would be too large.
   private func store(_ records: [ExportedRecord]) async throws {
     guard !records.isEmpty else { return }
     guard partition.canHold(batchBytes: records.reduce(0) { $0 + $1.size }, count: records.count) else {
@@ -52,7 +52,7 @@ struct RecordImport {
     if isRefused { throw RecordImport.refusal }
   }
 
-  /// Stores a record that is larger than a batch may be: a record alone may be larger.
+  /// Stores one record that is too large for a batch. A single write may be larger than a batch.
   private func store(_ record: ExportedRecord) async throws {
     await partition.waitForRoom()
     guard case .staged(let ticket) = partition.stage(write(of: record)) else { throw RecordImport.refusal }
@@ -61,10 +61,10 @@ struct RecordImport {
 
   private func write(of record: ExportedRecord) -> StagedWrite {
     var metadata = record.metadata
-    // An earlier invalidation in this store does not concern the imported records.
+    // Earlier invalidations in this store do not cover the imported records.
     metadata.era = partition.currentEra
     return .record(key: record.key, metadata, bytes: record.bytes)
   }
 
-  private static let refusal = CommandFailure("the store refuses a record", status: .badInput)
+  private static let refusal = CommandFailure("the store refused a record", status: .badInput)
 }

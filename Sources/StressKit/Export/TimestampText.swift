@@ -1,10 +1,10 @@
 import Cistern
 
-/// Times of day as text, to the nanosecond: `2026-11-21T09:17:09.123456789Z`.
+/// Conversions between times of day and text with nanoseconds: `2026-11-21T09:17:09.123456789Z`.
 enum TimestampText {
   private static let nanosecondsADay: Int64 = 86_400_000_000_000
 
-  /// A text that ``format(_:)`` made, without the fraction: `2026-11-21T09:17:09Z`.
+  /// Removes the fraction from a text that ``format(_:)`` returned: `2026-11-21T09:17:09Z`.
   static func toTheSecond(_ text: String) -> String {
     text.prefix { $0 != "." } + "Z"
   }
@@ -17,8 +17,9 @@ enum TimestampText {
     return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(clock).\(padded(fraction, 9))Z"
   }
 
-  /// The time that the text says; nil where it says none between the years 1678 and 2261. The fraction may be shorter,
-  /// or left out.
+  /// Parses a time. The fraction can be shorter, or absent.
+  ///
+  /// Returns nil if the text is not a time between the years 1678 and 2261.
   static func parse(_ text: String) -> WallTime? {
     guard let match = text.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z/),
       let year = Int64(match.1), let month = Int64(match.2), let day = Int64(match.3), let hour = Int64(match.4),
@@ -26,7 +27,7 @@ enum TimestampText {
       (1...12).contains(month), hour < 24, minute < 60, second < 60
     else { return nil }
     let days = Date(year: year, month: month, day: day).days
-    // A day that the month does not have would be another date.
+    // A day that the month does not have gives another date.
     guard Date(days: days).day == day, Date(days: days).month == month else { return nil }
     let digits = match.7.map(String.init) ?? ""
     let fraction = Int64(digits + String(repeating: "0", count: 9 - digits.count)) ?? 0
@@ -34,8 +35,8 @@ enum TimestampText {
     return WallTime(nanosecondsSince1970: seconds * 1_000_000_000 + fraction)
   }
 
-  /// A date of the Gregorian calendar. (The conversions are Howard Hinnant's, from "chrono-Compatible Low-Level Date
-  /// Algorithms".)
+  /// A date of the Gregorian calendar. The conversions are those of Howard Hinnant, "chrono-Compatible Low-Level
+  /// Date Algorithms".
   private struct Date {
     var year: Int64
     var month: Int64
@@ -47,7 +48,7 @@ enum TimestampText {
       self.day = day
     }
 
-    /// The date so many days after the start of 1970.
+    /// Creates the date this number of days after 1970-01-01.
     init(days: Int64) {
       let (era, dayOfEra) = floorDivision(days + 719_468, by: 146_097)
       let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -58,7 +59,7 @@ enum TimestampText {
       year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Days since the start of 1970.
+    /// The number of days since 1970-01-01.
     var days: Int64 {
       let shiftedYear = month <= 2 ? year - 1 : year
       let (era, yearOfEra) = floorDivision(shiftedYear, by: 400)

@@ -1,12 +1,12 @@
 import Cistern
 
-/// Which keys a removal of many concerns.
+/// The set of keys that a removal of many keys covers.
 enum ClearingScope: Hashable, Sendable {
   case all
   case tag(String)
   case prefix(String)
 
-  /// What an event says was removed; nil where that is no text.
+  /// The scope of an invalidation event, or nil if its prefix is not text.
   init?(_ invalidation: Invalidation) {
     switch invalidation {
     case .tag(let tag): self = .tag(tag)
@@ -18,13 +18,13 @@ enum ClearingScope: Hashable, Sendable {
 }
 
 extension KeySpace {
-  /// Keys of one tag are every so many.
+  /// The number of tags. Keys with equal remainders share a tag.
   private static let tagCount = 32
 
-  /// The tag of a key's values.
+  /// Returns the tag of a key's values.
   func tag(of key: Int) -> String { "tag\(key % KeySpace.tagCount)" }
 
-  /// The removals that concern a key.
+  /// Returns the scopes that contain a key.
   func scopes(of key: Int) -> [ClearingScope] {
     [.all, .tag(tag(of: key))] + (prefix(of: key).map { [.prefix($0)] } ?? [])
   }

@@ -1,35 +1,35 @@
-/// Judges whether a counter lost an increment, or counted one twice. Pure.
+/// The check that a counter neither loses an increment nor counts one twice. Pure.
 struct CounterHistory: Sendable {
-  /// Increments called.
+  /// The number of increments that were called.
   private(set) var begun = 0
-  /// Increments returned.
+  /// The number of increments that returned.
   private(set) var ended = 0
 
-  /// An increment is called. Answers the number of those that have returned.
+  /// Records the call of an increment. Returns the number of increments that had returned before.
   mutating func begin() -> Int {
     begun += 1
     return ended
   }
 
-  /// An increment has returned.
+  /// Records the return of an increment.
   mutating func end() { ended += 1 }
 
-  /// What is wrong with what an increment made of the counter; nil where nothing is.
+  /// Checks the result of an increment. Returns the contradiction, or nil.
   ///
-  /// - Parameter before: how many had returned when it was called.
+  /// - Parameter before: The number of increments that had returned before the call.
   func judgeIncrement(to value: Int, endedBefore before: Int) -> String? {
-    if value <= before { return "an increment made it \(value) after \(before) had returned: some were lost" }
-    return value > begun ? "an increment made it \(value), and only \(begun) were called" : nil
+    if value <= before { return "an increment returned \(value) after \(before) increments had returned: some were lost" }
+    return value > begun ? "an increment returned \(value), but only \(begun) increments were called" : nil
   }
 
-  /// What is wrong with what a read found; nil where nothing is.
+  /// Checks the result of a read. Returns the contradiction, or nil.
   func judgeRead(_ value: Int, endedBefore before: Int) -> String? {
     if value < before { return "a read found \(value) after \(before) increments had returned: some were lost" }
-    return value > begun ? "a read found \(value), and only \(begun) increments were called" : nil
+    return value > begun ? "a read found \(value), but only \(begun) increments were called" : nil
   }
 
-  /// What is wrong with what is there when nobody increments; nil where nothing is.
+  /// Checks the counter while no client increments it. Returns the contradiction, or nil.
   func judgeRest(_ value: Int) -> String? {
-    value == ended ? nil : "it is \(value) after \(ended) increments"
+    value == ended ? nil : "the counter is \(value) after \(ended) increments"
   }
 }

@@ -1,10 +1,10 @@
-/// Judges a count that only one client raises, by edits of which each is confirmed or taken back. Pure.
+/// The invariant of a count that only one client raises, with edits that are confirmed or rolled back. Pure.
 enum EditRule {
-  /// What is wrong with what that client finds; nil where nothing is.
+  /// Checks the count that the client finds. Returns the contradiction, or nil.
   static func judge(_ found: UInt64?, expected: UInt64?) -> String? {
     let (found, expected) = (found ?? 0, expected ?? 0)
-    if found < expected { return "it is \(found), not \(expected): an edit that is shown or confirmed was lost" }
-    if found > expected { return "it is \(found), not \(expected): an edit counts twice, or was not taken back" }
+    if found < expected { return "the count is \(found), not \(expected): a pending or confirmed edit was lost" }
+    if found > expected { return "the count is \(found), not \(expected): an edit was counted twice, or was not rolled back" }
     return nil
   }
 }

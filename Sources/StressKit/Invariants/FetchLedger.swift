@@ -1,15 +1,17 @@
 import Locking
 
-/// Knows which fetches are running, and finds two of one key that should not be.
+/// The record of the running fetches. It detects two concurrent fetches of one key that the cache must not make.
 ///
-/// A second fetch of a key may start while the first still runs in two cases only: something removed or replaced the
-/// entry since the first of them was asked for, so that one of them is no longer the entry's; or every caller of the first has gone, so
-/// that it was cancelled and is on its way out.
+/// A second fetch of a key may begin while the first one runs in only two cases:
+///
+/// - The entry was removed or replaced since the call of the first leader. One of the two fetches then no longer
+///   belongs to the entry.
+/// - All waiters of the first fetch have left. The fetch is then cancelled, and may still be ending.
 final class FetchLedger: Sendable {
   /// A fetch that is running.
   struct Fetch: Sendable {
     let key: Int
-    /// When its leader called, and when it began itself.
+    /// The time of the leader's call. `start` is the time at which the fetch began.
     let call: UInt64
     let start: UInt64
     fileprivate let number: UInt64
@@ -22,10 +24,12 @@ final class FetchLedger: Sendable {
     var collisions: [UInt64] = []
   }
 
-  /// Two fetches that ran at once, which nothing but the cancellation of one of them can excuse. Which of the two lost its
-  /// entry is not known: flights may start in another order than they were led in.
+  /// Two concurrent fetches that only the cancellation of one of them can excuse.
+  ///
+  /// It is unknown which of the two lost its entry: flights can start in another order than that of their leaders'
+  /// calls.
   private struct Collision {
-    /// Between their starts, in nanoseconds.
+    /// The time between the starts of the fetches in nanoseconds.
     let distance: UInt64
     var hasOneEnded = false
     var isExcused = false
@@ -41,7 +45,8 @@ final class FetchLedger: Sendable {
       return lastNumber
     }
 
-    /// One of the two has ended; the distance, where both have and neither was cancelled.
+    /// Records the end of one of the two fetches. Returns the distance if both have ended, and neither was
+    /// cancelled.
     mutating func end(_ number: UInt64, isExcused: Bool) -> UInt64? {
       guard var collision = collisions.removeValue(forKey: number) else { return nil }
       collision.isExcused = collision.isExcused || isExcused
@@ -67,7 +72,7 @@ final class FetchLedger: Sendable {
     self.violations = violations
   }
 
-  /// Runs a fetch of `key`, which was led by a call at `call`.
+  /// Runs a fetch of `key` whose leader called at `call`.
   func fetch<Result: Sendable>(
     _ key: Int, name: String, calledAt call: UInt64, _ body: (Fetch) async throws -> Result
   ) async throws -> Result {
@@ -82,7 +87,7 @@ final class FetchLedger: Sendable {
     }
   }
 
-  /// How many fetches are running.
+  /// The number of running fetches.
   var count: Int {
     shards.reduce(0) { sum, shard in sum + shard.state.withLock { $0.running.values.reduce(0) { $0 + $1.count } } }
   }
@@ -119,15 +124,17 @@ final class FetchLedger: Sendable {
       guard let distance else { continue }
       violations.report(
         .fetchedTwice,
-        "\(name): a second fetch began \(distance) ns before or after one that ran for \(end - fetch.start) ns, "
-          + "was asked for \(fetch.start - fetch.call) ns before, and ended with \(outcome); nothing had removed the entry"
+        "\(name): two fetches began \(distance) ns apart and ran concurrently, but nothing had removed the entry; "
+          + "one began \(fetch.start - fetch.call) ns after its load, ran for \(end - fetch.start) ns, and ended with \(outcome)"
       )
     }
   }
 
-  /// Whether the flight is cancelled, now or in a moment: its entry is gone before the cancellation is delivered, and
-  /// the thread that delivers it may have to wait for a processor. A cancellation ends each sleep at once. Where the other
-  /// fetch of each collision was cancelled, nothing is waited for.
+  /// Waits for the fetch's cancellation, and returns whether it arrives.
+  ///
+  /// The entry is removed before the cancellation is delivered, and the delivering thread may have to wait for a
+  /// processor. A cancellation ends each sleep immediately. The method does not wait if the other fetch of each
+  /// collision was cancelled.
   private func cancellationArrives(_ collisions: [UInt64], of key: Int) async -> Bool {
     for _ in 0..<200 {
       let isOpen = shard(of: key).state.withLock { state in

@@ -1,18 +1,18 @@
-/// Judges whether a value of one key was returned past its time. Pure: it is told of calls with their times, and answers.
+/// The check that no value of one key is returned after its time. Pure: the caller passes the times of all calls.
 ///
-/// A value's time begins when it is stored. When that was, nobody outside sees; but a value that a read has returned, or
-/// whose write has returned, was stored by then. So a read that begins later than that by more than the value may live is
-/// wrong, for certain.
+/// The time of a value begins when it is stored. This moment is not visible from outside. However, a value is
+/// certainly stored when its write, or a read of it, has returned. A later read is certainly wrong if it begins
+/// more than the allowed time after that.
 struct FreshnessHistory<Version: Hashable & Sendable>: Sendable {
-  /// The clocks of a cache are coarse: a value may live some ticks longer, and one that was closed and opened again, what
-  /// the time of day was corrected by.
+  /// The tolerance in nanoseconds. The clock of a cache is coarse, so a value can live some ticks longer. After a
+  /// reopening, corrections of the time of day also extend its life.
   static var tolerance: UInt64 { 40_000_000 }
-  /// How many values are remembered.
+  /// The maximum number of values in the history.
   static var capacity: Int { 12 }
 
   private var stored: [(version: Version, by: UInt64)] = []
 
-  /// A value is stored, at this time or before.
+  /// Records that a value was stored at this time, or earlier.
   mutating func note(_ version: Version, storedBy time: UInt64) {
     if let index = stored.lastIndex(where: { $0.version == version }) {
       stored[index].by = min(stored[index].by, time)
@@ -22,9 +22,10 @@ struct FreshnessHistory<Version: Hashable & Sendable>: Sendable {
     stored.append((version, time))
   }
 
-  /// A read returned a value. Nil if it may; else what is wrong.
+  /// Records a read that returned a value. Returns the contradiction, or nil.
   ///
-  /// - Parameter staleness: for how long after its lifetime the read accepts a value; its grace is the limit in any case.
+  /// - Parameter staleness: The time in nanoseconds after the lifetime during which the read accepts a value. The
+  ///   grace of the value is an upper limit.
   mutating func read(
     _ version: Version, from start: UInt64, to end: UInt64, lifetime: Lifetime, accepting staleness: UInt64
   ) -> String? {
@@ -32,7 +33,7 @@ struct FreshnessHistory<Version: Hashable & Sendable>: Sendable {
     guard lifetime.fresh != .max, let known = stored.last(where: { $0.version == version }) else { return nil }
     let life = lifetime.fresh + min(staleness, lifetime.grace)
     guard start > known.by, start - known.by > life + Self.tolerance else { return nil }
-    return "\(version) was returned by a read that began \(start - known.by) ns after it was there, "
-      + "and may be \(life) ns old, of which \(min(staleness, lifetime.grace)) stale"
+    return "a read returned \(version), but began \(start - known.by) ns after the value was stored; "
+      + "its maximum age is \(life) ns, of which it is stale for \(min(staleness, lifetime.grace)) ns"
   }
 }

@@ -1,7 +1,9 @@
 import Locking
 
-/// The times of all keys' values: no read returns a value past its grace, and none that accepts fresh values only returns
-/// one past its lifetime.
+/// The freshness histories of all keys.
+///
+/// No read may return a value after its grace. A read that accepts only fresh values must not return one after its
+/// lifetime.
 final class FreshnessWatch: Sendable {
   private final class Shard: Sendable {
     let histories = Guarded<[Int: FreshnessHistory<Version>]>([:])
@@ -18,7 +20,7 @@ final class FreshnessWatch: Sendable {
     self.violations = violations
   }
 
-  /// A write has returned.
+  /// Records a write that has returned.
   func wrote(_ key: Int, _ version: Version, by time: UInt64) {
     guard lifetimes[key].fresh != .max else { return }
     shards[key % Self.shardCount].histories.withLock {
@@ -26,7 +28,7 @@ final class FreshnessWatch: Sendable {
     }
   }
 
-  /// A read, called at `start`, returned a value at `end`.
+  /// Checks a read that was called at `start` and returned a value at `end`.
   func read(
     _ key: Int, name: String, _ version: Version, from start: UInt64, to end: UInt64, accepting staleness: UInt64
   ) {

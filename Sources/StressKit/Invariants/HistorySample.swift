@@ -1,13 +1,14 @@
 import CisternTesting
 import Locking
 
-/// Records every operation on a few keys, for ``HistoryChecker`` to judge at the end: a second opinion, by another
-/// program, on what ``KeyHistory`` judges as it goes.
+/// A recording of all operations on a few keys. At the end of the run, ``HistoryChecker`` checks it independently
+/// of ``KeyHistory``.
 final class HistorySample: Sendable {
-  /// Operations recorded of each key, until its reads are recorded no longer.
+  /// The maximum number of recorded operations of a key. Later reads are not recorded.
   static let capacity = 30_000
 
-  /// Writes are recorded for longer than reads: one that was read may return after its last read that is recorded.
+  /// Writes have a higher limit than reads: the write of a value that was read can return after the last recorded
+  /// read.
   private static func limit(on kind: HistoryOperation<Version>.Kind) -> Int {
     switch kind {
     case .read, .miss: capacity
@@ -15,7 +16,7 @@ final class HistorySample: Sendable {
     }
   }
 
-  /// Keys recorded.
+  /// The number of recorded keys.
   static let keyCount = 24
 
   private final class Recording: Sendable {
@@ -42,12 +43,12 @@ final class HistorySample: Sendable {
     }
   }
 
-  /// Operations recorded.
+  /// The number of recorded operations.
   var count: Int {
     recordings.values.reduce(0) { sum, recording in sum + recording.operations.withLock { $0.count } }
   }
 
-  /// Judges what was recorded.
+  /// Checks all recordings, and reports the violations.
   func check(names: [String], into violations: ViolationLog) {
     for (key, recording) in recordings {
       let operations = recording.operations.withLock { $0 }

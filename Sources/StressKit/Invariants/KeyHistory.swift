@@ -1,27 +1,33 @@
-/// What is known of the newest values of one key, and whether a read may return what it returned. Pure: it is told of
-/// calls and returns with their times, and answers; locks are elsewhere.
+/// The newest values of one key, and the check of the values that reads return. Pure: the caller passes the times
+/// of all calls, and provides the locking.
 ///
-/// **What a read may return.** Each value is unique. Of each, these times are kept:
+/// **The times of a value.** Each value is unique. The history has these times for each value:
 ///
-/// - *settled*: whatever is called later comes after the value in the key's order. For a write or a removal, its
-///   return; for both, and for a fetched value, no later than the first return of a read that saw it.
-/// - *started*: of a fetched value, when its fetch did. Whatever is *made* later, by a write, a removal or the leader of
-///   another fetch, comes after the value: it took the entry away from the fetch, or came when that was over. What is
-///   merely read later need not, because the older value is there while a newer one is fetched.
-/// - *made*: the call of the write or removal, or of the fetch's leader.
-/// - *returned*: by then the value was current, or had been. The return of the write or removal, or of the first read
-///   that saw it.
-/// - *latest start*: the last call that made it or saw it. For a fetched value, its leader's: the entry may have lost its
-///   flight between that call and the start of the fetch.
+/// - *settled*: Every operation that is called later comes after the value in the key's order. For a write or a
+///   removal, this is the time of its return. For every value, it is no later than the first return of a read that
+///   saw the value.
+/// - *started*: The start of the fetch, for a fetched value. Every value that is *made* later, by a write, a
+///   removal, or the leader of another fetch, comes after the value. Its maker took the entry away from the fetch,
+///   or was called after the end of the fetch. A value that is only read later need not come after it: the older
+///   value is present while the newer one is fetched.
+/// - *made*: The call of the write or removal, or of the fetch's leader.
+/// - *returned*: At this time, the value is current, or has been current. This is the return of the write or
+///   removal, or of the first read that saw the value.
+/// - *latest start*: The last call that made or saw the value. For a fetched value, it begins as the call of the
+///   leader: the entry can lose its flight between that call and the start of the fetch.
 ///
-/// A read that returns `old` is wrong exactly if there is a `new` with `old.settled < new.latestStart` or
-/// `old.started < new.made` (new is later in the key's order) and `new.returned < old.latestStart` (new was there when the read began). This is the criterion
-/// of Gibbons and Korach for a register with unique values ("Testing shared memories", 1997), with one allowance:
-/// a caller that waits for a flight gets what the flight brings, even if the entry was removed or replaced while it
-/// waited. It called before that removal returned, so that the criterion is silent; one that called afterwards is
-/// found out.
+/// **The rule.** A read that returns `old` is wrong if and only if there is a `new` that satisfies both conditions:
 ///
-/// A removal is a value that no read returns. A read that finds nothing is always right: any entry may be evicted.
+/// - `old.settled < new.latestStart` or `old.started < new.made`. Then `new` is later in the key's order.
+/// - `new.returned < old.latestStart`. Then `new` was present when the read began.
+///
+/// This is the criterion of Gibbons and Korach for a register with unique values ("Testing shared memories", 1997),
+/// with one exception. A caller that waits for a flight receives the flight's value, even if the entry was removed
+/// or replaced during the wait. Such a caller called before the removal returned, so the rule accepts its result.
+/// The rule rejects this result for a later caller.
+///
+/// A removal counts as a value that no read returns. A read that finds no value is always right, because any entry
+/// may be evicted.
 struct KeyHistory {
   private struct Value {
     let version: Version
@@ -30,7 +36,7 @@ struct KeyHistory {
     var returned: UInt64
     let made: UInt64
     var latestStart: UInt64
-    /// The call that writes it has not returned.
+    /// Whether the call that writes the value has not returned.
     var isOpen = false
 
     init(
@@ -45,37 +51,37 @@ struct KeyHistory {
       latestStart = made
     }
 
-    /// Whether this is earlier in the key's order, for certain.
+    /// Returns whether this value certainly precedes the other one in the key's order.
     func precedes(_ other: Value) -> Bool {
       settled < other.latestStart || started < other.made
     }
   }
 
-  /// How many values are kept, as long as the order of older ones is clear.
+  /// The number of values above which old values are dropped, if their order is certain.
   static let capacity = 8
-  /// How many are kept at most.
+  /// The maximum number of values.
   static let hardCapacity = 128
 
   private var values: [Value] = []
   private var newestNumber: UInt64 = 0
-  /// A read that began later than this must not return a value that is no longer kept.
+  /// A read that began later than this time must not return a value that was dropped.
   private var forgottenUntil: UInt64 = 0
   private var openWrites = 0
   private var lastWriteReturn: UInt64 = 0
 
-  /// A number that no value of the key has had.
+  /// Returns a number that no other value of the key has.
   mutating func nextNumber() -> UInt64 {
     newestNumber += 1
     return newestNumber
   }
 
-  /// A write or a removal is called.
+  /// Records the call of a write or a removal.
   mutating func writeBegins(_ version: Version, at time: UInt64) {
     openWrites += 1
     append(Value(version, made: time, isOpen: true))
   }
 
-  /// A write or a removal has returned.
+  /// Records the return of a write or a removal.
   mutating func writeEnds(_ version: Version, at time: UInt64) {
     openWrites -= 1
     lastWriteReturn = max(lastWriteReturn, time)
@@ -85,15 +91,15 @@ struct KeyHistory {
     values[index].isOpen = false
   }
 
-  /// A fetch that was led by a call at `call`, and started at `start`, has brought a value.
+  /// Records a fetched value. The leader called at `call`, and the fetch began at `start`.
   mutating func fetched(_ version: Version, calledAt call: UInt64, startedAt start: UInt64) {
     append(Value(version, made: call, started: start))
   }
 
-  /// A read returned a value. Nil if that is right; else what is wrong.
+  /// Records a read that returned a value. Returns the contradiction, or nil.
   mutating func read(_ version: Version, from start: UInt64, to end: UInt64, lastClearing: Clearing?) -> String? {
     guard let index = index(of: version) ?? adopt(version, from: start) else {
-      return start > forgottenUntil ? "\(version) was returned, which was replaced or removed long before" : nil
+      return start > forgottenUntil ? "a read returned \(version), which was replaced or removed much earlier" : nil
     }
     values[index].settled = min(values[index].settled, end)
     values[index].returned = min(values[index].returned, end)
@@ -101,24 +107,24 @@ struct KeyHistory {
     let read = values[index]
     if let lastClearing, min(read.settled, read.started) < lastClearing.call, lastClearing.return < start {
       return
-        "\(version) was returned by a read that began \(start - lastClearing.return) ns after everything was removed"
+        "a read returned \(version), but began \(start - lastClearing.return) ns after many keys were removed"
     }
     for other in values where other.version != version {
       if KeyHistory.contradict(old: read, new: other) {
-        return "\(version) was returned by a read that began \(read.latestStart - other.returned) ns after"
-          + " \(other.version), which is newer, was there"
+        return "a read returned \(version), but began \(read.latestStart - other.returned) ns after"
+          + " the newer value \(other.version) was present"
       }
       if KeyHistory.contradict(old: other, new: read) {
-        return "\(other.version) was returned by a read that began after \(version), which is newer, was there"
+        return "a read returned \(other.version), but began after the newer value \(version) was present"
       }
     }
     return nil
   }
 
-  /// Whether anything was ever written, fetched or read.
+  /// Whether any operation wrote, fetched, or read a value.
   var isTouched: Bool { newestNumber > 0 || !values.isEmpty }
 
-  /// Whether a write or a removal was under way at some time since `time`.
+  /// Returns whether a write or a removal was in progress at some time since `time`.
   func wasWritten(since time: UInt64) -> Bool {
     openWrites > 0 || lastWriteReturn >= time
   }
@@ -131,7 +137,7 @@ struct KeyHistory {
     values.lastIndex { $0.version == version }
   }
 
-  /// Takes up a value that was on disk before the run began: older than all that the run wrote.
+  /// Adds a value that was on disk before the run began. It precedes all values of the run.
   private mutating func adopt(_ version: Version, from start: UInt64) -> Int? {
     guard case .foreign = version else { return nil }
     append(Value(version, made: 0, settled: 0))
@@ -143,8 +149,10 @@ struct KeyHistory {
     values.append(value)
   }
 
-  /// Forgets the value that was seen least lately, and remembers from when on it must not be seen again: from when a
-  /// value that came after it was there.
+  /// Drops the value with the earliest latest start that certainly has a successor.
+  ///
+  /// A read that begins after the successor was present must not return the dropped value. `forgottenUntil` records
+  /// this time.
   private mutating func forgetOldest() {
     let candidates = values.indices.filter { !values[$0].isOpen }.sorted {
       values[$0].latestStart < values[$1].latestStart
@@ -160,13 +168,13 @@ struct KeyHistory {
       return
     }
     guard values.count >= KeyHistory.hardCapacity, let index = candidates.first else { return }
-    // Nothing is known to have come after it: from now on, no forgotten value can be judged.
+    // The dropped value has no known successor. From now on, no read of a dropped value can be judged.
     forgottenUntil = .max
     values.remove(at: index)
   }
 }
 
-/// A removal of every key at once: when it was called, and when it returned.
+/// A removal of many keys, with the times of its call and its return.
 struct Clearing: Sendable, Equatable {
   let call: UInt64
   var `return`: UInt64

@@ -2,7 +2,7 @@ import Cistern
 import Foundation
 import Locking
 
-/// Looks at what the tiers hold, many times a second, and remembers the most.
+/// The check that the tiers stay within their limits. It records the peak sizes.
 final class LimitWatch: Sendable {
   private struct Peaks {
     var memory = 0
@@ -22,7 +22,7 @@ final class LimitWatch: Sendable {
     self.violations = violations
   }
 
-  /// Looks once.
+  /// Checks the sizes once.
   func look(at store: Store) {
     let memory = store.statistics.memory.cost
     let disk = fileSize()
@@ -31,14 +31,14 @@ final class LimitWatch: Sendable {
       peaks.disk = max(peaks.disk, disk)
     }
     if memory > memoryLimit {
-      violations.report(.overLimit, "memory holds \(memory) bytes, \(memory - memoryLimit) over its limit")
+      violations.report(.overLimit, "memory holds \(memory) bytes, which is \(memory - memoryLimit) above its limit")
     }
     if disk > diskLimit {
-      violations.report(.overLimit, "the file is \(disk) bytes long, \(disk - diskLimit) over its limit")
+      violations.report(.overLimit, "the data file has \(disk) bytes, which is \(disk - diskLimit) above its limit")
     }
   }
 
-  /// The limits and the most that was seen, by tier.
+  /// The limits and the peak sizes, by tier.
   var summaries: [String: StressReport.LimitSummary] {
     let peaks = peaks.withLock { $0 }
     return [
@@ -47,14 +47,14 @@ final class LimitWatch: Sendable {
     ]
   }
 
-  /// The store's file, as the file system tells its size; 0 while there is none.
+  /// Returns the size of the store's data file, or 0 if the file does not exist.
   private func fileSize() -> Int {
     let path = directory + "/data.mdb"
     guard FileManager.default.fileExists(atPath: path) else { return 0 }
     do {
       return (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     } catch {
-      // It went away between the two questions: set aside, and about to be made anew.
+      // The file was set aside between the two calls, and the store is about to create another one.
       return 0
     }
   }

@@ -1,20 +1,23 @@
 import Cistern
 import Locking
 
-/// Observes a whole cache for as long as it is open, and checks what it is told: per key, numbers that rise; never an
-/// insertion of what is there, nor an update or removal of what is not; each write of each client exactly once; and,
-/// when all is quiet, that the last event of each key is what a read finds.
+/// An observer of a whole cache that checks the changes that it receives.
+///
+/// - The numbers of a key's changes increase.
+/// - No insertion reports a present key, and no update or removal reports an absent key.
+/// - Each write of a client is reported exactly once.
+/// - When the cache is idle, the last event of each key agrees with a read.
 final class ObserverWitness: Sendable {
   private struct KeyState {
     var lastNumber: UInt64 = 0
-    /// Nil until the first event: what was on disk before is not announced.
+    /// Nil before the first event: values that were on disk before the run are not reported.
     var isPresent: Bool?
     var lastVersion: Version?
-    /// The last event, for people.
+    /// A description of the last event, for messages.
     var lastEvent = "nothing"
     var written: Set<UInt64> = []
     var announced: Set<UInt64> = []
-    /// Writes that need not be announced.
+    /// The writes that need not be reported.
     var optional: Set<UInt64> = []
   }
 
@@ -23,14 +26,14 @@ final class ObserverWitness: Sendable {
     var changes = 0
     var writes = 0
     var announcedWrites = 0
-    /// The number of the last event that removed many keys, by what it removed.
+    /// The number of the last event that removed many keys, by scope.
     var lastClearings: [ClearingScope: UInt64] = [:]
   }
 
   private let state = Guarded(State())
   private let run: UInt64
   private let keys: KeySpace
-  /// The keys' numbers by their names.
+  /// The number of each key, by its name.
   private let numbers: [String: Int]
   private let violations: ViolationLog
 
@@ -41,7 +44,7 @@ final class ObserverWitness: Sendable {
     self.violations = violations
   }
 
-  /// A client's write has returned; it must be announced, once.
+  /// Records a client's write that has returned. It must be reported exactly once.
   func wrote(_ name: String, _ version: Version) {
     guard case .written(let number) = version else { return }
     state.withLock { state in
@@ -50,16 +53,16 @@ final class ObserverWitness: Sendable {
     }
   }
 
-  /// A client is about to write a value that no tier need take; it may be announced, at most once.
+  /// Records a write that every tier may refuse. It may be reported at most once.
   func mayAnnounce(_ name: String, _ version: Version) {
     guard case .written(let number) = version else { return }
     state.withLock { _ = $0.keys[name, default: KeyState()].optional.insert(number) }
   }
 
-  /// Changes received.
+  /// The number of received changes.
   var changeCount: Int { state.withLock { $0.changes } }
 
-  /// An event.
+  /// Checks a change.
   func receive(_ change: Change<String, [UInt8]>) {
     let version = change.value.map { Stamp(of: $0.rawSpan, run: run)?.version }
     let wrong: String? = state.withLock { state in
@@ -68,7 +71,7 @@ final class ObserverWitness: Sendable {
       var key = state.keys[name] ?? KeyState()
       defer { state.keys[name] = key }
       if case .some(.some(.written(let number))) = version {
-        guard key.announced.insert(number).inserted else { return "\(name): write w\(number) was announced twice" }
+        guard key.announced.insert(number).inserted else { return "\(name): write w\(number) was reported twice" }
         if !key.optional.contains(number) { state.announcedWrites += 1 }
       }
       let lastClearing = state.lastClearings.isEmpty ? 0 : scopes(of: name).compactMap { state.lastClearings[$0] }.max()
@@ -83,7 +86,7 @@ final class ObserverWitness: Sendable {
     let scope: ClearingScope
     switch change.event {
     case .invalidated(let what):
-      guard let known = ClearingScope(what) else { return "change \(change.number) invalidates \(what)" }
+      guard let known = ClearingScope(what) else { return "change \(change.number) has an unknown invalidation: \(what)" }
       scope = known
     default:
       scope = .all
@@ -104,7 +107,7 @@ final class ObserverWitness: Sendable {
       return "\(name): change \(change.number) was delivered after change \(key.lastNumber)"
     }
     guard change.number > lastClearing else {
-      return "\(name): change \(change.number) was delivered after it was removed with others by change \(lastClearing)"
+      return "\(name): change \(change.number) was delivered after change \(lastClearing), which removed many keys"
     }
     let before = key.isPresent
     key.lastNumber = change.number
@@ -114,14 +117,14 @@ final class ObserverWitness: Sendable {
     switch change.event {
     case .inserted:
       key.isPresent = true
-      if before == true { return "\(name): change \(change.number) inserts what was there, after \(last)" }
+      if before == true { return "\(name): change \(change.number) inserts a present key; the event before was \(last)" }
     case .updated:
       key.isPresent = true
-      if before == false { return "\(name): change \(change.number) updates what was not there, after \(last)" }
+      if before == false { return "\(name): change \(change.number) updates an absent key; the event before was \(last)" }
     case .removed(_, let cause):
       key.isPresent = false
       if before == false {
-        return "\(name): change \(change.number) removes (\(cause)) what was not there, after \(last)"
+        return "\(name): change \(change.number) removes (\(cause)) an absent key; the event before was \(last)"
       }
     case .cleared, .invalidated:
       break
@@ -141,8 +144,7 @@ extension ObserverWitness {
     }
   }
 
-  /// Waits until everything that was written has been announced, and compares with what the cache holds. Nobody may be
-  /// using the cache meanwhile.
+  /// Waits until all writes have been reported, and compares the events with the cache. The cache must be idle.
   func settle(with cache: Cache<String, [UInt8]>) async {
     await wait { self.state.withLock { $0.announcedWrites >= $0.writes } }
     for name in state.withLock({ state in
@@ -152,14 +154,14 @@ extension ObserverWitness {
       let missing = state.withLock { state in
         state.keys[name].map { $0.written.subtracting($0.announced).sorted().map(String.init) } ?? []
       }
-      violations.report(.observed, "\(name): writes \(missing.joined(separator: ", ")) were never announced")
+      violations.report(.observed, "\(name): writes \(missing.joined(separator: ", ")) were never reported")
     }
     for name in state.withLock({ Array($0.keys.keys) }) { await compare(name, with: cache) }
   }
 
   private func compare(_ name: String, with cache: Cache<String, [UInt8]>) async {
     guard let wrong = disagreement(name, with: cache) else { return }
-    // A last event may still be on its way.
+    // The last event may not be delivered yet.
     var lasting: String? = wrong
     await wait {
       lasting = self.disagreement(name, with: cache)
@@ -169,26 +171,26 @@ extension ObserverWitness {
   }
 
   private func disagreement(_ name: String, with cache: Cache<String, [UInt8]>) -> String? {
-    // In grace, a value is there.
+    // A value in its grace counts as present.
     let value = cache.value(forKey: name, staleUpTo: .seconds(1_000_000))
     let found = value.flatMap { Stamp(of: $0.rawSpan, run: run)?.version }
     let (isPresent, last) = state.withLock { ($0.keys[name]?.isPresent, $0.keys[name]?.lastVersion) }
     switch (isPresent, value) {
     case (nil, _), (false, nil): return nil
-    case (true, nil): return "\(name): its last event says that it is there, and it is not"
-    case (false, _): return "\(name): its last event says that it has gone, and it is there"
+    case (true, nil): return "\(name): its last event reports a value, but a read finds none"
+    case (false, _): return "\(name): its last event reports a removal, but a read finds a value"
     case (true, _):
-      return found == last ? nil : "\(name): the last event brought \(describe(last)), a read finds \(describe(found))"
+      return found == last ? nil : "\(name): its last event reports \(describe(last)), but a read finds \(describe(found))"
     }
   }
 
   private func describe(_ version: Version?) -> String { version.map(\.description) ?? "nothing" }
 
-  /// Waits for a condition that is about to hold, for at most five seconds.
+  /// Waits at most five seconds for a condition.
   private func wait(until condition: () -> Bool) async {
     let deadline = Ticks.now() + 5_000_000_000
     while !condition(), Ticks.now() < deadline {
-      // A cancelled sleep is a shorter one.
+      // A cancelled sleep returns early, so the loop yields instead of spinning.
       do { try await Task.sleep(for: .milliseconds(1)) } catch { await Task.yield() }
     }
   }

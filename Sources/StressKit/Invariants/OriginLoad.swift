@@ -1,6 +1,6 @@
 import Locking
 
-/// Counts the fetches of a cache that run at one time: never more than its limit.
+/// The check that the number of concurrent fetches of a cache stays within its limit.
 final class OriginLoad: Sendable {
   private struct State {
     var running = 0
@@ -16,10 +16,10 @@ final class OriginLoad: Sendable {
     self.violations = violations
   }
 
-  /// The most that ran at one time.
+  /// The maximum number of concurrent fetches.
   var peak: Int { state.withLock { $0.peak } }
 
-  /// Counts what runs in `body`.
+  /// Runs a fetch, and counts it while it runs.
   func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     let running = state.withLock { state in
       state.running += 1
@@ -27,7 +27,7 @@ final class OriginLoad: Sendable {
       return state.running
     }
     defer { state.withLock { $0.running -= 1 } }
-    if running > limit { violations.report(.overLimit, "\(running) fetches ran at one time, with a limit of \(limit)") }
+    if running > limit { violations.report(.overLimit, "\(running) fetches ran concurrently, with a limit of \(limit)") }
     return try await body()
   }
 }

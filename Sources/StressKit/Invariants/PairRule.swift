@@ -1,14 +1,17 @@
-/// Judges two keys that are only written together. Pure.
+/// The invariant of two keys that clients only write together. Pure.
 enum PairRule {
-  /// What is wrong with three reads, one after the other: of one key, of the other, and of the first again. Each number is
-  /// written once, so that a key which shows the same number twice had it all the while, and so had the other.
+  /// Checks three consecutive reads: of one key, of the other, and of the first again. Returns the contradiction,
+  /// or nil.
+  ///
+  /// Each number is written once. If both reads of the first key return the same number, the key had it in between,
+  /// and so had the other key.
   static func judge(first: UInt64?, other: UInt64?, firstAgain: UInt64?) -> String? {
     guard let first, first == firstAgain, other != first else { return nil }
-    return "one key was \(first) before and after the other was read as \(other.map(String.init) ?? "nothing")"
+    return "one key was \(first) before and after a read of the other key returned \(other.map(String.init) ?? "nothing")"
   }
 
-  /// What is wrong with the two when nobody writes them.
+  /// Checks both keys while no client writes them. Returns the contradiction, or nil.
   static func judgeRest(_ one: UInt64?, _ other: UInt64?) -> String? {
-    one == other ? nil : "one is \(one.map(String.init) ?? "nothing"), the other \(other.map(String.init) ?? "nothing")"
+    one == other ? nil : "one key is \(one.map(String.init) ?? "nothing"), the other is \(other.map(String.init) ?? "nothing")"
   }
 }

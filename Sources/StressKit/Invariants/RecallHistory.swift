@@ -1,15 +1,17 @@
-/// How often a key was asked for that nothing but a removal makes the cache forget. Pure.
+/// The number of fetches and removals of a key that the cache never evicts. Pure.
 struct RecallHistory: Sendable {
   private var removals = 0
   private var fetchCount = 0
 
-  /// A removal is about to be made.
+  /// Records that a removal is about to be called.
   mutating func isRemoved() { removals += 1 }
 
-  /// A fetch begins; what is wrong about that. Each removal ends one entry or flight at most, which one fetch replaces.
+  /// Records the start of a fetch. Returns the contradiction, or nil.
+  ///
+  /// Each removal ends at most one entry or flight, and one fetch replaces it.
   mutating func fetches() -> String? {
     fetchCount += 1
     guard fetchCount > removals + 1 else { return nil }
-    return "it was asked for \(fetchCount) times, and removed \(removals) times"
+    return "the key was fetched \(fetchCount) times, but removed only \(removals) times"
   }
 }

@@ -2,7 +2,8 @@ import Cistern
 import Locking
 import Synchronization
 
-/// Observes a key or a prefix for a while, and checks that numbers rise and that nothing else is delivered.
+/// An observer of a key or a prefix. It checks that the numbers of a key's changes increase, and that no other key
+/// is reported.
 final class ScopedObserver: Sendable {
   private let scope: @Sendable (String) -> Bool
   private let title: String
@@ -16,14 +17,14 @@ final class ScopedObserver: Sendable {
     self.scope = scope
   }
 
-  /// Changes received.
+  /// The number of received changes.
   var count: Int { received.load(ordering: .relaxed) }
 
   func receive(_ change: Change<String, [UInt8]>) {
     received.add(1, ordering: .relaxed)
     guard let key = change.key else { return }
     guard scope(key) else {
-      violations.report(.observed, "the observer of \(title) was told of \(key)")
+      violations.report(.observed, "the observer of \(title) received a change of \(key)")
       return
     }
     let last = lastNumbers.withLock { numbers in
@@ -31,7 +32,7 @@ final class ScopedObserver: Sendable {
       return numbers[key] ?? 0
     }
     if change.number <= last {
-      violations.report(.observed, "\(key): change \(change.number) was delivered after change \(last), to \(title)")
+      violations.report(.observed, "\(key): the observer of \(title) received change \(change.number) after change \(last)")
     }
   }
 }

@@ -1,17 +1,17 @@
-/// Judges whether an origin was asked again too soon after it failed. Pure.
+/// The check that the origin is not asked again too soon after a failure. Pure.
 ///
-/// After a failed fetch, a key whose value is still in grace is left alone for a while: whoever accepts a stale value gets
-/// that one, and nothing is fetched.
+/// After a failed fetch, the origin is not asked for a key with a value in its grace, until the retry interval has
+/// passed. A load that accepts a stale value receives this value instead.
 struct ThrottleHistory: Sendable {
-  /// The clocks of a cache are coarse.
+  /// The tolerance in nanoseconds, because the clock of a cache is coarse.
   static let tolerance: UInt64 = 20_000_000
 
   private let interval: UInt64
   private let lifetime: Lifetime
   private var failedAt: UInt64?
-  /// Until then, whatever is stored for the key is in grace for certain.
+  /// Every value that is stored for the key is certainly in its grace until this time.
   private var graceUntil: UInt64 = 0
-  /// Rises with every write: a fetch that was asked for before one may have lost its entry to it.
+  /// The number of writes. If it changes after the call of a fetch's leader, the fetch may have lost its entry.
   private(set) var writes = 0
 
   init(interval: UInt64, lifetime: Lifetime) {
@@ -19,33 +19,33 @@ struct ThrottleHistory: Sendable {
     self.lifetime = lifetime
   }
 
-  /// A fetch has brought a value, that began at `start` and was asked for after so many writes.
+  /// Records a fetched value. The fetch began at `start`, and its leader was called after this number of writes.
   mutating func fetched(startedAt start: UInt64, after writes: Int) {
     guard writes == self.writes else { return }
     failedAt = nil
     graceUntil = start + lifetime.fresh + lifetime.grace
   }
 
-  /// A fetch is about to fail its flight, and was asked for after so many writes.
+  /// Records that a fetch is about to fail its flight. Its leader was called after this number of writes.
   mutating func failed(at time: UInt64, after writes: Int) {
     if writes == self.writes { failedAt = time }
   }
 
-  /// The key is about to be written or removed, or has just been: what was known is void.
+  /// Resets the history. Call it before and after each write or removal of the key.
   mutating func written() {
     writes += 1
     failedAt = nil
     graceUntil = 0
   }
 
-  /// A fetch begins. Nil if it may; else what is wrong.
+  /// Checks the start of a fetch. Returns the contradiction, or nil.
   ///
-  /// - Parameter acceptsStale: whether the load that asked for it would take a stale value instead.
+  /// - Parameter acceptsStale: Whether the load that leads the fetch accepts a stale value instead.
   func begins(at time: UInt64, acceptsStale: Bool) -> String? {
     guard acceptsStale, let failedAt, time + Self.tolerance < graceUntil,
       time + Self.tolerance < failedAt + interval, time > failedAt
     else { return nil }
     return
-      "the origin was asked again \(time - failedAt) ns after it had failed, and was to be left alone for \(interval)"
+      "the origin was asked again \(time - failedAt) ns after a failure, but the retry interval is \(interval) ns"
   }
 }

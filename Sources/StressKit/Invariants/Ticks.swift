@@ -4,12 +4,13 @@
   import Darwin
 #endif
 
-/// The run's clock: nanoseconds that never go back, the same on every thread. Operations are timed by it and, because
-/// a return that is read before a call happened before it, also ordered by it.
+/// The clock of a run, in nanoseconds. It never goes back, and is the same on every thread.
+///
+/// The clock also orders operations: if a return has an earlier time than a call, it happened before the call.
 enum Ticks {
   static func now() -> UInt64 {
     var time = timespec()
-    // The structure is the callee's for the call only.
+    // The call writes the structure, and does not keep its address.
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }

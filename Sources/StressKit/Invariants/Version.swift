@@ -1,10 +1,10 @@
-/// What tells one value of a key from every other value of it.
+/// The identity of a value among all values of its key.
 enum Version: Hashable, Sendable, CustomStringConvertible {
-  /// A client wrote it, or removed what was there.
+  /// The number of a client's write or removal.
   case written(UInt64)
-  /// The origin gave it.
+  /// The number of a value from the origin.
   case fetched(UInt64)
-  /// It was on disk before the run began.
+  /// A value that was on disk before the run began.
   case foreign(run: UInt64, number: UInt64)
 
   var description: String {

@@ -1,8 +1,8 @@
 import Locking
 
-/// The histories of all keys of a run, told of every call by every client, and asked of every value that is read.
+/// The histories of all keys of a run. It records every call of every client, and checks every value that is read.
 final class VersionRegister: Sendable {
-  /// What a write leaves behind.
+  /// The result of a write: a value, or no value.
   enum WriteKind: Sendable {
     case value
     case nothing
@@ -25,7 +25,7 @@ final class VersionRegister: Sendable {
   private let sample: HistorySample
   private let violations: ViolationLog
 
-  /// - Parameter scopes: the removals of many that concern a key.
+  /// - Parameter scopes: The closure that returns the scopes that contain a key.
   init(
     keyCount: Int, sample: HistorySample, violations: ViolationLog,
     scopes: @escaping @Sendable (Int) -> [ClearingScope] = { _ in [.all] }
@@ -37,28 +37,28 @@ final class VersionRegister: Sendable {
     self.violations = violations
   }
 
-  /// Runs a write or a removal of `key`, with the version that it is to carry.
+  /// Runs a write or a removal of `key`, with the version for its value.
   func write<Result>(_ key: Int, _ kind: WriteKind, _ body: (Version) throws -> Result) rethrows -> Result {
     let write = begin(key, kind)
     defer { end(key, write) }
     return try body(write.version)
   }
 
-  /// As `write`, where the write returns later. It must be one that cannot be cancelled half-way.
+  /// Runs an asynchronous write or removal of `key`. Its effect must not depend on cancellation.
   func write<Result>(_ key: Int, _ kind: WriteKind, _ body: (Version) async throws -> Result) async rethrows -> Result {
     let write = begin(key, kind)
     defer { end(key, write) }
     return try await body(write.version)
   }
 
-  /// Runs the removal of many keys.
+  /// Runs a removal of many keys.
   func clear(_ scope: ClearingScope = .all, _ body: () throws -> Void) rethrows {
     let call = beginClearing(scope)
     defer { endClearing(scope, call) }
     try body()
   }
 
-  /// As `clear`, where the removal returns later.
+  /// Runs an asynchronous removal of many keys.
   func clear(_ scope: ClearingScope, _ body: () async throws -> Void) async rethrows {
     let call = beginClearing(scope)
     defer { endClearing(scope, call) }
@@ -67,7 +67,7 @@ final class VersionRegister: Sendable {
 
   private func beginClearing(_ scope: ClearingScope) -> UInt64 {
     let call = Ticks.now()
-    // Until it returns, a fetch that starts anew may be its doing.
+    // Until the removal returns, it can be the reason for a new fetch.
     clearings.withLock { $0[scope, default: []].append(Clearing(call: call, return: .max)) }
     return call
   }
@@ -83,19 +83,19 @@ final class VersionRegister: Sendable {
     sample.recordClearing(Clearing(call: call, return: end)) { scopes($0).contains(scope) }
   }
 
-  /// The version that the origin stamps the next answer for `key` with.
+  /// Returns the version for the next value of `key` from the origin.
   func nextFetchedVersion(_ key: Int) -> Version {
     withHistory(key) { .fetched($0.nextNumber()) }
   }
 
-  /// A fetch that was led by a call at `call`, and started at `start`, brings a value.
+  /// Records a fetched value. The leader called at `call`, and the fetch began at `start`.
   func fetched(_ key: Int, _ version: Version, calledAt call: UInt64, startedAt start: UInt64) {
     withHistory(key) { $0.fetched(version, calledAt: call, startedAt: start) }
-    // When it is published, if it is, nobody outside can tell.
+    // The time of publication, if the value is published at all, is not visible from outside.
     sample.record(key, .write(version), from: call, to: .max)
   }
 
-  /// A read, called at `start`, has just returned a value.
+  /// Checks a read that was called at `start` and has just returned a value.
   func read(_ key: Int, name: String, _ version: Version, from start: UInt64, to end: UInt64) {
     let last = clearings(of: key) { clearings in clearings.filter { $0.return < start }.max { $0.call < $1.call } }
       .max { $0.call < $1.call }
@@ -105,18 +105,18 @@ final class VersionRegister: Sendable {
     sample.record(key, .read(version), from: start, to: end)
   }
 
-  /// Keys that something was done with.
+  /// The number of keys with at least one operation.
   var distinctKeys: Int {
     shards.reduce(0) { sum, shard in sum + shard.histories.withLock { $0.count { $0.isTouched } } }
   }
 
-  /// Whether a write, removal or clearing of the key was under way at some time since `time`.
+  /// Returns whether a write or removal that covers the key was in progress at some time since `time`.
   func wasWritten(_ key: Int, since time: UInt64) -> Bool {
     withHistory(key) { $0.wasWritten(since: time) }
       || !clearings(of: key) { clearings in clearings.last { $0.return >= time } }.isEmpty
   }
 
-  /// What `choose` makes of each scope's clearings that concern the key.
+  /// Returns the removal that `choose` selects in each scope that contains the key.
   private func clearings(of key: Int, _ choose: @Sendable ([Clearing]) -> Clearing?) -> [Clearing] {
     clearings.withLock { all in
       if all.isEmpty { return [] }
@@ -133,7 +133,7 @@ final class VersionRegister: Sendable {
   private func begin(_ key: Int, _ kind: WriteKind) -> Write {
     withHistory(key) { history in
       let version = Version.written(history.nextNumber())
-      // Read with the history locked, so that a later call has a later time.
+      // The critical section of the history also orders the times of the calls.
       let call = Ticks.now()
       history.writeBegins(version, at: call)
       return Write(version: version, kind: kind, call: call)

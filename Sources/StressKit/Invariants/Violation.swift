@@ -1,46 +1,46 @@
 import Locking
 
-/// Something that must never happen, and did.
+/// A broken rule of the cache.
 struct Violation: Sendable, Equatable, Codable {
   /// The rule that was broken.
   enum Rule: String, Sendable, Codable, CaseIterable {
-    /// Two fetches of one key ran at once, and nothing had removed the entry between.
+    /// Two fetches of one key ran concurrently, although no operation had removed the entry.
     case fetchedTwice
-    /// A read returned a value older than one returned or committed before the read began.
+    /// A read returned a value that is older than one that was returned or committed before the read began.
     case stale
-    /// A value was returned past its grace, or stale where a fresh one was wanted.
+    /// A read returned a value after its grace, or a stale value although it wanted a fresh one.
     case outlived
-    /// An origin was asked again while it was to be left alone.
+    /// The cache asked an origin before the retry interval had passed.
     case throttled
     /// A merged value lost a field.
     case lostField
     /// An update was lost, or counted twice.
     case lostUpdate
-    /// An edit was shown when it was over, or not shown, or counted twice.
+    /// An edit was visible after its end, was not visible before, or was counted twice.
     case edited
-    /// A batch or a draft was seen, or stored, in part.
+    /// Only a part of a batch or a draft was visible or stored.
     case torn
     /// The bytes are not those of any value that was written for the key.
     case corrupt
-    /// Events of a key out of order, twice, or not at all.
+    /// Events of a key were out of order, repeated, or missing.
     case observed
     /// A tier held more than its limit.
     case overLimit
-    /// At the end something was still waited for, or the parts disagreed with one another.
+    /// At the end of the run, a waiter was left, or parts of the cache disagreed.
     case unsound
-    /// The recorded history of a key has no order that explains it.
+    /// No order of the operations explains the recorded history of a key.
     case history
-    /// A call that must not fail failed.
+    /// A call failed that must not fail.
     case failed
   }
 
   let rule: Rule
   let detail: String
-  /// When it was found, in seconds from the start.
+  /// The time since the start of the run in seconds.
   let seconds: Double
 }
 
-/// Collects violations from every task of a run. The first hundred are kept whole, the others counted.
+/// The violations of all tasks of a run. The log keeps the first hundred, and counts the others.
 final class ViolationLog: Sendable {
   private struct State {
     var kept: [Violation] = []
@@ -60,9 +60,9 @@ final class ViolationLog: Sendable {
     }
   }
 
-  /// How many were reported.
+  /// The number of all violations.
   var count: Int { state.withLock { $0.count } }
 
-  /// Those that were kept, in the order of their reports.
+  /// The violations in the log, in the order of their reports.
   var violations: [Violation] { state.withLock { $0.kept } }
 }

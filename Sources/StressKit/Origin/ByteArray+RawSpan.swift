@@ -1,5 +1,5 @@
 extension [UInt8] {
-  /// The bytes, as a view that lasts as long as the array is borrowed.
+  /// A view of the bytes. It is valid while the array is borrowed.
   var rawSpan: RawSpan {
     @_lifetime(borrow self)
     borrowing get {

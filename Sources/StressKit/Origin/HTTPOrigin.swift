@@ -4,13 +4,13 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// An origin across HTTP, asked through URLSession.
+/// An origin that fetches values over HTTP with URLSession.
 struct HTTPOrigin: Origin {
-  /// Who stamps the values.
+  /// The place where values receive their stamps.
   enum Stamping: Sendable {
-    /// The server does, which is this process's own.
+    /// The server stamps the values. It is the server of this process.
     case byServer
-    /// Whatever comes back is stamped here: the server knows nothing of stamps.
+    /// This origin stamps the responses, because the server does not know about stamps.
     case onArrival(OriginBehaviour)
   }
 
@@ -19,7 +19,7 @@ struct HTTPOrigin: Origin {
   private let urls: [URL]
   private let stamping: Stamping
 
-  /// - Parameter base: The address that key names are appended to.
+  /// - Parameter base: The address to which the names of keys are appended.
   init(base: URL, keys: KeySpace, stamping: Stamping, connections: Int) throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
@@ -44,7 +44,7 @@ struct HTTPOrigin: Origin {
     }
   }
 
-  /// Asks for one key, and throws if the server does not answer. Any answer will do, also a refusal.
+  /// Requests one key, and throws if the server does not respond. Every response is sufficient, also a refusal.
   func requireAnswer() async throws {
     guard let url = urls.first else { return }
     do {
@@ -54,39 +54,40 @@ struct HTTPOrigin: Origin {
     }
   }
 
-  /// How long the first answer may take, in seconds.
+  /// The maximum time for the first response in seconds.
   private static let patience = 10.0
 
-  /// The reason why a request has failed, as a sentence.
+  /// Returns the reason of a failed request as a sentence.
   static func reason(of error: any Error) -> String {
     guard let error = error as? URLError else { return "\(error)" }
     return switch error.code {
     case .cannotConnectToHost: "the connection was refused, or the host cannot be reached"
-    case .cannotFindHost, .dnsLookupFailed: "the host is not known"
-    case .notConnectedToInternet: "there is no network"
+    case .cannotFindHost, .dnsLookupFailed: "the host is unknown"
+    case .notConnectedToInternet: "the network is not available"
     case .networkConnectionLost: "the connection was lost"
-    case .timedOut: "it took too long"
+    case .timedOut: "the request timed out"
     case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
       .serverCertificateNotYetValid, .serverCertificateHasUnknownRoot:
-      "a secure connection was not possible"
+      "a secure connection could not be established"
     default: error.localizedDescription
     }
   }
 
-  /// Ends the connections.
+  /// Closes the connections.
   func finish() {
     session.invalidateAndCancel()
   }
 
   private static func url(of name: String, below base: URL) throws -> URL {
     let parts = name.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    // What a path may hold, less what would end it, and less what a server may read as something else.
+    // The characters of a path, without those that would end it, and without those that servers interpret in
+    // different ways.
     let path = parts[0].addingPercentEncoding(
       withAllowedCharacters: .urlPathAllowed.subtracting(.init(charactersIn: "+;")))
     let text = (path ?? "") + (parts.count > 1 ? "?" + parts[1] : "")
     let root = base.absoluteString.hasSuffix("/") ? base.absoluteString : base.absoluteString + "/"
     guard let url = URL(string: root + text) else {
-      throw CommandFailure("the key '\(name)' makes no address below \(base)", status: .badInput)
+      throw CommandFailure("the key '\(name)' cannot be part of an address below \(base)", status: .badInput)
     }
     return url
   }

@@ -1,4 +1,4 @@
-/// An origin that is a function call away: for runs in which the cache itself is to be busy all the time.
+/// An origin that is a function call. A run with it puts more load on the cache.
 struct InProcessOrigin: Origin {
   let behaviour: OriginBehaviour
 

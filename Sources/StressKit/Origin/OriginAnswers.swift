@@ -1,6 +1,6 @@
 import Locking
 
-/// Counts the values that the origin of a run gives, and keeps its last failure.
+/// The number of values that the origin of a run returned, and its last failure.
 final class OriginAnswers: Sendable {
   private struct State {
     var values = 0
@@ -9,10 +9,10 @@ final class OriginAnswers: Sendable {
 
   private let state = Guarded(State())
 
-  /// How many requests were answered with a value.
+  /// The number of requests that returned a value.
   var values: Int { state.withLock { $0.values } }
 
-  /// Runs a request, and notes how it ends. The cancellation of a request is not a failure of the origin.
+  /// Runs a request, and records its result. A cancelled request is not a failure of the origin.
   func note<Value>(_ request: () async throws -> Value) async throws -> Value {
     do {
       let value = try await request()
@@ -27,6 +27,6 @@ final class OriginAnswers: Sendable {
     }
   }
 
-  /// The reason of the last failure, if the origin gave no value at all.
+  /// The reason of the last failure, if the origin never returned a value.
   var failureWithoutValue: String? { state.withLock { $0.values == 0 ? $0.lastFailure : nil } }
 }

@@ -2,12 +2,14 @@ import Foundation
 import Hummingbird
 import Logging
 
-/// A real HTTP server on loopback: `GET /name` answers with the newest value of the key of that name, or with 503 as
-/// often as it is told to fail.
+/// An HTTP server on the loopback interface.
+///
+/// `GET /name` returns the newest value of the key with this name. At the configured failure rate, it returns
+/// status 503.
 struct OriginServer: Sendable {
   let behaviour: OriginBehaviour
 
-  /// Runs the server for as long as `body` runs, which is told where it listens.
+  /// Runs the server during the call of `body`. The closure receives the address of the server.
   func run<Result: Sendable>(_ body: @escaping @Sendable (URL) async throws -> Result) async throws -> Result {
     let (ports, port) = AsyncStream.makeStream(of: Int.self)
     var logger = Logger(label: "origin")
@@ -27,7 +29,7 @@ struct OriginServer: Sendable {
         } catch is CancellationError {
         } catch {
           port.finish()
-          throw CommandFailure("the HTTP server on 127.0.0.1 could not be run: \(error)", status: .badInput)
+          throw CommandFailure("the HTTP server on 127.0.0.1 failed: \(error)", status: .badInput)
         }
         return nil
       }
@@ -41,7 +43,7 @@ struct OriginServer: Sendable {
       while let finished = try await group.next() {
         if let result = finished { return result }
       }
-      throw CommandFailure("the HTTP server on 127.0.0.1 stopped by itself", status: .badInput)
+      throw CommandFailure("the HTTP server on 127.0.0.1 stopped unexpectedly", status: .badInput)
     }
   }
 
@@ -66,7 +68,7 @@ struct OriginServer: Sendable {
     }
   }
 
-  /// The name that a path and query stand for: the path without its first slash, unescaped, with the query if any.
+  /// Returns the name of the key in a path and a query: the decoded path without its first slash, with the query.
   private static func keyName(path: String, query: String?) -> String? {
     guard let path = String(path.dropFirst()).removingPercentEncoding else { return nil }
     return query.map { "\(path)?\($0)" } ?? path

@@ -1,16 +1,16 @@
-/// The first bytes of every value in a run: whose it is and which, so that whoever reads it can judge it.
+/// The first bytes of every value of a run. They identify the value, so that a reader can check it.
 struct Stamp: Equatable, Sendable {
-  /// The run that made the value.
+  /// The run that created the value.
   let run: UInt64
-  /// The key, by its number.
+  /// The number of the key.
   let key: Int
   let version: Version
-  /// How long the whole value is, the stamp included.
+  /// The size of the whole value in bytes, including the stamp.
   let length: Int
-  /// The checksum of what follows the stamp.
+  /// The checksum of the bytes after the stamp.
   let checksum: UInt64
 
-  /// Bytes that a stamp takes up: no value is shorter.
+  /// The size of a stamp in bytes. No value is smaller.
   static let size = 48
   private static let magic: UInt64 = 0x4349_5354_4552_4E31
 
@@ -22,7 +22,8 @@ struct Stamp: Equatable, Sendable {
     checksum = Stamp.checksum(payload.rawSpan, from: 0)
   }
 
-  /// Reads the stamp of a value; nil where it has none. Values of other runs than `run` are foreign.
+  /// Parses the stamp of a value, or returns nil if the value has none. A value of another run than `run` is
+  /// foreign.
   init?(of value: RawSpan, run current: UInt64) {
     guard value.byteCount >= Stamp.size, Stamp.word(value, at: 0) == Stamp.magic else { return nil }
     run = Stamp.word(value, at: 8)
@@ -39,7 +40,7 @@ struct Stamp: Equatable, Sendable {
     checksum = Stamp.word(value, at: 40)
   }
 
-  /// The value: the stamp, and then `payload`, which must be what the stamp was made with.
+  /// Returns the value: the stamp, followed by `payload`. The stamp must have been created with this payload.
   func value(payload: [UInt8]) -> [UInt8] {
     let (kind, number): (UInt64, UInt64) =
       switch version {
@@ -56,12 +57,12 @@ struct Stamp: Equatable, Sendable {
     return bytes
   }
 
-  /// Whether what follows the stamp in `value` is what it was made with. Reads all of it.
+  /// Returns whether the bytes after the stamp match its checksum. The method reads all of them.
   func matchesPayload(of value: RawSpan) -> Bool {
     Stamp.checksum(value, from: Stamp.size) == checksum
   }
 
-  /// A quick mixture of all bytes; finds accidents, not attacks.
+  /// A fast checksum of all bytes. It detects accidental damage, but not attacks.
   private static func checksum(_ bytes: RawSpan, from start: Int) -> UInt64 {
     var sum = UInt64(bytes.byteCount - start) &* 0x9E37_79B9_7F4A_7C15
     var offset = start
@@ -71,7 +72,7 @@ struct Stamp: Equatable, Sendable {
       offset += 8
     }
     while offset < bytes.byteCount {
-      // Inside the span, by the loop's condition.
+      // The condition of the loop keeps the offset inside the span.
       sum = (sum ^ UInt64(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))) &* 0xFF51_AFD7_ED55_8CCD
       offset += 1
     }
@@ -79,7 +80,7 @@ struct Stamp: Equatable, Sendable {
   }
 
   private static func word(_ bytes: RawSpan, at offset: Int) -> UInt64 {
-    // Every caller has compared the offset with the span's size.
+    // Every caller has compared the offset with the size of the span.
     UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

@@ -6,11 +6,11 @@ import Locking
 #endif
 
 extension URLSession {
-  /// The answer to a request; cancelled with the calling task.
+  /// Returns the response to a request. The cancellation of the calling task cancels the request.
   ///
-  /// In the place of `data(for:)`, which can end in a deadlock on Linux (seen with Swift 6.3.1): its cancellation handler
-  /// waits for the session's queue while it holds the task's own lock, which that queue may be waiting for to resume the
-  /// task. Here the handler only sends the cancellation off.
+  /// Use this method instead of `data(for:)`, which can deadlock on Linux (Swift 6.3.1). Its cancellation handler
+  /// waits for the session's queue while it holds the lock of the task. The queue may wait for this lock to resume
+  /// the task. The handler of this method only dispatches the cancellation.
   func answer(to request: URLRequest) async throws -> (data: Data, response: URLResponse) {
     let call = FetchCall()
     return try await withTaskCancellationHandler {
@@ -31,7 +31,7 @@ extension URLSession {
   }
 }
 
-/// A data task that may be cancelled before it is there.
+/// A data task that can be cancelled before it exists.
 private final class FetchCall: Sendable {
   private enum State {
     case waiting
@@ -50,7 +50,8 @@ private final class FetchCall: Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Never waits: it is called with the task's lock held.
+  /// Cancels the data task asynchronously. This method must not wait, because the caller holds the lock of the
+  /// Swift task.
   func cancel() {
     let task: URLSessionDataTask? = state.withLock { state in
       defer { state = .cancelled }

@@ -1,22 +1,23 @@
 import Cistern
 
-/// How long a value lives, in nanoseconds: what an ``Expiry`` is made from, and what a read is judged by.
+/// The lifetime of a value in nanoseconds. The cache receives it as an ``Expiry``, and checks of reads use it
+/// directly.
 struct Lifetime: Sendable, Hashable {
-  /// For how long it is fresh; the greatest number for ever.
+  /// The time for which the value is fresh, or `UInt64.max` if it never expires.
   var fresh: UInt64
-  /// For how long it may then be returned stale.
+  /// The time after it for which the value may be returned stale.
   var grace: UInt64 = 0
-  /// After which part of the fresh time a use has it fetched anew; nil for never.
+  /// The fraction of the fresh time after which a read triggers a background refresh, or nil for no refresh.
   var refreshAhead: Double?
 
-  /// Fresh for as long as it is there.
+  /// A lifetime that never ends.
   static let forever = Lifetime(fresh: .max)
 
   static func seconds(_ fresh: Double, grace: Double = 0, refreshAhead: Double? = nil) -> Lifetime {
     Lifetime(fresh: UInt64(fresh * 1e9), grace: UInt64(grace * 1e9), refreshAhead: refreshAhead)
   }
 
-  /// For the cache.
+  /// The lifetime as a setting of the cache.
   var expiry: Expiry {
     guard fresh != .max else { return .never }
     let expiry = Expiry.after(.nanoseconds(Int64(fresh)), graceStale: .nanoseconds(Int64(grace)))
@@ -24,11 +25,11 @@ struct Lifetime: Sendable, Hashable {
   }
 }
 
-/// The lifetimes of a cache's values, by key.
+/// The lifetimes of the values of a cache, by key.
 struct Lifetimes: Sendable {
   private let choices: [Lifetime]
 
-  /// - Parameter choices: as many kinds of keys, equally frequent.
+  /// - Parameter choices: The lifetimes. Each one applies to the same number of keys.
   init(_ choices: [Lifetime]) {
     precondition(!choices.isEmpty)
     self.choices = choices
@@ -36,6 +37,6 @@ struct Lifetimes: Sendable {
 
   subscript(key: Int) -> Lifetime { choices[key % choices.count] }
 
-  /// For people: "never; after 2.0 seconds, stale for 1.0 seconds".
+  /// The lifetimes as text: "never; after 2.0 seconds, stale for 1.0 seconds".
   var description: String { choices.map(\.expiry.description).joined(separator: "; ") }
 }

@@ -1,21 +1,21 @@
 import Cistern
 
-/// A load policy, and what a load by it may come to.
+/// A load policy, with the results that a load may have.
 struct LoadChoice: Sendable {
-  /// For the cache; nil for its own.
+  /// The policy of the load, or nil for the default policy of the cache.
   var policy: LoadPolicy?
-  /// For how many nanoseconds after its lifetime a value is accepted.
+  /// The time in nanoseconds after its lifetime during which a value is accepted.
   var staleness: UInt64 = .max
-  /// Whether a stale value in grace is enough for it while the origin is left alone.
+  /// Whether the load accepts a stale value while the origin must not be asked.
   var leavesOriginAlone = true
-  /// Whether it may end with a timeout.
+  /// Whether the load may time out.
   var mayTimeOut = false
-  /// Whether it may end without a value, because it does not fetch.
+  /// Whether the load may return no value, because it does not fetch.
   var mayFindNothing = false
-  /// Whether it fetches whatever is cached.
+  /// Whether the load fetches even if a value is cached.
   var isReload = false
 
-  /// What a load accepts that says nothing.
+  /// A load without a policy.
   static let usual = LoadChoice(policy: nil)
   static let freshOnly = LoadChoice(policy: .freshOnly, staleness: 0, leavesOriginAlone: false)
   static let reload = LoadChoice(policy: .reload, staleness: 0, leavesOriginAlone: false, isReload: true)
@@ -28,14 +28,14 @@ struct LoadChoice: Sendable {
       leavesOriginAlone: false)
   }
 
-  /// The same, returning something stale after a while.
+  /// Returns the same choice, but with a stale value as the result after a time.
   func soft(_ patience: Duration) -> LoadChoice {
     var choice = self
     choice.policy = policy?.returningStale(after: patience)
     return choice
   }
 
-  /// The same, giving up after a while.
+  /// Returns the same choice, but with a timeout.
   func hard(_ patience: Duration) -> LoadChoice {
     var choice = self
     choice.policy = policy?.timingOut(after: patience)
@@ -43,13 +43,13 @@ struct LoadChoice: Sendable {
     return choice
   }
 
-  /// One for each kind of policy.
+  /// One choice for each kind of policy.
   static let all = [
     usual, freshOnly, freshElseStale, freshElseStale.soft(.milliseconds(3)), staleAcceptable(upTo: 100_000_000),
     reload, cachedOnly, freshOnly.hard(.milliseconds(4)), freshElseStale.hard(.milliseconds(4)),
   ]
 
-  /// One of them, the usual one as often as all others together.
+  /// Returns a random choice. The usual one is as frequent as all others together.
   static func next(using generator: inout SplitMix64) -> LoadChoice {
     let index = generator.index(below: 2 * all.count)
     return index < all.count ? all[index] : .usual
@@ -57,7 +57,7 @@ struct LoadChoice: Sendable {
 }
 
 extension Outcome {
-  /// How a load ended that brought a value.
+  /// The outcome of a load that returned a value.
   init<Value>(of loaded: Loaded<Value>, anew: Bool = false) {
     self =
       switch loaded.source {

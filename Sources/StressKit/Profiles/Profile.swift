@@ -1,26 +1,26 @@
 import ArgumentParser
 
-/// A kind of load: what clients do and how often, how long values live, and how well the origin works.
+/// A kind of load: the operations of the clients, the lifetimes of values, and the reliability of the origin.
 enum Profile: String, Sendable, Codable, CaseIterable {
-  /// Mostly hits, as where a cache pays.
+  /// Mostly hits.
   case readHeavy = "read-heavy"
   /// Mostly writes of every kind: sets, updates, batches, drafts, merges.
   case churn
-  /// Invalidations of keys, prefixes, tags and everything, against flights and writes.
+  /// Invalidations of keys, prefixes, tags, and all keys, concurrently with flights and writes.
   case invalidate
-  /// An origin that fails, hangs and goes away: grace, retries, timeouts, throttling.
+  /// An origin that fails, hangs, and becomes unavailable: grace, retries, timeouts, throttling.
   case flakyOrigin = "flaky-origin"
-  /// The store is closed and opened again several times a second.
+  /// The store closes and reopens several times a second.
   case restart
-  /// Something of everything.
+  /// A mixture of all kinds.
   case all
 }
 
 extension Profile: ExpressibleByArgument {
-  /// The names, for the help.
+  /// The names of all profiles, for the help text.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-  /// What it asks for where the command line says nothing else.
+  /// The settings of the profile. Options on the command line override them.
   var settings: ProfileSettings {
     var settings = ProfileSettings(mix: .mixed)
     switch self {
@@ -50,18 +50,18 @@ extension Profile: ExpressibleByArgument {
   }
 }
 
-/// What a profile asks for.
+/// The settings of a profile.
 struct ProfileSettings: Sendable {
-  /// What clients do, and how often.
+  /// The operations of clients, with their frequencies.
   var mix: OperationMix
-  /// How long the values of the cache that is stressed live.
+  /// The lifetimes of values in the stressed cache.
   var lifetimes = Lifetimes([
     .forever, .seconds(2, grace: 1), .seconds(0.5, grace: 0.3, refreshAhead: 0.7), .seconds(1),
   ])
-  /// The share of requests that the origin fails.
+  /// The fraction of requests that the origin fails.
   var failureRate = 0.02
-  /// How long the origin takes, on average.
+  /// The average latency of the origin.
   var latency = Duration.milliseconds(2)
-  /// How long the store stays open before it is closed and opened again; zero for the whole run.
+  /// The time between reopenings of the store, or zero for none.
   var reopenEvery = Duration.seconds(5)
 }

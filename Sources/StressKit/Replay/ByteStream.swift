@@ -4,13 +4,13 @@
   import Darwin
 #endif
 
-/// A source of bytes that is read once, from front to back.
+/// A source of bytes that is read once, from beginning to end.
 protocol ByteStream: ~Copyable {
-  /// The next bytes, some at a time; empty at the end.
+  /// Returns the next bytes, or an empty slice at the end.
   mutating func next() throws -> ArraySlice<UInt8>
 }
 
-/// A file, read in blocks.
+/// A file that is read in blocks.
 struct FileStream: ByteStream, ~Copyable {
   static let blockSize = 64 << 10
 
@@ -25,12 +25,12 @@ struct FileStream: ByteStream, ~Copyable {
     self.path = path
   }
 
-  /// Standard input. It is closed with the stream: nothing can be read from it afterwards.
+  /// Creates a stream of standard input. The stream closes the descriptor, so it can be read only once.
   init(standardInput: Void) {
     self.init(descriptor: STDIN_FILENO, name: "standard input")
   }
 
-  /// Reads from an open descriptor, which the stream closes.
+  /// Creates a stream of an open descriptor. The stream closes the descriptor.
   init(descriptor: Int32, name: String) {
     self.descriptor = descriptor
     path = name
@@ -40,7 +40,8 @@ struct FileStream: ByteStream, ~Copyable {
     close(descriptor)
   }
 
-  /// Whether what is there can be opened twice, and is the same each time: not a pipe. True where nothing is there.
+  /// Returns whether the path can be opened twice with the same contents: a pipe cannot. True if the path does not
+  /// exist.
   static func canBeReadAgain(_ path: String) -> Bool {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return true }
@@ -49,14 +50,14 @@ struct FileStream: ByteStream, ~Copyable {
 
   mutating func next() throws -> ArraySlice<UInt8> {
     while true {
-      // The block is as large as the count given with it, and outlives the call.
+      // The count is the size of the block, and the block outlives the call.
       let count = unsafe block.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 { return block[..<count] }
       if errno != EINTR { throw TraceError(path: path, line: nil, message: FileStream.readFailure(errno)) }
     }
   }
 
-  /// Everything that is left. Files, pipes and devices are read alike.
+  /// Reads the rest of the stream. Files, pipes, and devices behave alike.
   mutating func readAll() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while case let block = try next(), !block.isEmpty { bytes += block }
@@ -72,8 +73,8 @@ struct FileStream: ByteStream, ~Copyable {
   }
 }
 
-/// What the last failed system call says went wrong, as a sentence.
+/// Returns the message of a failed system call.
 func systemErrorMessage(_ code: Int32 = errno) -> String {
-  // strerror answers with a terminated string that is copied at once.
+  // `strerror` returns a terminated string, which is copied immediately.
   unsafe String(cString: strerror(code))
 }

@@ -1,33 +1,33 @@
 import CZlib
 
-/// The bytes that a gzip file unpacks to, member after member; or the file's own, where it is not gzip's.
+/// The uncompressed bytes of a gzip file with one or more members. A file in another format is returned unchanged.
 @safe
 struct GzipStream: ByteStream, ~Copyable {
   private enum State {
-    /// Nothing was read yet.
+    /// No byte has been read.
     case fresh
-    /// The file is not compressed: its bytes are passed on.
+    /// The file is not compressed, and its bytes are returned unchanged.
     case plain
     /// Inside a compressed member.
     case inflating
-    /// A member has ended, and another may follow.
+    /// After the end of a member. Another one may follow.
     case betweenMembers
   }
 
-  /// Nil where all bytes were given.
+  /// The file, or nil if all bytes are in memory.
   private var source: FileStream?
   private let path: String
   private var state = State.fresh
   private var input: ArraySlice<UInt8> = []
   private var output = [UInt8](repeating: 0, count: 4 * FileStream.blockSize)
-  /// zlib keeps the address of this structure, so that it must not move: it is on the heap, and freed by deinit.
+  /// zlib keeps the address of this structure, so it must not move. It is on the heap, and `deinit` frees it.
   private let stream: UnsafeMutablePointer<z_stream>
 
   init(path: String) throws {
     self.init(try FileStream(path: path), path: path)
   }
 
-  /// The bytes that these unpack to; `name` is what messages call them.
+  /// Creates a stream of bytes in memory. `name` identifies it in messages.
   init(bytes: [UInt8], name: String) {
     self.init(nil, path: name)
     input = bytes[...]
@@ -41,7 +41,7 @@ struct GzipStream: ByteStream, ~Copyable {
   }
 
   deinit {
-    // inflateEnd refuses, and does no harm to, a stream that was never begun.
+    // `inflateEnd` returns an error, and does nothing, if the stream was never initialized.
     unsafe inflateEnd(stream)
     unsafe stream.deallocate()
   }
@@ -55,9 +55,9 @@ struct GzipStream: ByteStream, ~Copyable {
           state = .plain
           continue
         }
-        // 15 bits of window, and 16 for a gzip header.
+        // A window of 15 bits. The addition of 16 selects the gzip format.
         guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
-          throw failure("zlib could not be set up")
+          throw failure("zlib could not be initialized")
         }
         state = .inflating
       case .plain:
@@ -75,11 +75,11 @@ struct GzipStream: ByteStream, ~Copyable {
     }
   }
 
-  /// Unpacks as much of the input as there is room for.
+  /// Uncompresses as much input as the output buffer can hold.
   private mutating func inflate() throws -> ArraySlice<UInt8> {
     var status = Z_OK
     var left = 0
-    // Both buffers outlive the call, and their sizes go with them.
+    // Both buffers outlive the call, and their sizes are passed with them.
     let room = output.count
     unsafe input.withUnsafeBufferPointer { packed in
       unsafe output.withUnsafeMutableBufferPointer { unpacked in

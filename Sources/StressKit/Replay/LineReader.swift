@@ -2,7 +2,7 @@ import Cistern
 
 /// The lines of a stream, plain or gzip.
 struct LineReader: ~Copyable {
-  /// Lines read so far.
+  /// The number of lines that were read.
   private(set) var line = 0
   private let source: String
   private let longest: Int
@@ -11,15 +11,15 @@ struct LineReader: ~Copyable {
   private var partialLine: [UInt8] = []
 
   /// - Parameters:
-  ///   - source: what the stream is called in messages.
-  ///   - longest: the longest line that is accepted, in bytes.
+  ///   - source: The name of the stream in messages.
+  ///   - longest: The maximum length of a line in bytes.
   init(_ stream: consuming GzipStream, source: String, longest: Int) {
     self.stream = stream
     self.source = source
     self.longest = longest
   }
 
-  /// The next line without its end; nil at the end of the stream. A last line without a line feed counts.
+  /// Returns the next line without its line feed, or nil at the end. The last line need not have a line feed.
   mutating func next() throws -> ArraySlice<UInt8>? {
     while true {
       if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
@@ -37,7 +37,7 @@ struct LineReader: ~Copyable {
       do {
         pending = try stream.next()
       } catch let error as TraceError {
-        // A source that cannot be read at all has no line to name.
+        // If the source cannot be read at all, the message has no line number.
         let isUnread = line == 0 && partialLine.isEmpty
         throw TraceError(path: source, line: isUnread ? nil : line + 1, message: error.message)
       }

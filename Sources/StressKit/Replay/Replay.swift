@@ -1,21 +1,21 @@
 import Cistern
 
-/// One policy at one limit, being shown a trace: what it answers, and what that cost.
+/// The result of one policy with one limit on a trace.
 struct ReplayResult: Codable, Sendable, Equatable {
   let policy: String
-  /// The limit as it was asked for.
+  /// The limit as the command line has it.
   let limit: String
-  /// The limit in cost: bytes, or objects where the trace has no sizes.
+  /// The limit in cost: bytes, or objects if the trace has no sizes.
   let limitCost: Int
   var requests = 0
   var misses = 0
   var bytesRequested = 0
   var bytesMissed = 0
 
-  /// The share of requests that missed.
+  /// The fraction of requests that missed.
   var objectMissRatio: Double { requests == 0 ? 0 : Double(misses) / Double(requests) }
 
-  /// The share of bytes that were asked for and missed.
+  /// The fraction of requested bytes that missed.
   var byteMissRatio: Double { bytesRequested == 0 ? 0 : Double(bytesMissed) / Double(bytesRequested) }
 
   enum CodingKeys: String, CodingKey {
@@ -53,16 +53,18 @@ struct ReplayResult: Codable, Sendable, Equatable {
   }
 }
 
-/// Shows a trace to the memory tier, at several limits and with several policies: each request is "get; on a miss,
-/// load and insert". An object's cost is its size; 1, where the trace has no sizes.
+/// A replay of a trace in the memory tier, with several limits and policies.
+///
+/// Each request is "get; on a miss, load and insert". The cost of an object is its size, or 1 if the trace has no
+/// sizes.
 struct Replay: Sendable {
-  /// What a whole trace comes to.
+  /// The totals of a trace.
   struct Footprint: Codable, Sendable, Equatable {
     var requests = 0
     var objects = 0
-    /// The sum of all objects' costs, each at its largest.
+    /// The sum of the largest costs of all objects.
     var cost = 0
-    /// Whether the trace has sizes, so that costs are bytes.
+    /// Whether the trace has sizes. Costs are then bytes.
     var hasSizes = false
   }
 
@@ -71,11 +73,11 @@ struct Replay: Sendable {
   let limitNames: [String]
   let policies: [EvictionPolicyKind]
 
-  /// Reads the trace once for its footprint, and once for the replay: of the trace itself, nothing but the distinct
-  /// keys is held.
+  /// Reads the trace twice: once for its footprint, and once for the replay. Only the distinct keys are kept in
+  /// memory.
   func run() async throws -> ReplayReport {
     guard FileStream.canBeReadAgain(path) else {
-      throw TraceError(path: path, line: nil, message: "a trace is read twice, so that it has to be a file")
+      throw TraceError(path: path, line: nil, message: "a trace is read twice, so it must be a file")
     }
     let footprint = try measure()
     var runs: [(result: ReplayResult, tier: ReplayTier)] = []
@@ -107,7 +109,7 @@ struct Replay: Sendable {
     var reader = try TraceReader(path: path)
     var footprint = Footprint()
     var sizes: [Int] = []
-    // No sum is greater than that of all requests.
+    // The sum of all requests is an upper limit of every other sum.
     var requested = 0
     while let request = try reader.next() {
       footprint.requests += 1
@@ -115,7 +117,7 @@ struct Replay: Sendable {
       let size = request.size ?? 1
       requested += size
       guard requested <= Replay.mostBytes else {
-        throw TraceError(path: path, line: reader.line, message: "the requests come to more bytes than can be counted")
+        throw TraceError(path: path, line: reader.line, message: "the sum of the requests' sizes is too large")
       }
       if request.key == sizes.count {
         sizes.append(size)

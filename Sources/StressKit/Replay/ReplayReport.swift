@@ -1,6 +1,6 @@
 import Cistern
 
-/// What a replay has shown: the JSON file, and the table.
+/// The report of a replay, as JSON and as a table.
 struct ReplayReport: Codable, Sendable {
   let trace: String
   let footprint: Replay.Footprint
@@ -8,7 +8,7 @@ struct ReplayReport: Codable, Sendable {
 }
 
 extension ReplayReport: CustomStringConvertible {
-  /// The report as people read it.
+  /// The report as text.
   var description: String {
     var headings = ["policy", "limit", footprint.hasSizes ? "bytes" : "objects", "object misses", "object miss ratio"]
     if footprint.hasSizes { headings.append("byte miss ratio") }

@@ -1,20 +1,21 @@
 import Cistern
 
-/// The memory tier as a replay needs it: keys are numbers, and values are what they cost.
+/// The memory tier of a replay. Keys are numbers, and each value is its cost.
 struct ReplayTier {
   private let cache: Cache<Int, Int>
 
-  /// - Parameter costLimit: Above zero.
+  /// - Parameter costLimit: The limit, which must be greater than zero.
   init(policy: EvictionPolicyKind, costLimit: Int) throws(CisternError) {
     var configuration = Store.Configuration()
     configuration.evictionPolicy = policy
     configuration.respondsToMemoryPressure = false
-    // One order over all entries: what is measured is the policy, not how evenly keys fall into shards.
+    // With one shard, the policy orders all entries. The result does not depend on the distribution of keys over
+    // shards.
     configuration.shardCount = 1
     cache = try Cache(costLimit: costLimit, weigher: { $0 }, configuration: configuration)
   }
 
-  /// "Get; on a miss, load and insert": whether it was a hit.
+  /// Performs "get; on a miss, load and insert". Returns whether the request was a hit.
   func request(_ key: Int, cost: Int) async throws -> Bool {
     if cache.value(forKey: key) != nil { return true }
     _ = try await cache.value(forKey: key) { _ in cost }

@@ -1,7 +1,7 @@
-/// What is wrong with a trace file, and where.
+/// An error in a trace file, with its location.
 struct TraceError: Error, Equatable, CustomStringConvertible {
   let path: String
-  /// The line, from 1; nil where the file as a whole is meant.
+  /// The number of the line, from 1, or nil if the error concerns the whole file.
   let line: Int?
   let message: String
 

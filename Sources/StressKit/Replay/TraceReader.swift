@@ -1,15 +1,17 @@
 /// One request of a trace.
 struct TraceRequest: Equatable {
-  /// The key, numbered from 0 in order of first appearance.
+  /// The number of the key, from 0, in the order of first appearance.
   let key: Int
-  /// The object's size in bytes; nil where the trace has none.
+  /// The size of the object in bytes, or nil if the trace has no sizes.
   let size: Int?
 }
 
-/// Reads a trace line by line: `key`, `key,size` or `time,key,size`, the same on every line, plain or gzip, with or
-/// without a line of names first. Holds the distinct keys in memory, and nothing else of the file.
+/// A reader of traces, which reads one line at a time.
+///
+/// Each line is `key`, `key,size` or `time,key,size`, in the same form on every line. The file is plain or gzip,
+/// and its first line can have the names of the columns. Only the distinct keys are kept in memory.
 struct TraceReader: ~Copyable {
-  /// What stands on each line.
+  /// The columns of each line.
   enum Columns: Int {
     case key = 1
     case keyAndSize = 2
@@ -19,9 +21,9 @@ struct TraceReader: ~Copyable {
   private static let longestLine = 1 << 20
 
   let path: String
-  /// Lines read so far.
+  /// The number of lines that were read.
   var line: Int { lines.line }
-  /// The keys in the order of their numbers, as they are written in the file.
+  /// The keys in the order of their numbers, as the file has them.
   private(set) var keys: [String] = []
   private var columns: Columns?
   private var numbers: [String: Int] = [:]
@@ -33,13 +35,13 @@ struct TraceReader: ~Copyable {
     lines = LineReader(try GzipStream(path: path), source: path, longest: TraceReader.longestLine)
   }
 
-  /// Reads these bytes, as if they were a file's; `name` is what messages call them.
+  /// Creates a reader of bytes in memory. `name` identifies them in messages.
   init(bytes: [UInt8], name: String) {
     path = name
     lines = LineReader(GzipStream(bytes: bytes, name: name), source: name, longest: TraceReader.longestLine)
   }
 
-  /// The next request; nil at the end. Throws where a line is malformed, and where the whole file has no request.
+  /// Returns the next request, or nil at the end. Throws if a line is malformed, or if the file has no request.
   mutating func next() throws -> TraceRequest? {
     while let text = try lines.next() {
       let fields = text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(TraceReader.trim)
@@ -68,7 +70,7 @@ struct TraceReader: ~Copyable {
       return TraceRequest(key: try number(ofKey: fields[0]), size: try size(fields[1]))
     case .timeKeyAndSize:
       guard Double(String(decoding: fields[0], as: UTF8.self)) != nil else {
-        throw failure("the time is no number: '\(String(decoding: fields[0], as: UTF8.self))'")
+        throw failure("the time is not a number: '\(String(decoding: fields[0], as: UTF8.self))'")
       }
       return TraceRequest(key: try number(ofKey: fields[1]), size: try size(fields[2]))
     }
@@ -86,7 +88,7 @@ struct TraceReader: ~Copyable {
   private func size(_ field: ArraySlice<UInt8>) throws -> Int {
     let text = String(decoding: field, as: UTF8.self)
     guard let size = Int(text), (0...1 << 50).contains(size) else {
-      throw failure("the size is no whole number of bytes: '\(text)'")
+      throw failure("the size is not a whole number of bytes: '\(text)'")
     }
     return size
   }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Numbers as people read them.
+/// Formats of numbers in reports.
 enum Formatting {
-  /// A whole number with its thousands apart: "2,000,000".
+  /// Formats a whole number with groups of three digits: "2,000,000".
   static func count(_ number: Int) -> String {
     var digits = String(number.magnitude)
     var groups: [String] = []
@@ -13,12 +13,12 @@ enum Formatting {
     return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
   }
 
-  /// A number of records: "1 record", "2,000 records".
+  /// Formats a number of records: "1 record", "2,000 records".
   static func records(_ number: Int) -> String {
     "\(count(number)) \(number == 1 ? "record" : "records")"
   }
 
-  /// A length of time in the unit that leaves at most three digits before the point: "1.24 ms".
+  /// Formats a time with a unit that leaves at most three digits before the decimal point: "1.24 ms".
   static func time(nanoseconds: UInt64) -> String {
     let value = Double(nanoseconds)
     return switch value {
@@ -29,12 +29,12 @@ enum Formatting {
     }
   }
 
-  /// A share as a percentage with one decimal; a dash where there is nothing to share.
+  /// Formats a fraction as a percentage with one decimal. The result is a dash if `whole` is zero.
   static func percentage(_ part: Int, of whole: Int) -> String {
     whole == 0 ? "–" : fixed(Double(part) / Double(whole) * 100, decimals: 1) + " %"
   }
 
-  /// A number with exactly this many decimals.
+  /// Formats a number with exactly this many decimals.
   static func fixed(_ value: Double, decimals: Int) -> String {
     String(format: "%.\(decimals)f", value)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes reports as JSON, keys in order and readable by people too.
+/// Output of reports as indented JSON with sorted keys.
 enum JSONOutput {
   static func encode(_ report: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
@@ -8,8 +8,9 @@ enum JSONOutput {
     return Array(try encoder.encode(report)) + [UInt8(ascii: "\n")]
   }
 
-  /// The file at `path`, written whole or not at all; `-` is standard output. Opened before there is a report, so that none
-  /// is made in vain.
+  /// Opens the output file, or standard output if the path is `-`. The file appears only when it is complete.
+  ///
+  /// A command opens the file before it computes the report, so that an invalid path fails early.
   static func file(_ path: String?) throws -> OutputFile? {
     try path.map { try OutputFile($0 == "-" ? nil : $0) }
   }

@@ -1,55 +1,55 @@
-/// How an operation ended: the rows of the report.
+/// The outcome of an operation. Each outcome is a row of the report.
 enum Outcome: String, Sendable, CaseIterable, Codable {
-  /// Found in memory.
+  /// The value was in memory.
   case memory
-  /// Found on disk.
+  /// The value was on disk.
   case disk
-  /// Returned past its lifetime, and in grace.
+  /// The value was stale, and in its grace.
   case stale
-  /// Waited for a fetch that another caller led.
+  /// The caller waited for a fetch that another caller led.
   case joined
-  /// Led a fetch, and got its value.
+  /// The caller led a fetch, which returned a value.
   case fetched
-  /// Led a fetch that was asked for whatever was cached, and got its value.
+  /// The caller led a fetch that did not depend on a cached value, and it returned a value.
   case refreshed
-  /// Stopped waiting for a fetch.
+  /// The caller's wait for a fetch timed out.
   case timedOut
-  /// Led or joined a fetch that failed.
+  /// The caller led or joined a fetch that failed.
   case failed
-  /// Was cancelled; timed from the cancellation to the return.
+  /// The caller was cancelled. The time is from the cancellation to the return.
   case cancelled
-  /// Looked up without fetching, and found nothing.
+  /// The look-up did not fetch, and found no value.
   case missed
-  /// Many keys at once.
+  /// A load of several keys.
   case bulk
-  /// Wrote, and returned at once.
+  /// A write that returned immediately.
   case written
-  /// Wrote or removed, and returned after the commit.
+  /// A write or removal that returned after the commit.
   case committed
-  /// Removed, one key or all, and returned at once.
+  /// A removal of one key or all keys that returned immediately.
   case removed
-  /// Removed by tag or prefix.
+  /// A removal by tag or prefix.
   case invalidated
-  /// Read, changed and wrote.
+  /// An update: a read, a change, and a write.
   case updated
-  /// Wrote several keys as one.
+  /// A batch of writes.
   case batched
-  /// Saved a draft.
+  /// A draft was saved.
   case saved
-  /// Could not save a draft, because somebody else had changed what it wrote.
+  /// A draft could not be saved, because another writer had changed its keys.
   case conflicted
-  /// Showed an edit, which was confirmed.
+  /// An optimistic edit was confirmed.
   case edited
-  /// Showed an edit, which was not confirmed.
+  /// An optimistic edit was rolled back.
   case takenBack
 
-  /// What the outcome means, for people.
+  /// The name of the outcome in the report.
   var title: String {
     switch self {
     case .memory: "memory hit"
     case .disk: "disk hit"
     case .stale: "stale hit"
-    case .joined: "joined a fetch"
+    case .joined: "joined fetch"
     case .fetched: "fetched"
     case .refreshed: "refreshed"
     case .timedOut: "timed out"
@@ -64,9 +64,9 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
     case .updated: "updated"
     case .batched: "batch"
     case .saved: "draft saved"
-    case .conflicted: "draft in conflict"
+    case .conflicted: "draft conflict"
     case .edited: "edit confirmed"
-    case .takenBack: "edit taken back"
+    case .takenBack: "edit rolled back"
     }
   }
 }

@@ -1,10 +1,11 @@
-/// Tells how a run is getting on: one line that is drawn over, on a terminal; a line now and then elsewhere.
+/// The progress of a run on standard error. A terminal shows one line that is overwritten. Other outputs receive a
+/// new line every few seconds.
 struct ProgressLine: Sendable {
   let workshop: Workshop
   let tallies: [Tally]
   let start: UInt64
 
-  /// Tells, until it is cancelled.
+  /// Prints the progress until the task is cancelled.
   func run() async {
     let console = Console.current
     let interval: Duration = console.isTerminal ? .milliseconds(250) : .seconds(5)
@@ -20,7 +21,7 @@ struct ProgressLine: Sendable {
       let line = line(at: now, operations: operations, rate: rate(operations - last.operations, over: now - last.time))
       last = (now, operations)
       if console.isTerminal {
-        // To the line's start, and clear what was there.
+        // Moves to the start of the line, and clears it.
         console.writeError(Array("\r\u{1B}[K\(line)".utf8))
       } else {
         console.printError(line)
@@ -39,7 +40,7 @@ struct ProgressLine: Sendable {
     let hits = tallies.reduce(0) { $0 + $1.count(of: .memory) + $1.count(of: .disk) }
     let requests = workshop.originRequests.load(ordering: .relaxed)
     return """
-      \(seconds) s  \(share) %  \(Formatting.count(operations)) operations, \(Formatting.count(rate)) a second  \
+      \(seconds) s  \(share) %  \(Formatting.count(operations)) operations, \(Formatting.count(rate)) per second  \
       \(Formatting.count(hits)) hits  \(Formatting.count(requests)) fetches  \(workshop.violations.count) violations
       """
   }

@@ -1,12 +1,12 @@
 import Cistern
 
 extension StressReport: CustomStringConvertible {
-  /// The report as people read it.
+  /// The report as text.
   var description: String {
     var lines = [
       "",
       "\(Formatting.count(operations)) operations in \(Formatting.fixed(seconds, decimals: 1)) s"
-        + " (\(Formatting.count(Int(operationsPerSecond))) a second) by \(configuration.clients) clients"
+        + " (\(Formatting.count(Int(operationsPerSecond))) per second) by \(configuration.clients) clients"
         + (interrupted ? ", interrupted" : ""),
       "", StressReport.table(of: outcomes, heading: "outcome").description, "",
     ]
@@ -53,16 +53,16 @@ extension StressReport: CustomStringConvertible {
     facts += [
       (
         "observers",
-        "\(Formatting.count(observers.registered)); \(Formatting.count(observers.changes)) changes seen by those of the "
+        "\(Formatting.count(observers.registered)); \(Formatting.count(observers.changes)) changes received by those of the "
           + "whole cache, \(Formatting.count(observers.scopedChanges)) by the others"
       ),
       (
         "freshness",
-        "\(Formatting.count(count(.stale))) stale hits; \(Formatting.count(refreshes)) refreshed behind, "
-          + "\(Formatting.count(count(.refreshed))) on request; \(Formatting.count(count(.timedOut))) timed out"
+        "\(Formatting.count(count(.stale))) stale hits; \(Formatting.count(refreshes)) background refreshes, "
+          + "\(Formatting.count(count(.refreshed))) on request; \(Formatting.count(count(.timedOut))) timeouts"
       ),
       ("reopened", "\(reopenings) times"),
-      ("checked", "every read, fetch, event and limit; \(Formatting.count(historyOperations)) operations as histories"),
+      ("checked", "every read, fetch, event and limit; \(Formatting.count(historyOperations)) operations in recorded histories"),
       ("profile", configuration.profile.rawValue),
       ("seed", "\(seed)"),
     ]

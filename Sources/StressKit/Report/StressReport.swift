@@ -1,6 +1,6 @@
-/// What a stress run has shown: the JSON file, and what the table is made from.
+/// The report of a stress run, as JSON and as the source of the text report.
 struct StressReport: Codable, Sendable {
-  /// Latencies of one outcome, in nanoseconds.
+  /// The latencies of one outcome in nanoseconds.
   struct OutcomeSummary: Codable, Sendable {
     let count: Int
     let p50: UInt64
@@ -9,19 +9,19 @@ struct StressReport: Codable, Sendable {
     let max: UInt64
   }
 
-  /// A tier's limit and the most that it was seen to hold, in bytes.
+  /// The limit of a tier, and the maximum size that was observed, in bytes.
   struct LimitSummary: Codable, Sendable {
     let limit: Int
     let peak: Int
   }
 
-  /// What observers were told.
+  /// The numbers of observers and of their changes.
   struct ObserverSummary: Codable, Sendable {
-    /// Observers that were registered, whole-cache ones included.
+    /// The number of registered observers, including those of the whole cache.
     let registered: Int
-    /// Changes delivered to the observers of the whole cache.
+    /// The number of changes that the observers of the whole cache received.
     let changes: Int
-    /// Changes delivered to those of a key or prefix.
+    /// The number of changes that the observers of keys and prefixes received.
     let scopedChanges: Int
   }
 
@@ -30,25 +30,25 @@ struct StressReport: Codable, Sendable {
   let seconds: Double
   let operations: Int
   let originRequests: Int
-  /// Requests that were answered with a value.
+  /// The number of requests that returned a value.
   let originValues: Int
-  /// The reason why a server of the user's gave no value; nil if it gave one.
+  /// The reason why a user's server returned no value, or nil if it returned one.
   let originFailure: String?
   let distinctKeys: Int
   let outcomes: [String: OutcomeSummary]
-  /// Operations of exercises, beside the cache that is stressed.
+  /// The outcomes of the exercises.
   let exercises: [String: OutcomeSummary]
   let limits: [String: LimitSummary]
   let observers: ObserverSummary
-  /// Fetches in the background, while an older value was returned.
+  /// The number of background refreshes.
   let refreshes: Int
-  /// How often the store was closed and opened again during the run.
+  /// The number of times that the store was closed and reopened.
   let reopenings: Int
-  /// Reads whose values went through the history checker.
+  /// The number of operations that the history checker judged.
   let historyOperations: Int
   /// Whether a signal ended the run early.
   let interrupted: Bool
-  /// How many violations there were; the list has the first hundred.
+  /// The number of violations. The list has the first hundred.
   let violationCount: Int
   let violations: [Violation]
 
@@ -56,13 +56,13 @@ struct StressReport: Codable, Sendable {
 
   func count(_ outcome: Outcome) -> Int { outcomes[outcome.rawValue]?.count ?? 0 }
 
-  /// Loads, and how they ended.
+  /// The number of loads with an outcome of memory, disk, joined, fetched, or failed.
   var loads: Int { [.memory, .disk, .joined, .fetched, .failed].reduce(0) { $0 + count($1) } }
 }
 
 extension StressReport.OutcomeSummary {
   static func summaries(of counts: Tally.Counts) -> [String: StressReport.OutcomeSummary] {
-    // Every outcome is there, so that whoever reads the file need not ask.
+    // The report has all outcomes, so that readers of the file need not handle absent ones.
     Dictionary(
       uniqueKeysWithValues: Outcome.allCases.map { outcome in
         guard let histogram = counts.histograms[outcome] else {

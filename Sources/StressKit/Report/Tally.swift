@@ -1,15 +1,15 @@
 import Histogram
 import Locking
 
-/// Where one client's operations are counted: those on the cache that is stressed, and those of exercises.
+/// The tallies of one client: of operations on the stressed cache, and of exercises.
 struct ClientTally: Sendable {
   let main = Tally()
   let exercises = Tally()
 }
 
-/// Counts one client's operations, and how long they took.
+/// The number and durations of one client's operations.
 final class Tally: Sendable {
-  /// What was counted. Histograms are of nanoseconds, to two digits.
+  /// The counts. The histograms have nanoseconds with two significant digits.
   struct Counts: Sendable {
     fileprivate(set) var histograms: [Outcome: Histogram<UInt32>] = [:]
     fileprivate(set) var operations = 0
@@ -28,7 +28,7 @@ final class Tally: Sendable {
 
   private let counts = Guarded(Counts())
 
-  /// An operation ended.
+  /// Records the end of an operation.
   func record(_ outcome: Outcome, from start: UInt64, to end: UInt64) {
     counts.withLock { counts in
       counts.operations += 1
@@ -36,22 +36,22 @@ final class Tally: Sendable {
     }
   }
 
-  /// Runs an operation, and counts it under what it came to.
+  /// Runs an operation, and records its outcome and duration.
   func measure(_ operation: () async -> Outcome) async {
     let start = Ticks.now()
     let outcome = await operation()
     record(outcome, from: start, to: Ticks.now())
   }
 
-  /// Operations so far.
+  /// The number of operations so far.
   var operations: Int { counts.withLock { $0.operations } }
 
-  /// Operations of one outcome so far.
+  /// Returns the number of operations with one outcome so far.
   func count(of outcome: Outcome) -> Int {
     counts.withLock { Int($0.histograms[outcome]?.totalCount ?? 0) }
   }
 
-  /// The sum of several clients' counts.
+  /// Returns the sum of several tallies.
   static func sum(_ tallies: [Tally]) -> Counts {
     var sum = Counts()
     for tally in tallies {

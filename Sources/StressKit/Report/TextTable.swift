@@ -1,4 +1,5 @@
-/// Rows under headings, in columns as wide as they need to be: the first to the left, the others to the right.
+/// A text table. Columns are as wide as their longest cell. The first one is aligned to the left, and the others to
+/// the right.
 struct TextTable: CustomStringConvertible {
   let headings: [String]
   private(set) var rows: [[String]] = []

@@ -1,7 +1,7 @@
 import Cistern
 import Locking
 
-/// Looks after the store during a run: its limits, its reopening, its state at the end.
+/// The supervisor of the store during a run: it checks limits, reopens the store, and checks the state at the end.
 final class Keeper: Sendable {
   private struct Counts {
     var reopenings = 0
@@ -24,16 +24,16 @@ final class Keeper: Sendable {
       directory: directory, violations: workshop.violations)
   }
 
-  /// How often the store was closed and opened again.
+  /// The number of times that the store was closed and reopened.
   var reopenings: Int { counts.withLock { $0.reopenings } }
 
-  /// Changes that the witnesses were told of.
+  /// The number of changes that the witnesses received.
   var changeCount: Int { counts.withLock { $0.changes } }
 
-  /// Fetches in the background, while an older value was returned.
+  /// The number of background refreshes.
   var refreshCount: Int { counts.withLock { $0.refreshes } }
 
-  /// Looks at the limits until it is cancelled.
+  /// Checks the limits repeatedly until the task is cancelled.
   func watchLimits() async {
     while !Task.isCancelled {
       limits.look(at: holder.current.store)
@@ -41,7 +41,7 @@ final class Keeper: Sendable {
     }
   }
 
-  /// Closes and reopens the store every so often, until it is cancelled.
+  /// Closes and reopens the store at the configured interval until the task is cancelled.
   func reopenNowAndThen() async {
     guard let interval = workshop.configuration.reopenInterval else { return }
     while true {
@@ -53,7 +53,7 @@ final class Keeper: Sendable {
     }
   }
 
-  /// With every client parked.
+  /// Closes and reopens the store. All clients must be parked.
   private func reopen() async {
     await checkQuietCache()
     await closeSubject()
@@ -61,12 +61,12 @@ final class Keeper: Sendable {
       holder.replace(with: try Subject(workshop, directory: directory, isFirst: false))
       counts.withLock { $0.reopenings += 1 }
     } catch {
-      workshop.violations.report(.failed, "the store could not be opened again: \(error)")
+      workshop.violations.report(.failed, "the store could not be reopened: \(error)")
       workshop.stop.interrupt()
     }
   }
 
-  /// The checks at the end, when every client is done; then closes the store.
+  /// Performs the final checks, and closes the store. All clients must have finished.
   func finish() async {
     await checkQuietCache()
     await closeSubject()
@@ -74,8 +74,8 @@ final class Keeper: Sendable {
     if fetches > 0 { workshop.violations.report(.unsound, "\(fetches) fetches are still running at the end") }
   }
 
-  /// What must hold whenever nobody uses the cache: no waiter, no entry in progress, every sum right, and observers
-  /// that know what is there.
+  /// Checks the invariants of an idle cache: no waiter, no flight, correct sums, and observers that agree with the
+  /// contents.
   private func checkQuietCache() async {
     let subject = holder.current
     limits.look(at: subject.store)
@@ -98,7 +98,7 @@ final class Keeper: Sendable {
     }
   }
 
-  /// Fetches whose callers have gone were cancelled, and are given ten seconds to notice.
+  /// Waits at most ten seconds for the end of cancelled fetches.
   private func untilFetchesEnd() async {
     let deadline = Ticks.now() + 10_000_000_000
     while workshop.ledger.count > 0, Ticks.now() < deadline { await pause(.milliseconds(1)) }

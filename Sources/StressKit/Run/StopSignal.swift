@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Tells a run's tasks to come to an end: its time is up, its operations are done, or someone pressed Ctrl-C.
+/// The signal that ends a run: after its duration, after its number of operations, or on Ctrl-C.
 final class StopSignal: Sendable {
   private let duration: UInt64
   private let budget: Int
-  /// When the run ends, once it has begun.
+  /// The time at which the run ends, or the maximum before the run begins.
   private let deadline = Atomic<UInt64>(.max)
   private let spent = Atomic<Int>(0)
   private let stopped = Atomic(false)
@@ -23,41 +23,42 @@ final class StopSignal: Sendable {
     }
   }
 
-  /// The run begins: its time is counted from now on.
+  /// Begins the run. Its duration counts from this time.
   func begin(at now: UInt64) {
     let (deadline, overflow) = now.addingReportingOverflow(duration)
     self.deadline.store(overflow ? .max : deadline, ordering: .relaxed)
   }
 
-  /// Whether it is time to stop.
+  /// Whether the run must end.
   var isRaised: Bool {
     stopped.load(ordering: .relaxed) || Ticks.now() >= deadline.load(ordering: .relaxed)
   }
 
-  /// Whether a person ended it.
+  /// Whether a user interrupted the run.
   var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
 
-  /// Takes up to `count` operations out of what is left; 0 when there is nothing left to do.
+  /// Takes up to `count` operations from the budget. Returns the number of operations, or 0 if the run must end.
   func take(_ count: Int) -> Int {
     guard !isRaised else { return 0 }
     let before = spent.wrappingAdd(count, ordering: .relaxed).oldValue
     return max(0, min(count, budget - before))
   }
 
-  /// The share of the run that is over, from 0 to 1, at a time.
+  /// Returns the completed fraction of the run at a time, from 0 to 1.
   func progress(at now: UInt64, since start: UInt64) -> Double {
     if budget != .max { return min(1, Double(spent.load(ordering: .relaxed)) / Double(budget)) }
     return min(1, Double(now - start) / Double(max(1, duration)))
   }
 
-  /// Ends the run.
+  /// Ends the run early.
   func interrupt() {
     interrupted.store(true, ordering: .relaxed)
     stopped.store(true, ordering: .relaxed)
   }
 }
 
-/// Ends a run on Ctrl-C or a polite kill, so that it can still report; the second Ctrl-C ends the process.
+/// Handlers of Ctrl-C and SIGTERM. The first signal ends the run with a report, and the second one ends the
+/// process.
 final class InterruptWatch {
   private let sources: [any DispatchSourceSignal]
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The folder that a run's store is in: the user's, which stays, or one of the run's own, which goes with it.
+/// The directory of a run's store: a permanent directory of the user, or a temporary one.
 struct StoreDirectory: Sendable {
   let path: String
   private let isTemporary: Bool
@@ -17,13 +17,13 @@ struct StoreDirectory: Sendable {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
       throw CommandFailure(
-        "no folder for the store could be made in \(NSTemporaryDirectory()): \(error.localizedDescription);"
-          + " name one with --directory", status: .badInput)
+        "a temporary directory for the store could not be created in \(NSTemporaryDirectory()): \(error.localizedDescription);"
+          + " choose a directory with --directory", status: .badInput)
     }
   }
 
-  /// Throws where the folder has a store with caches that no stress run made: a run has limits of its own, and what is over
-  /// them goes.
+  /// Throws if the directory has a store with other caches. The limits of a run could evict records of these
+  /// caches.
   func checkIsFree() async throws {
     guard !isTemporary, FileManager.default.fileExists(atPath: path + "/" + StoreDirectory.dataFile) else { return }
     let store = try StoreOnDisk(reading: path)
@@ -31,7 +31,7 @@ struct StoreDirectory: Sendable {
     try await store.close()
     if let foreign = names.first(where: { $0 != Subject.cacheName }) {
       throw CommandFailure(
-        "the store in \(path) has a cache '\(foreign)', which a stress run could evict from; give it a folder of its own",
+        "the store in \(path) has a cache '\(foreign)', and a stress run could evict its records; choose another directory",
         status: .badInput)
     }
   }
@@ -43,7 +43,7 @@ struct StoreDirectory: Sendable {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      Console.current.printError("the folder \(path) could not be removed: \(error.localizedDescription)")
+      Console.current.printError("the directory \(path) could not be removed: \(error.localizedDescription)")
     }
   }
 }

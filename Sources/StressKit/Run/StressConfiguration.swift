@@ -1,21 +1,21 @@
 import Cistern
 import Foundation
 
-/// All that a stress run is told before it starts.
+/// The configuration of a stress run.
 struct StressConfiguration: Sendable {
-  /// When the run ends.
+  /// The condition that ends the run.
   enum Bound: Sendable, Equatable {
     case duration(Duration)
     case operations(Int)
   }
 
-  /// Where values come from.
+  /// The source of values.
   enum OriginKind: Sendable, Equatable {
-    /// A server of the run's own, on loopback.
+    /// The run's HTTP server on the loopback interface.
     case server
-    /// A function of this process.
+    /// A function in this process.
     case inProcess
-    /// A server of the user's.
+    /// A server of the user.
     case remote(URL)
   }
 
@@ -24,25 +24,25 @@ struct StressConfiguration: Sendable {
   var bound: Bound
   var clients: Int
   var keys: KeySpace
-  /// The requests to follow; nil to choose keys by popularity.
+  /// The requests to follow, or nil to choose keys by popularity.
   var trace: Trace?
   var zipfExponent: Double
   var memoryLimit: ByteCount
   var diskLimit: ByteCount
-  /// Where the store is; nil for a folder that goes with the run.
+  /// The directory of the store, or nil for a temporary one.
   var directory: String?
   var origin: OriginKind
   var latency: Duration
   var failureRate: Double
-  /// How long values live, by key.
+  /// The lifetimes of values, by key.
   var lifetimes: Lifetimes
-  /// How long the store stays open before it is closed and opened again; nil for the whole run.
+  /// The time between reopenings of the store, or nil for none.
   var reopenInterval: Duration?
   var evictionPolicy: EvictionPolicyKind
 }
 
 extension StressConfiguration {
-  /// The configuration as it stands in the report.
+  /// The configuration as it appears in the JSON report.
   struct Summary: Codable, Sendable {
     let profile: Profile
     let bound: String
@@ -70,12 +70,12 @@ extension StressConfiguration {
       reopenSeconds: reopenInterval?.seconds, evictionPolicy: evictionPolicy.rawValue)
   }
 
-  /// What is about to happen, for people.
+  /// A summary of the configuration, for the first line of the output.
   var announcement: String {
     let bodies =
       switch keys.bodies {
       case .files(let folder, let paths): "the \(Formatting.count(paths.count)) files of \(folder)"
-      case .synthetic: "made-up bodies"
+      case .synthetic: "synthetic bodies"
       }
     return """
       profile \(profile.rawValue), \(clients) clients, \(Formatting.count(keys.count)) keys (\(bodies), \(ByteCount.bytes(keys.footprint))), \

@@ -1,12 +1,12 @@
 import Cistern
 import Foundation
 
-/// A stress run, from the empty folder to the report:
+/// A stress run, from its configuration to the report.
 ///
-///     origin ─▶ store ─▶ clients ┬─▶ all done ─▶ quiet checks ─▶ close ─▶ report
-///                                ├─ keeper: closes and reopens the store now and then
-///                                ├─ limits: looked at, many times a second
-///                                └─ progress: a line now and then
+///     origin ─▶ store ─▶ clients ┬─▶ all finished ─▶ idle checks ─▶ close ─▶ report
+///                                ├─ keeper: closes and reopens the store
+///                                ├─ limits: checked many times a second
+///                                └─ progress: a line every few seconds
 struct StressRun: Sendable {
   let configuration: StressConfiguration
   let stop: StopSignal
@@ -18,7 +18,7 @@ struct StressRun: Sendable {
     directory = try StoreDirectory(configuration.directory)
   }
 
-  /// Runs, and reports. Throws where nothing could be run at all.
+  /// Performs the run, and returns the report. Throws if the run could not begin.
   func run() async throws -> StressReport {
     defer { directory.removeIfTemporary() }
     try await directory.checkIsFree()
@@ -42,11 +42,11 @@ struct StressRun: Sendable {
   }
 
   private func run(_ workshop: Workshop, url: URL, stamping: HTTPOrigin.Stamping) async throws -> StressReport {
-    // A bulk load asks for several keys at once.
+    // A bulk load requests several keys concurrently.
     let origin = try HTTPOrigin(
       base: url, keys: configuration.keys, stamping: stamping, connections: configuration.clients + 16)
     defer { origin.finish() }
-    // The run's own server is there. Another one may not be, and then every load fails and nothing is checked.
+    // The run's own server always responds. If a user's server does not, every load fails and nothing is checked.
     if case .onArrival = stamping { try await origin.requireAnswer() }
     return try await run(workshop, origin)
   }
@@ -71,7 +71,7 @@ struct StressRun: Sendable {
     return report(workshop, keeper, tallies, seconds: seconds)
   }
 
-  /// Lets the clients work. Those that a slow origin still holds when the run is over are cancelled after a while.
+  /// Runs the clients. When the run is over, cancels clients that still wait for a slow origin after some seconds.
   private func work(
     _ workshop: Workshop, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [ClientTally]
   ) async {
@@ -90,11 +90,12 @@ struct StressRun: Sendable {
     patience.cancel()
   }
 
-  /// The reason why a server of the user's gave no value; nil if it gave one. The run's own origin may fail on purpose.
+  /// Returns the reason why a user's server never returned a value, or nil if it returned one. The run's own origin
+  /// may fail on purpose.
   private func originFailure(_ workshop: Workshop) -> String? {
     guard case .remote(let url) = configuration.origin, let reason = workshop.originAnswers.failureWithoutValue
     else { return nil }
-    return "the origin \(url) gave no value at all: \(reason)"
+    return "the origin \(url) returned no value: \(reason)"
   }
 
   private func report(

@@ -1,8 +1,8 @@
 import Cistern
 import Locking
 
-/// What is being stressed: a store, open, and its cache, with a witness who observes all of it; and the exercises' store
-/// beside it.
+/// The objects under stress: an open store, its cache, a witness that observes the cache, and the store of the
+/// exercises.
 struct Subject: Sendable {
   let store: Store
   let cache: Cache<String, [UInt8]>
@@ -13,15 +13,16 @@ struct Subject: Sendable {
   /// The name of the cache.
   static let cacheName = "stress"
 
-  /// Opens all of it.
+  /// Opens the stores, and registers the witness.
   ///
-  /// - Parameter isFirst: whether the run begins.
+  /// - Parameter isFirst: Whether the run begins.
   init(_ workshop: Workshop, directory: String, isFirst: Bool) throws {
     let configuration = workshop.configuration
     var options = Store.Configuration()
     options.evictionPolicy = configuration.evictionPolicy
     options.reportHandler = { [violations = workshop.violations] report in
-      // Values that are too large are written on purpose, and the origin fails on purpose. Any other report is a violation.
+      // The run writes oversize values and fails fetches on purpose. Every other report of the store is a
+      // violation.
       if report.code != .refused && report.code != .refreshFailed {
         violations.report(.unsound, "the store reports: \(report.message) (\(report.location))")
       }
@@ -37,7 +38,7 @@ struct Subject: Sendable {
     exerciseStore = try workshop.exercises.open(directory: directory, isFirst: isFirst, options: options)
   }
 
-  /// Each key has a lifetime and a tag of its own, which its values tell.
+  /// The lifetime and the tag of a value depend on its key, which the stamp of the value contains.
   private static func configuration(_ workshop: Workshop) -> CacheConfiguration<[UInt8]> {
     let (lifetimes, keys, run) = (workshop.configuration.lifetimes, workshop.keys, workshop.run)
     var configuration = CacheConfiguration<[UInt8]>()
@@ -51,7 +52,7 @@ struct Subject: Sendable {
     return configuration
   }
 
-  /// Ends the observation and closes the stores. Nobody may be using them.
+  /// Ends the observation, and closes the stores. No client may use them.
   func close() async throws {
     observations.cancelAll()
     try await store.close()
@@ -59,7 +60,7 @@ struct Subject: Sendable {
   }
 }
 
-/// Where the clients of a run find what is being stressed; it changes while all of them are parked.
+/// The holder of the current subject. The subject changes only while all clients are parked.
 final class SubjectHolder: Sendable {
   private let subject: Guarded<Subject>
 

@@ -1,28 +1,30 @@
 import Foundation
 
-/// Collects the files of a folder, once, before a run.
+/// The files of a folder, which a run serves.
 enum FolderScan {
   struct File: Sendable, Equatable {
-    /// Below the folder.
+    /// The path relative to the folder.
     let path: String
     let size: Int
   }
 
-  /// Larger files are left out: they would be refused by every tier that a stress run is given.
+  /// The maximum size of a served file in bytes. Every tier of a stress run would refuse a larger one.
   static let largestFile = 1 << 20
-  /// More files than these are left out.
+  /// The maximum number of served files.
   static let mostFiles = 100_000
 
-  /// The folder's regular files in order of their paths; hidden ones and those of hidden folders are left out, and those
-  /// with a question mark in their names, behind which an address has its query.
+  /// Returns the regular files of a folder, in the order of their paths.
+  ///
+  /// Hidden files and folders are left out. Files with a question mark in their paths are left out, too, because a
+  /// query begins there in an address.
   static func files(in folder: String) throws -> [File] {
     var isDirectory: ObjCBool = false
-    // The flag is the callee's for the call only.
+    // The call writes the flag, and does not keep its address.
     guard unsafe FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) else {
       throw CommandFailure("the folder \(folder) does not exist", status: .badInput)
     }
     guard isDirectory.boolValue else {
-      throw CommandFailure("\(folder) is no folder: give one whose files are to be served", status: .badInput)
+      throw CommandFailure("\(folder) is not a folder: choose a folder with files to serve", status: .badInput)
     }
     let root = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
     guard
@@ -42,7 +44,7 @@ enum FolderScan {
     }
     guard !files.isEmpty else {
       throw CommandFailure(
-        "the folder \(folder) has no files to serve (left out are hidden ones, those over 1 MiB, and those with a question mark in their names)",
+        "the folder \(folder) has no files to serve (hidden files, files over 1 MiB, and files with a question mark in their paths are left out)",
         status: .badInput)
     }
     return files.sorted { $0.path < $1.path }

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Chooses the keys of a run's operations: by popularity, or as a trace has them.
+/// The choice of keys for the operations of a run: by popularity, or from a trace.
 final class KeyChooser: Sendable {
   private enum Source: Sendable {
-    /// Ranks by popularity, and the key of each rank.
+    /// The distribution of ranks, and the key of each rank.
     case zipf(Zipf, keys: [Int32])
     case trace([Int32])
   }
 
   private let source: Source
-  /// The place in the trace, which all clients share.
+  /// The position in the trace. All clients share it.
   private let position = Atomic<Int>(0)
 
-  /// Popularity by Zipf's law. Which keys are the popular ones is the seed's choice.
+  /// Creates a chooser with popularity by Zipf's law. The seed determines the popular keys.
   init(keyCount: Int, exponent: Double, seed: UInt64) {
     var generator = SplitMix64(seed: seed, index: -1)
     let keys = (0..<Int32(keyCount)).shuffled(using: &generator)
     source = .zipf(Zipf(count: keyCount, exponent: exponent), keys: keys)
   }
 
-  /// The requests of a trace in order, from the front again after the last.
+  /// Creates a chooser that repeats the requests of a trace in order.
   init(trace: Trace) {
     source = .trace(trace.requests)
   }

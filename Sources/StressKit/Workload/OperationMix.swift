@@ -1,61 +1,62 @@
-/// What a client does next.
+/// An operation of a client.
 enum Operation: String, Sendable, CaseIterable {
   /// A synchronous look-up in both tiers.
   case lookUp
-  /// A look-up that fetches what is not there.
+  /// A load: a look-up that fetches an absent value.
   case load
-  /// A load with some policy, refreshes included.
+  /// A load with a random policy, including refreshes.
   case loadOtherwise
-  /// A borrowed view of the bytes.
+  /// A read through a borrowed view of the bytes.
   case view
-  /// Several keys at once, fetching what is not there.
+  /// A load of several keys.
   case bulkLoad
   /// Several loads of one key, some of which are cancelled.
   case cancel
-  /// A write that returns at once.
+  /// A write that returns immediately.
   case write
-  /// A write that returns once it is on disk.
+  /// A write that returns after the commit.
   case commit
-  /// A write of a value that no tier can hold.
+  /// A write of a value that is larger than the memory limit.
   case writeOversize
-  /// A removal that returns at once.
+  /// A removal that returns immediately.
   case remove
-  /// A removal that returns once it is on disk.
+  /// A removal that returns after the commit.
   case commitRemoval
-  /// A change of what the client observes.
+  /// A registration of another observer.
   case observe
-  /// The removal of everything.
+  /// The removal of all keys.
   case removeAll
   /// The removal of all keys with a tag.
   case removeTagged
   /// The removal of all keys with a prefix.
   case removePrefix
-  /// A request to give memory back.
+  /// A request to release memory.
   case trim
-  /// The exercise of an origin that goes away.
+  /// The exercise with an unavailable origin.
   case outage
-  /// The exercise of merged values.
+  /// The exercise with merged values.
   case merge
-  /// The exercise of updates.
+  /// The exercise with updates.
   case count
-  /// The exercise of batches.
+  /// The exercise with batches.
   case pair
-  /// The exercise of drafts.
+  /// The exercise with drafts.
   case transfer
-  /// The exercise of optimistic edits.
+  /// The exercise with optimistic edits.
   case edit
-  /// The exercise of absent values and of versions of the schema.
+  /// The exercise with negative results and schema versions.
   case recall
 }
 
-/// How often each operation comes up.
+/// The relative frequencies of operations.
 struct OperationMix: Sendable {
   private let thresholds: [(limit: UInt64, operation: Operation)]
 
-  /// Whether it comes up at all.
+  /// Returns whether the operation has a frequency above zero.
   func includes(_ operation: Operation) -> Bool { thresholds.contains { $0.operation == operation } }
 
-  /// Reads dominate, as they do where a cache pays; the rest is frequent enough to meet every other operation often.
+  /// Mostly reads, as in typical uses of a cache. The other operations are frequent enough to interleave with one
+  /// another.
   static let mixed = OperationMix([
     .lookUp: 590_000, .load: 240_000, .loadOtherwise: 20_000, .view: 40_000, .bulkLoad: 2_000, .cancel: 1_500,
     .write: 55_000, .commit: 1_000, .writeOversize: 50, .remove: 16_000, .commitRemoval: 300,
@@ -63,7 +64,7 @@ struct OperationMix: Sendable {
     .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000, .edit: 4_000, .recall: 4_000,
   ])
 
-  /// Almost nothing but reads.
+  /// Nearly only reads.
   static let readHeavy = OperationMix([
     .lookUp: 700_000, .load: 280_000, .loadOtherwise: 5_000, .view: 10_000, .bulkLoad: 500, .write: 3_000,
     .remove: 200, .observe: 100,
@@ -78,7 +79,7 @@ struct OperationMix: Sendable {
     .recall: 20_000,
   ])
 
-  /// Removals of many keys at once, while they are fetched and written.
+  /// Removals of many keys, concurrently with fetches and writes.
   static let invalidating = OperationMix([
     .lookUp: 300_000, .load: 500_000, .loadOtherwise: 50_000, .view: 20_000, .bulkLoad: 10_000, .cancel: 5_000,
     .write: 60_000, .commit: 1_000, .remove: 30_000, .commitRemoval: 500, .observe: 2_000, .removeAll: 300,
@@ -91,7 +92,7 @@ struct OperationMix: Sendable {
     .write: 10_000, .remove: 5_000, .observe: 500, .outage: 150_000,
   ])
 
-  /// - Parameter weights: How often each comes up, against the others.
+  /// - Parameter weights: The relative frequency of each operation. Absent operations do not occur.
   init(_ weights: [Operation: UInt64]) {
     var sum: UInt64 = 0
     thresholds = Operation.allCases.compactMap { operation in

@@ -1,4 +1,5 @@
-/// A small seeded generator: the same seed gives the same numbers on every machine. (Sebastiano Vigna's SplitMix64.)
+/// A small seeded generator. The same seed gives the same numbers on every machine. The algorithm is Sebastiano
+/// Vigna's SplitMix64.
 struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -6,7 +7,7 @@ struct SplitMix64: RandomNumberGenerator, Sendable {
     state = seed
   }
 
-  /// A generator for the part `index` of a run: distinct for each, and apart from its neighbours.
+  /// Creates a generator for the part `index` of a run. The sequences of different parts are unrelated.
   init(seed: UInt64, index: Int) {
     var mixer = SplitMix64(seed: seed ^ (UInt64(bitPattern: Int64(index)) &* 0xD1B5_4A32_D192_ED03))
     state = mixer.next()
@@ -20,12 +21,12 @@ struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to but not 1.
+  /// Returns a random number in the range `0..<1`.
   mutating func unit() -> Double {
     Double(next() >> 11) * 0x1p-53
   }
 
-  /// A whole number from 0 up to but not `bound`.
+  /// Returns a random whole number in the range `0..<bound`.
   mutating func index(below bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }

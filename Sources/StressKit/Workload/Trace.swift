@@ -1,6 +1,6 @@
-/// A whole trace in memory: the requests' keys in order, and each key's name and largest size.
+/// A whole trace in memory: the keys of the requests in order, and the name and largest size of each key.
 struct Trace: Sendable {
-  /// The longest trace that a stress run takes in.
+  /// The maximum number of requests in the trace of a stress run.
   static let mostRequests = 50_000_000
 
   let keys: [String]
@@ -13,7 +13,7 @@ struct Trace: Sendable {
     var sizes: [Int?] = []
     while let request = try reader.next() {
       guard requests.count < Trace.mostRequests, request.key < Int32.max else {
-        throw TraceError(path: path, line: reader.line, message: "the trace is longer than a stress run takes in")
+        throw TraceError(path: path, line: reader.line, message: "the trace has too many requests for a stress run")
       }
       requests.append(Int32(request.key))
       if request.key == sizes.count {

@@ -4,10 +4,10 @@
   import Darwin
 #endif
 
-/// Draws ranks from 0 to `count - 1`, rank r with a probability in proportion to 1 / (r + 1)^exponent.
+/// A generator of ranks from 0 to `count - 1`. The probability of rank r is proportional to 1 / (r + 1)^exponent.
 ///
-/// Rejection-inversion after Wolfgang Hörmann and Gerhard Derflinger (1996): constant time and memory for any count
-/// and any exponent from 0 (all ranks alike) upwards, 1 included.
+/// The algorithm is the rejection-inversion of Wolfgang Hörmann and Gerhard Derflinger (1996). It needs constant
+/// time and memory for every count, and for every exponent from 0 (equal probabilities), including 1.
 struct Zipf: Sendable {
   let count: Int
   let exponent: Double
@@ -15,7 +15,7 @@ struct Zipf: Sendable {
   private let integralAtLast: Double
   private let shortcut: Double
 
-  /// - Precondition: `count` is above zero, and `exponent` is not negative.
+  /// - Precondition: `count` is greater than zero, and `exponent` is not negative.
   init(count: Int, exponent: Double) {
     precondition(count > 0 && exponent >= 0)
     self.count = count
@@ -25,7 +25,7 @@ struct Zipf: Sendable {
     shortcut = 2 - Zipf.inverse(Zipf.integral(2.5, exponent) - Zipf.density(2, exponent), exponent)
   }
 
-  /// A rank; 0 is the likeliest.
+  /// Returns a random rank. Rank 0 is the most likely.
   func next(using generator: inout SplitMix64) -> Int {
     while true {
       let area = integralAtLast + generator.unit() * (integralAtFirst - integralAtLast)
@@ -41,7 +41,7 @@ struct Zipf: Sendable {
     exp(-exponent * log(point))
   }
 
-  /// The integral of the density, in a form that stays exact as the exponent nears 1.
+  /// The integral of the density, in a form that stays exact when the exponent is close to 1.
   private static func integral(_ point: Double, _ exponent: Double) -> Double {
     let logarithm = log(point)
     return growth((1 - exponent) * logarithm) * logarithm

@@ -14,7 +14,7 @@ struct FaultInjectingTierTests {
     }
   }
 
-  @Test func `what is staged is read at once, and committed when the test says so`() async throws {
+  @Test func `a staged write is readable immediately, and committed on demand`() async throws {
     let partition = try open()
     let ticket = try #require(partition.set("a", [1]).ticket)
     #expect(partition.bytes("a") == [1])
@@ -31,7 +31,7 @@ struct FaultInjectingTierTests {
     #expect(tier.statistics.liveBytes == 2)
   }
 
-  @Test func `writes are committed in the order in which they were staged, and the last one wins`() throws {
+  @Test func `writes are committed in the order of their staging, and the last one wins`() throws {
     let partition = try open()
     partition.set("a", [1])
     partition.set("b", [2])
@@ -47,7 +47,7 @@ struct FaultInjectingTierTests {
     #expect(tier.committedBytes(forKey: Name("b"), in: "p") == nil)
   }
 
-  @Test func `after the removal of all nothing reads that was written before it, committed or staged`() throws {
+  @Test func `after the removal of all, no earlier write is readable, committed or staged`() throws {
     let partition = try open()
     partition.set("a", [1])
     tier.commit()
@@ -64,7 +64,7 @@ struct FaultInjectingTierTests {
     #expect(ticket.number == 3)
   }
 
-  @Test func `partitions do not see one another`() throws {
+  @Test func `partitions are separate`() throws {
     let (first, second) = (try open(), try tier.partition(named: "q") { _ in })
     first.set("a", [1])
     second.set("a", [2])
@@ -74,7 +74,7 @@ struct FaultInjectingTierTests {
     #expect(second.bytes("a") == nil)
   }
 
-  @Test func `a commit that fails loses its records, tells of them, and throws for those who wait`() async throws {
+  @Test func `a failed commit loses its records, reports them as lost, and throws to its waiters`() async throws {
     let partition = try open()
     partition.set("a", [1])
     tier.commit()
@@ -93,7 +93,7 @@ struct FaultInjectingTierTests {
     #expect(partition.bytes("a") == [3])
   }
 
-  @Test func `a refused write stands for the removal of the older record`() throws {
+  @Test func `a refused write acts as a removal of the older record`() throws {
     let partition = try open()
     partition.set("a", [1])
     partition.set("b", [1])
@@ -110,7 +110,7 @@ struct FaultInjectingTierTests {
     #expect(departed.count == 0)
   }
 
-  @Test func `an evicted record departs, unless a newer one is staged`() throws {
+  @Test func `an evicted record is reported as lost, unless a newer one is staged`() throws {
     let partition = try open()
     partition.set("a", [1])
     partition.set("b", [1])
@@ -126,7 +126,7 @@ struct FaultInjectingTierTests {
     #expect(departed.elements == ["a evicted"])
   }
 
-  @Test func `beyond the record limit the oldest are evicted`() throws {
+  @Test func `above the record limit, the oldest records are evicted`() throws {
     let partition = try open()
     tier.setRecordLimit(2)
     for key in ["a", "b", "c", "d"] as [Name] { partition.set(key, [1]) }
@@ -136,7 +136,7 @@ struct FaultInjectingTierTests {
     #expect(partition.keys == [[99], [100]])
   }
 
-  @Test func `a damaged record is a miss, is removed, and departs`() throws {
+  @Test func `a damaged record is a miss, is removed, and is reported as lost`() throws {
     let partition = try open()
     partition.set("a", [1])
     tier.commit()
@@ -148,7 +148,7 @@ struct FaultInjectingTierTests {
     #expect(tier.statistics.entryCount == 0)
   }
 
-  @Test func `corrupt bytes are read as they are`() throws {
+  @Test func `corrupt bytes are returned unchanged`() throws {
     let partition = try open()
     partition.set("a", [1, 2])
     tier.commit()
@@ -165,7 +165,7 @@ struct FaultInjectingTierTests {
     #expect(partition.bytes("a") == [2])
   }
 
-  @Test func `after a crash what was committed is there, and what was staged is not`() throws {
+  @Test func `after a crash committed records are present, and staged ones are lost`() throws {
     let partition = try open()
     partition.set("a", [1])
     tier.commit()
@@ -177,7 +177,7 @@ struct FaultInjectingTierTests {
   }
 
   @Test(arguments: [SecondTierStatistics.Mode.degraded, .closed])
-  func `a tier that does not work misses and refuses, and comes back without what it refused`(
+  func `a tier that does not work misses and refuses, and recovers without the refused writes`(
     mode: SecondTierStatistics.Mode
   ) throws {
     let partition = try open()
@@ -194,12 +194,12 @@ struct FaultInjectingTierTests {
     tier.setMode(.active)
     #expect(partition.bytes("a") == nil)
     #expect(partition.bytes("b") == [1])
-    // What was staged before does not come back, either.
+    // Writes that were staged before the failure do not return either.
     tier.commit()
     #expect(partition.bytes("c") == nil)
   }
 
-  @Test func `a tier that fails cannot tell what is there, and one that works or is closed can`() throws {
+  @Test func `a failing tier does not know which keys are present, and an active or closed one does`() throws {
     let partition = try open()
     partition.set("a", [1])
     tier.commit()
@@ -214,7 +214,7 @@ struct FaultInjectingTierTests {
     #expect((["a", "b", "c"] as [Name]).map { partition.presence(of: $0) } == [false, false, false])
   }
 
-  @Test func `commits at once, and departures in a task on the executor, are part of a seeded schedule`() throws {
+  @Test func `immediate commits and record losses in tasks are part of a seeded schedule`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let tier = FaultInjectingTier(taskExecutor: executor)
       let departed = Gate(isOpen: true)
@@ -230,7 +230,7 @@ struct FaultInjectingTierTests {
     }
   }
 
-  @Test func `those who wait for room are let go when the test opens it`() throws {
+  @Test func `waiters for space resume when the test opens it`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let tier = FaultInjectingTier(taskExecutor: executor)
       let partition = try tier.partition(named: "p") { _ in }
@@ -248,7 +248,7 @@ struct FaultInjectingTierTests {
       bytes: bytes)
   }
 
-  @Test func `what was invalidated is not read, whether committed, staged or staged later, and survives a crash`()
+  @Test func `an invalidation hides committed, staged and later staged records, and survives a crash once committed`()
     throws
   {
     let partition = try open()
@@ -262,7 +262,7 @@ struct FaultInjectingTierTests {
     #expect(partition.bytes("d") == nil)
     _ = partition.stage(stamped("a", [2], era: partition.currentEra, tags: ["red"]))
     #expect(partition.bytes("a") == [2])
-    // The invalidation is not committed yet: a crash loses it, and what follows.
+    // The invalidation is not committed yet: a crash loses it and all later writes.
     #expect(try open(tier.reopenedAfterCrash()).bytes("a") == [1])
     _ = try open()
     tier.commit()

@@ -1,6 +1,6 @@
 import Cistern
 
-/// A key of these tests.
+/// A key for these tests.
 struct Name: CacheKey, ExpressibleByStringLiteral {
   let text: String
 
@@ -15,7 +15,7 @@ struct Name: CacheKey, ExpressibleByStringLiteral {
 
   func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
     let bytes = Array(text.utf8)
-    // The bytes of a byte have no padding.
+    // An array of bytes has no padding.
     return try body(unsafe bytes.span.bytes)
   }
 

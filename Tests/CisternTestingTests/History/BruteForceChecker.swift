@@ -1,7 +1,7 @@
 import CisternTesting
 
-/// Whether some order of the operations, each within its own time, explains a history of a register that may forget at
-/// any time, or not. Tries them all: for a handful of operations.
+/// Decides by exhaustive search whether an order of the operations explains the history of a register. The register
+/// may forget its value at any time if `forgets` is true. The search is feasible for a few operations.
 struct BruteForceChecker {
   private struct Position: Hashable {
     var done: UInt32
@@ -25,7 +25,7 @@ struct BruteForceChecker {
 
   private mutating func canFinish(from position: Position) -> Bool {
     let open = history.indices.filter { position.done & (1 << $0) == 0 }
-    // What never returned need never have happened.
+    // An operation that never returned may not have taken effect.
     if open.allSatisfy({ history[$0].returned == .max }) { return true }
     if deadEnds.contains(position) { return false }
     for index in open {
@@ -36,7 +36,7 @@ struct BruteForceChecker {
       case .write(let value): next.value = value
       case .read(let value): if position.value != value { continue }
       case .miss where !forgets && position.value != nil: continue
-      case .miss, .removal: next.value = nil  // A miss forgets, if there was something to forget.
+      case .miss, .removal: next.value = nil  // A miss forgets the value, if there is one.
       }
       if canFinish(from: next) { return true }
     }

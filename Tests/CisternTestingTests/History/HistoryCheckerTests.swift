@@ -8,11 +8,11 @@ struct HistoryCheckerTests {
     HistoryChecker.violations(in: history).map(\.kind)
   }
 
-  @Test func `an empty history is right`() {
+  @Test func `an empty history is valid`() {
     #expect(kinds([]) == [])
   }
 
-  @Test func `a value from nowhere is found`() {
+  @Test func `a read of a value that was never written is found`() {
     #expect(kinds([.init(.read(1), called: 0, returned: 1)]) == [.valueFromNowhere])
   }
 
@@ -27,7 +27,7 @@ struct HistoryCheckerTests {
         == [.valueWrittenTwice])
   }
 
-  @Test func `a stale read is found, and explained by the operations that contradict it`() throws {
+  @Test func `a stale read is found and explained by the operations that contradict it`() throws {
     let history: [Operation] = [
       .init(.write(1), called: 0, returned: 1), .init(.write(2), called: 2, returned: 3),
       .init(.read(1), called: 4, returned: 5),
@@ -38,7 +38,7 @@ struct HistoryCheckerTests {
     #expect(violation.description.contains("write(2) [2, 3]"))
   }
 
-  @Test func `a read after a removal of what was written before it is found`() {
+  @Test func `a read of a removed value is found`() {
     #expect(
       kinds([
         .init(.write(1), called: 0, returned: 1), .init(.removal, called: 2, returned: 3),
@@ -63,7 +63,7 @@ struct HistoryCheckerTests {
       ]) == [])
   }
 
-  @Test func `a write of unknown outcome may happen late or never`() {
+  @Test func `a write with an unknown result may take effect late or never`() {
     #expect(
       kinds([
         .init(.write(1), called: 0), .init(.miss, called: 5, returned: 6), .init(.read(1), called: 7, returned: 8),
@@ -72,7 +72,7 @@ struct HistoryCheckerTests {
     #expect(kinds([.init(.write(1), called: 0), .init(.miss, called: 5, returned: 6)]) == [])
   }
 
-  @Test func `it agrees with trying every order on 60,000 random histories`() {
+  @Test func `the checker agrees with exhaustive search on 60,000 random histories`() {
     var right = 0
     let seeds = SeededSchedule.seeds(60_000)
     for seed in seeds {
@@ -88,7 +88,7 @@ struct HistoryCheckerTests {
       }
       if isRight { right += 1 }
     }
-    // Both kinds must be there in numbers, or the agreement means little.
+    // The agreement is significant only if both valid and invalid histories are frequent.
     #expect(seeds.count < 1_000 || (right > seeds.count / 5 && right < seeds.count * 4 / 5))
   }
 }

@@ -12,7 +12,7 @@ struct LinearizabilityCheckerTests {
     #expect(isRight([]))
   }
 
-  @Test func `operations one after the other are judged by the model`() {
+  @Test func `sequential operations are judged by the model`() {
     #expect(
       isRight([
         .init(.missed, called: 0, returned: 1), .init(.set(1), called: 2, returned: 3),
@@ -24,7 +24,7 @@ struct LinearizabilityCheckerTests {
     #expect(isRight([.init(.set(1), called: 0, returned: 1), .init(.missed, called: 2, returned: 3)], forgets: true))
   }
 
-  @Test func `a stale read is found, with how far it can be explained`() throws {
+  @Test func `a stale read is found with the longest explained prefix`() throws {
     let history: [Operation] = [
       .init(.set(1), called: 0, returned: 1), .init(.set(2), called: 2, returned: 3),
       .init(.found(1), called: 4, returned: 5),
@@ -53,7 +53,7 @@ struct LinearizabilityCheckerTests {
       ]))
   }
 
-  @Test func `what never returned may have happened late, or never`() {
+  @Test func `an operation that never returned may have taken effect late or never`() {
     #expect(isRight([.init(.set(1), called: 0), .init(.missed, called: 5, returned: 6)]))
     #expect(
       isRight([
@@ -65,12 +65,12 @@ struct LinearizabilityCheckerTests {
       ]))
   }
 
-  @Test func `operations that touch are concurrent`() {
+  @Test func `operations whose times touch are concurrent`() {
     #expect(isRight([.init(.set(1), called: 5, returned: 9), .init(.found(1), called: 0, returned: 5)]))
     #expect(!isRight([.init(.set(1), called: 6, returned: 9), .init(.found(1), called: 0, returned: 5)]))
   }
 
-  @Test func `a search that takes too long says so`() {
+  @Test func `a search that exceeds its step limit is undecided`() {
     let history: [Operation] =
       (1...12).map { .init(.set($0), called: 0, returned: 100) } + [.init(.found(99), called: 0, returned: 100)]
     let verdict = LinearizabilityChecker.check(history, against: RegisterModel(forgets: false), stepLimit: 500)
@@ -80,8 +80,8 @@ struct LinearizabilityCheckerTests {
     }
   }
 
-  @Test func `a long history of few callers takes steps in proportion to it`() {
-    // Four callers, whose operations overlap throughout.
+  @Test func `a long history of few callers takes a proportional number of steps`() {
+    // Four callers with operations that always overlap.
     var history: [Operation] = []
     for number in 0..<20_000 {
       let called = UInt64(number * 4)
@@ -91,11 +91,11 @@ struct LinearizabilityCheckerTests {
     #expect(verdict.isLinearizable, "\(verdict)")
   }
 
-  @Test func `where a key may forget it agrees with the checker of histories, on 30,000 random ones`() {
+  @Test func `with forgetting, the checker agrees with the history checker on 30,000 random histories`() {
     agree(seeds: SeededSchedule.seeds(30_000))
   }
 
-  @Test func `it agrees with trying every order of a register that does not forget, on 20,000 random histories`() {
+  @Test func `without forgetting, the checker agrees with exhaustive search on 20,000 random histories`() {
     var right = 0
     let seeds = SeededSchedule.seeds(20_000)
     for seed in seeds {

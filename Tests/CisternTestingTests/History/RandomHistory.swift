@@ -1,10 +1,10 @@
 import CisternTesting
 
-/// Histories of a few operations, right ones and wrong ones.
+/// Random histories of a few operations, both valid and invalid.
 enum RandomHistory {
   private typealias Operation = HistoryOperation<Int>
 
-  /// Operations with any times, which tie often, and any values that keep writes unique.
+  /// Returns operations with random times, which are often equal, and random values. Each value is written once.
   static func arbitrary(_ generator: inout SeededGenerator) -> [HistoryOperation<Int>] {
     var written = 0
     return (0..<(1 + generator.next(below: 7))).map { _ in
@@ -22,8 +22,8 @@ enum RandomHistory {
     }
   }
 
-  /// What a register that, perhaps, now and then forgets would have shown, each operation stretched around its instant; and one
-  /// in three with an operation moved.
+  /// Returns the observations of a register that may forget its value. Each operation is extended around its instant,
+  /// and two of three histories move one operation to a random time.
   static func plausible(_ generator: inout SeededGenerator, forgets: Bool) -> [HistoryOperation<Int>] {
     var (value, written) = (nil as Int?, 0)
     var history = (0..<(3 + generator.next(below: 6))).map { index in

@@ -1,13 +1,13 @@
 import CisternTesting
 
-/// One value, or none; it may get lost by itself, or not.
+/// A model of one value or none. The value may get lost if `forgets` is true.
 struct RegisterModel: SequentialModel {
   enum Operation: Sendable, Hashable {
     case set(Int)
     case removed
     case found(Int)
     case missed
-    /// Replaced in one step.
+    /// An update replaced the value in one step.
     case updated(from: Int?, to: Int?)
   }
 

@@ -6,7 +6,7 @@ struct ScriptedOriginTests {
 
   private struct Offline: Error {}
 
-  @Test func `calls are answered by the script, and then as usual`() async throws {
+  @Test func `calls are answered by the script, and then by the default`() async throws {
     let origin = ScriptedOrigin<String, Int> { _, number in .value(number * 10) }
     origin.script(.failure(Offline()), .value(7), for: "a")
     await #expect(throws: Offline.self) { try await origin.fetch("a") }
@@ -36,7 +36,7 @@ struct ScriptedOriginTests {
     }
   }
 
-  @Test func `a cancelled fetch is recorded, and ends at its gate unless it does not heed cancellation`() throws {
+  @Test func `a cancelled fetch is recorded, and ends at its gate unless it ignores cancellation`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, _ in .gatedUncancelled(gate, .value(1)) }
@@ -74,7 +74,7 @@ struct ScriptedOriginTests {
     }
   }
 
-  @Test func `several keys are fetched side by side, each as a call`() async throws {
+  @Test func `several keys are fetched concurrently, each as a call`() async throws {
     let origin = ScriptedOrigin<Int, Int> { key, _ in .computed { key, number in key * 100 + number } }
     #expect(try await origin.fetch([1, 2]) == [1: 101, 2: 201])
     #expect(origin.bulkCalls == [[1, 2]])

@@ -26,7 +26,7 @@ struct GateTests {
     }
   }
 
-  @Test func `a cancelled task leaves the gate at once, whenever it is cancelled`() throws {
+  @Test func `a cancelled task leaves the gate immediately, at any time of its cancellation`() throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let gate = Gate()
       let task = Task(executorPreference: executor) { try await gate.pass() }
@@ -37,7 +37,7 @@ struct GateTests {
     }
   }
 
-  @Test func `a task that does not heed cancellation waits on`() throws {
+  @Test func `a task that ignores cancellation continues to wait`() throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let gate = Gate()
       let task = Task(executorPreference: executor) { await gate.passUncancelled() }

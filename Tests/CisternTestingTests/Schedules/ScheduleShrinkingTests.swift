@@ -4,7 +4,7 @@ import Testing
 struct ScheduleShrinkingTests {
   private struct OutOfOrder: Error {}
 
-  /// Tasks that are done in the order in which they were made unless the seed decides otherwise, which nearly every seed
+  /// Creates tasks that finish in the order of their creation, unless the seed decides otherwise. Nearly every seed
   /// does.
   private static let race: @Sendable (SeededExecutor) async throws -> Void = { executor in
     let done = Recorder<Int>()
@@ -13,7 +13,7 @@ struct ScheduleShrinkingTests {
     if done.elements != Array(0..<20) { throw OutOfOrder() }
   }
 
-  /// Two tasks take turns, but where the seed decides otherwise. What they do counts late.
+  /// Runs two tasks alternately, unless the seed decides otherwise. Only late steps decide the outcome.
   private static let lateRace: @Sendable (SeededExecutor) async throws -> Void = { executor in
     let done = Recorder<Int>()
     let tasks = (0..<2).map { number in
@@ -25,7 +25,7 @@ struct ScheduleShrinkingTests {
       }
     }
     for task in tasks { await task.value }
-    // The last of them belong to whoever is behind.
+    // The last steps belong to the slower task, so an earlier range is checked.
     let late = done.elements[700..<800]
     if zip(late, late.dropFirst()).contains(where: ==) { throw OutOfOrder() }
   }
@@ -36,7 +36,7 @@ struct ScheduleShrinkingTests {
     try #require(throws: ScheduleFailure.self) { try SeededSchedule.explore(seeds: 10, body) }
   }
 
-  /// Whether the schedule fails with so many of its choices.
+  /// Returns whether the schedule fails when it is limited to its first `choices` choices.
   private static func fails(
     _ body: @escaping @Sendable (SeededExecutor) async throws -> Void, seed: UInt64, choices: Int
   ) -> Bool {
@@ -48,7 +48,7 @@ struct ScheduleShrinkingTests {
     }
   }
 
-  @Test func `a failing schedule is shrunk to the fewest of its first choices that fail, and says how to repeat it`()
+  @Test func `a failing schedule is shrunk to the fewest first choices that fail, and describes its replay`()
     throws
   {
     let failure = try Self.failure(Self.race)
@@ -60,7 +60,7 @@ struct ScheduleShrinkingTests {
     #expect(failure.description.contains("CISTERN_SEED=\(failure.seed) CISTERN_CHOICES=\(failure.choices)"))
   }
 
-  @Test func `of a long schedule the prefix found fails, and the one that is shorter by a choice does not`() throws {
+  @Test func `of a long schedule, the found prefix fails, and the prefix without its last choice does not`() throws {
     let failure = try Self.failure(Self.lateRace)
     #expect(failure.choices > 500)
     #expect(try failure.choices < #require(failure.choicesBeforeShrinking))
@@ -68,7 +68,7 @@ struct ScheduleShrinkingTests {
     #expect(!Self.fails(Self.lateRace, seed: failure.seed, choices: failure.choices - 1))
   }
 
-  @Test func `what fails in turn, too, needs no choice; so does a deadlock`() throws {
+  @Test func `a failure in the default order of jobs needs no choice, and neither does a deadlock`() throws {
     let thrown = try Self.failure { _ in
       for _ in 0..<5 { await Task.yield() }
       throw OutOfOrder()
@@ -85,7 +85,7 @@ struct ScheduleShrinkingTests {
     }
   }
 
-  @Test func `without choices of the seed everything runs in turn`() throws {
+  @Test func `without choices of the seed, jobs run in the order in which they became ready`() throws {
     for seed in 0..<20 as Range<UInt64> {
       #expect(!Self.fails(Self.race, seed: seed, choices: 0))
       #expect(!Self.fails(Self.lateRace, seed: seed, choices: 0))

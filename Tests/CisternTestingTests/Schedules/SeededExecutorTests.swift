@@ -9,7 +9,7 @@ import Testing
 struct SeededExecutorTests {
   @TaskLocal static var mark = 0
 
-  /// The order in which five tasks of three steps each passed their steps.
+  /// Returns the order in which five tasks of three steps each pass their steps.
   private static func order(seed: UInt64) throws -> [Int] {
     try SeededExecutor.run(seed: seed) { _ in
       let order = Recorder<Int>()
@@ -27,13 +27,13 @@ struct SeededExecutorTests {
     }
   }
 
-  @Test func `the same seed gives the same interleaving`() throws {
+  @Test func `equal seeds give equal interleavings`() throws {
     for seed in 0..<200 as Range<UInt64> {
       #expect(try Self.order(seed: seed) == Self.order(seed: seed))
     }
   }
 
-  @Test func `other seeds give other interleavings`() throws {
+  @Test func `different seeds give different interleavings`() throws {
     let orders = try Set((0..<1_000 as Range<UInt64>).map(Self.order))
     #expect(orders.count > 950)
   }
@@ -86,7 +86,7 @@ struct SeededExecutorTests {
     }
   }
 
-  @Test func `a schedule without end is thrown with its seed`() {
+  @Test func `an endless schedule is thrown with its seed`() {
     #expect {
       try SeededExecutor.run(seed: 78, stepLimit: 1_000) { _ in
         while true { await Task.yield() }
@@ -97,7 +97,7 @@ struct SeededExecutorTests {
     }
   }
 
-  @Test func `what the body throws is thrown with its seed`() {
+  @Test func `an error of the body is thrown with its seed`() {
     struct Wrong: Error {}
     #expect {
       try SeededSchedule.explore(seeds: 10) { executor in
@@ -118,7 +118,7 @@ struct SeededExecutorTests {
     #expect(seen == 5)
   }
 
-  @Test func `jobs from other threads are waited for when patience is asked for`() throws {
+  @Test func `with a patience, the executor waits for jobs from other threads`() throws {
     let seen = try SeededExecutor.run(seed: 1, patience: .seconds(3600)) { _ in
       try await Task.sleep(for: .milliseconds(1))
       return 11
@@ -126,7 +126,7 @@ struct SeededExecutorTests {
     #expect(seen == 11)
   }
 
-  @Test func `jobs that come after the end run on the global pool`() async throws {
+  @Test func `jobs that arrive after the end run on the global pool`() async throws {
     let gate = Gate()
     let task = try SeededExecutor.run(seed: 1) { executor in
       Task(executorPreference: executor) {

@@ -2,7 +2,7 @@ import CisternTesting
 import Testing
 
 struct SeededGeneratorTests {
-  @Test func `seed 1234567 gives SplitMix64's published numbers`() {
+  @Test func `seed 1234567 gives the published numbers of SplitMix64`() {
     var generator = SeededGenerator(seed: 1_234_567)
     let numbers = (0..<5).map { _ in generator.next() }
     #expect(
@@ -12,7 +12,7 @@ struct SeededGeneratorTests {
       ])
   }
 
-  @Test func `bounded numbers stay below the bound and reach all below it`() {
+  @Test func `bounded numbers stay below the bound and reach all values below it`() {
     var generator = SeededGenerator(seed: 1)
     let drawn = Set((0..<1_000).map { _ in generator.next(below: 7) })
     #expect(drawn == Set(0..<7))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Cistern
 
-/// In a cache of optional values, nil is a value with a lifetime of its own.
+/// Tests of caches with optional values, in which nil is a cached value with a separate lifetime.
 @Suite struct AbsenceTests {
-  /// A cache of texts that may be absent, in memory or over a tier.
+  /// A cache of optional strings, in memory or over a second tier.
   private struct Shelf: Sendable {
     let clock: ManualClock
     let tier: FaultInjectingTier?
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a missing key is asked for once in the lifetime of its absence`(isTiered: Bool) throws {
+  func `a missing key is fetched once per lifetime of its absence`(isTiered: Bool) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let shelf = try Shelf(tier: isTiered ? FaultInjectingTier(taskExecutor: executor) : nil, executor: executor)
       let origin = ScriptedOrigin<String, String?> { _, _ in .value(nil) }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `of many who load a missing key at once one asks, and what is set meanwhile stands`(isTiered: Bool) throws {
+  func `concurrent loads of a missing key share one fetch, and a concurrent write wins`(isTiered: Bool) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let shelf = try Shelf(tier: isTiered ? FaultInjectingTier(taskExecutor: executor) : nil, executor: executor)
       let cache = shelf.cache
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `what is there lives as long as the cache says, and takes the place of absence`() throws {
+  @Test func `a present value replaces stored absence and has the cache's lifetime`() throws {
     let shelf = try Shelf(tier: FaultInjectingTier())
     shelf.cache.setValue(nil, forKey: "a")
     shelf.cache.setValue("text", forKey: "a")
@@ -100,7 +100,7 @@ import Testing
     #expect(shelf.cache["a"] == .none)
   }
 
-  @Test func `without a lifetime of its own, absence has the cache's, and a write may give another`() throws {
+  @Test func `absence without a configured lifetime has the cache's, unless the write specifies one`() throws {
     let shelf = try Shelf(tier: FaultInjectingTier(), absenceExpiry: nil)
     shelf.cache.setValue(nil, forKey: "a")
     shelf.cache.setValue(nil, forKey: "b", expiry: .after(.seconds(5)))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `assigning nil removes, setting nil stores absence`(isTiered: Bool) throws {
+  func `assigning nil removes the key, and setting nil stores absence`(isTiered: Bool) throws {
     let shelf = try Shelf(tier: isTiered ? FaultInjectingTier() : nil)
     shelf.cache.setValue(nil, forKey: "a")
     #expect(shelf.cache.isKnownAbsent("a"))
@@ -124,7 +124,7 @@ import Testing
     #expect((shelf.cache["a"] ?? nil) == "text")
   }
 
-  @Test func `absence survives a restart`() async throws {
+  @Test func `absence remains known after a restart`() async throws {
     let tier = FaultInjectingTier()
     let clock = ManualClock()
     let shelf = try Shelf(tier: tier, clock: clock)
@@ -139,7 +139,7 @@ import Testing
     #expect(try await again.cache.value(forKey: "a") { _ in "fetched" } == "fetched")
   }
 
-  @Test func `observers hear of absence as of a value`() async throws {
+  @Test func `observers receive stored absence like any other value`() async throws {
     let shelf = try Shelf(tier: FaultInjectingTier())
     var updates = shelf.cache.updates(buffering: .bounded(10)).makeAsyncIterator()
     shelf.cache.setValue(nil, forKey: "a")
@@ -149,19 +149,19 @@ import Testing
     guard case .inserted("a", nil) = await updates.next()?.event,
       case .updated("a", "text") = await updates.next()?.event
     else {
-      Issue.record("absence was not told of")
+      Issue.record("observers did not receive the stored absence")
       return
     }
     let absent = await updates.next()
     #expect(absent?.value == .some(.none))
     guard case .removed("a", .explicit) = await updates.next()?.event else {
-      Issue.record("a removal was not told of")
+      Issue.record("observers did not receive the removal")
       return
     }
   }
 
   @Test(arguments: [false, true])
-  func `absence in grace is returned, and asked for once behind`(isTiered: Bool) throws {
+  func `absence in grace is returned and refreshed once in the background`(isTiered: Bool) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let shelf = try Shelf(
         tier: isTiered ? FaultInjectingTier(taskExecutor: executor) : nil, executor: executor,
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `on disk, values are as in a cache of what is wrapped, and absence has no bytes`() throws {
+  @Test func `a present optional is encoded like the wrapped value, and absence has no bytes`() throws {
     let tier = FaultInjectingTier()
     let shelf = try Shelf(tier: tier)
     shelf.cache.setValue("text", forKey: "a")
@@ -197,7 +197,7 @@ import Testing
     #expect(shelf.cache["b"] == .some(""))
     #expect(shelf.cache.isKnownAbsent("c"))
 
-    // The same cache without the question mark: what was absent is asked for again.
+    // In a cache of non-optional values, the record of an absent value is not decodable, and the key is a miss.
     var options = Store.Configuration()
     options.clock = shelf.clock
     let store = try Store(secondTier: tier, memoryLimit: .kibibytes(64), configuration: options)
@@ -207,7 +207,7 @@ import Testing
     #expect(store.reports.map(\.code) == [.notDecodable])
   }
 
-  @Test func `absence means the same in every version of the schema`() throws {
+  @Test func `stored absence is readable in a newer schema version, which does not run its migration`() throws {
     let tier = FaultInjectingTier()
     let store = try Store(secondTier: tier, memoryLimit: .kibibytes(64))
     var configuration = CacheConfiguration<String?>()
@@ -231,7 +231,7 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func `every type that has a codec of its own has one where it may be absent`() throws {
+  @Test func `every type with a built-in codec also has one for its optional`() throws {
     let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .kibibytes(64))
     check(try store.cache("json", of: Article?.self, keyedBy: Int.self), Article(title: "a", text: "b"))
     let inferred: Cache<Int, Article?> = try store.cache("inferred")

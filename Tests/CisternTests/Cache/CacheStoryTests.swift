@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// The story of one call, told once in plain code. The properties are in the suites of their own.
+/// The main operations of a cache, in plain code. Other suites test each property in detail.
 @Suite struct CacheStoryTests {
   struct StringBytes: Codec {
     func encode(_ value: String) throws -> [UInt8] { Array(value.utf8) }
@@ -14,7 +14,7 @@ import Testing
       .cache("texts", codec: StringBytes())
   }
 
-  @Test func aMissIsFetchedOnceAndKept() async throws {
+  @Test func `a miss is fetched once and cached`() async throws {
     let cache = try makeCache()
     #expect(cache["a"] == nil)
     #expect(try await cache.value(forKey: "a") { "fetched \($0)" } == "fetched a")
@@ -27,7 +27,7 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func concurrentCallersShareOneFetch() async throws {
+  @Test func `concurrent callers share one fetch`() async throws {
     let cache = try makeCache()
     let gate = Gate()
     let origin = ScriptedOrigin<String, String> { _, _ in .gated(gate, .value("x")) }
@@ -43,7 +43,7 @@ import Testing
     #expect(cache.statistics.waiterCount == 0)
   }
 
-  @Test func whatMemoryForgetsTheSecondTierRemembers() async throws {
+  @Test func `the second tier returns values that memory evicted`() async throws {
     let cache = try makeCache(FaultInjectingTier())
     for number in 0..<100 { cache["\(number)"] = "value \(number)" }
     cache.trim(toCost: 0)
@@ -56,7 +56,7 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func anEntryDearerThanTheLimitIsReturnedAndNotStored() async throws {
+  @Test func `a value larger than the memory limit is returned but not stored`() async throws {
     let cache = try Cache<Int, String>(costLimit: 10, weigher: { $0.utf8.count })
     cache[1] = "12345"
     #expect(try await cache.value(forKey: 2) { _ in "much too long for it" } == "much too long for it")
@@ -67,7 +67,8 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test(arguments: EvictionPolicyKind.allCases) func theLimitHoldsAtEveryReturn(_ policy: EvictionPolicyKind) throws {
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `memory is within its limit when each write returns`(_ policy: EvictionPolicyKind) throws {
     var configuration = Store.Configuration()
     configuration.evictionPolicy = policy
     let cache = try Cache<Int, Int>(costLimit: 1000, weigher: { $0 }, configuration: configuration)

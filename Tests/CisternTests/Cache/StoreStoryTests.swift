@@ -1,14 +1,14 @@
 import Cistern
 import Testing
 
-/// A store on disk, told once in plain code.
+/// The main use of a store on disk, in plain code.
 @Suite struct StoreStoryTests {
   struct Article: Codable, Sendable, Equatable {
     var title: String
     var words: Int
   }
 
-  @Test func whatWasCommittedIsThereAfterReopening() async throws {
+  @Test func `committed values are readable after reopening the store`() async throws {
     let directory = Scratch()
     do {
       let store = try Store(directory: directory.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16))
@@ -36,7 +36,7 @@ import Testing
     #expect(store.reports.isEmpty)
   }
 
-  @Test func `a cache keeps its store's disk open when nobody holds the store any more`() async throws {
+  @Test func `a cache keeps its store's disk open after the last reference to the store is released`() async throws {
     let scratch = Scratch()
     func open() throws -> Cache<String, String> {
       try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(4))
@@ -48,7 +48,7 @@ import Testing
     #expect(cache?["key"] == "value")
     #expect(cache?.statistics.disk?.mode == .active)
     cache = nil
-    // The last reference has gone: another opening finds what was committed.
+    // The last reference is released, so another store can open the directory and finds the committed record.
     #expect(try open()["key"] == "value")
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct CacheKeyTests {
-  @Test func `strings, bytes, data and UUIDs come back from their bytes`() {
+  @Test func `strings, byte arrays, data and UUIDs are equal to their decoded key bytes`() {
     for string in ["", "a", "user/1", String(repeating: "long ", count: 1_000), "\u{0}", "日本語", "é", "👩‍👩‍👧"] {
       expectRoundTrip(string)
       expectRoundTrip(Array(string.utf8))
@@ -15,7 +15,7 @@ import Testing
     expectRoundTrip(UUID(uuidString: "00000000-0000-0000-0000-000000000000")!)
   }
 
-  @Test func `bytes that nobody's key has are no key`() {
+  @Test func `bytes that no key encodes to do not decode to a key`() {
     #expect(String(keyBytes: [0xFF, 0xFE]) == nil)
     #expect(String(keyBytes: [0xC0, 0x80]) == nil)
     #expect(Int(keyBytes: [1, 2, 3]) == nil)
@@ -23,7 +23,7 @@ import Testing
     #expect(UUID(keyBytes: [1, 2, 3]) == nil)
   }
 
-  @Test func `equal strings have equal bytes, however their accents are written`() {
+  @Test func `equal strings have equal key bytes, regardless of Unicode normalization`() {
     let written = ["caf\u{E9}", "cafe\u{301}"]
     #expect(written[0] == written[1])
     #expect(bytes(of: written[0]) == bytes(of: written[1]))
@@ -33,7 +33,7 @@ import Testing
     #expect(bytes(of: "\u{1112}\u{1161}\u{11AB}") == bytes(of: "\u{D55C}"))
   }
 
-  @Test func `strings of random scalars are equal exactly if their bytes are`() {
+  @Test func `strings of random scalars are equal exactly if their key bytes are equal`() {
     let scalars: [Unicode.Scalar] = [
       "a", "e", "\u{301}", "\u{323}", "\u{307}", "\u{E9}", "\u{1E0D}", "\u{212B}", "\u{AC00}",
     ]
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `integers of every width come back`() {
+  @Test func `integers of every width decode from their key bytes, which sort numerically`() {
     expectNumericOrder([Int8.min, -1, 0, 1, .max])
     expectNumericOrder([Int16.min, -256, -1, 0, 1, 255, 256, .max])
     expectNumericOrder([Int32.min, -65_536, -1, 0, 1, 65_536, .max])
@@ -66,12 +66,12 @@ import Testing
     #expect(bytes(of: 1).count == 8)
   }
 
-  @Test func `a slice of data is as long as it looks`() {
+  @Test func `the key bytes of a data slice contain only the slice`() {
     let slice = Data([1, 2, 3, 4])[1...2]
     #expect(bytes(of: slice) == [2, 3])
   }
 
-  @Test func `a type with a raw value is a key by saying so`() {
+  @Test func `a type with a raw value becomes a key by declaring conformance`() {
     expectRoundTrip(Identifier(rawValue: 7))
     expectRoundTrip(Kind.first)
     #expect(bytes(of: Identifier(rawValue: 7)) == bytes(of: UInt64(7)))

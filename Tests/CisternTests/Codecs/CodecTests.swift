@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `what is encoded is decoded, and is as long as it was said to be`() throws {
+  @Test func `each codec decodes its encoded values, and predicts their encoded size correctly`() throws {
     try expectRoundTrip(.bytes, [], [1, 2, 3])
     try expectRoundTrip(.data, Data(), Data([1, 2, 3]), Data([1, 2, 3, 4])[1...2])
     try expectRoundTrip(.string, "", "abc", "日本語", "e\u{301}", String(repeating: "x", count: 100_000))
@@ -35,24 +35,24 @@ import Testing
     try expectRoundTrip(.propertyList([Double].self), [.infinity, 1.5])
   }
 
-  @Test func `a string comes back scalar for scalar`() throws {
+  @Test func `a decoded string has the same Unicode scalars`() throws {
     let decoded = try StringCodec().decode(StringCodec().encode("e\u{301}"))
     #expect(Array(decoded.unicodeScalars) == ["e", "\u{301}"])
   }
 
-  @Test func `a NaN and a negative zero come back bit for bit`() throws {
+  @Test func `a NaN and a negative zero keep their bit patterns`() throws {
     for value in [Double.nan, .signalingNaN, -0.0] {
       let codec = FloatingPointCodec<Double>()
       #expect(try codec.decode(codec.encode(value)).bitPattern == value.bitPattern)
     }
   }
 
-  @Test func `numbers are written least significant byte first`() throws {
+  @Test func `numbers are encoded in little-endian byte order`() throws {
     #expect(FixedWidthCodec<UInt32>().encode(0x0102_0304) == [4, 3, 2, 1])
     #expect(FloatingPointCodec<Float>().encode(1) == [0, 0, 0x80, 0x3F])
   }
 
-  @Test func `sizes are told without encoding where they can be`() {
+  @Test func `codecs with predictable sizes return them without encoding`() {
     #expect(BytesCodec().encodedSize(of: [1, 2]) == 2)
     #expect(StringCodec().encodedSize(of: "é") == 2)
     #expect(FixedWidthCodec<Int64>().encodedSize(of: 7) == 8)
@@ -60,7 +60,7 @@ import Testing
     #expect(JSONCodec<Article>().encodedSize(of: article) == nil)
   }
 
-  @Test func `bytes of the wrong length are no number`() {
+  @Test func `decoding a number from the wrong number of bytes throws`() {
     #expect(throws: CodecError.wrongLength(expected: 8, actual: 7)) {
       try FixedWidthCodec<Int64>().decode([1, 2, 3, 4, 5, 6, 7])
     }
@@ -69,13 +69,13 @@ import Testing
     #expect(message == "the value takes 4 bytes, and there are 0")
   }
 
-  @Test func `bytes that are not UTF-8 are no string`() {
+  @Test func `decoding a string from invalid UTF-8 throws`() {
     for bytes: [UInt8] in [[0xFF], [0xC3], [0xED, 0xA0, 0x80], Array("abc".utf8) + [0x80]] {
       #expect(throws: CodecError.invalidUTF8) { try StringCodec().decode(bytes) }
     }
   }
 
-  @Test func `what JSON and property lists cannot hold is an error, as is what they did not write`() {
+  @Test func `JSON and property list codecs throw for values they cannot encode and bytes they cannot decode`() {
     #expect(throws: EncodingError.self) { try JSONCodec<Double>().encode(.nan) }
     #expect(throws: DecodingError.self) { try JSONCodec<Article>().decode([]) }
     #expect(throws: DecodingError.self) { try JSONCodec<Article>().decode(Array("{}".utf8)) }
@@ -83,10 +83,10 @@ import Testing
     #expect(throws: DecodingError.self) { try PropertyListCodec<Article>().decode([1, 2, 3]) }
   }
 
-  @Test func `the bytes of byte arrays are not copied`() throws {
+  @Test func `encoding a byte array does not copy its bytes`() throws {
     let bytes: [UInt8] = Array(repeating: 7, count: 1_000)
     let encoded = BytesCodec().encode(bytes)
-    // Compared, never read.
+    // The pointers are compared and never dereferenced.
     let isShared = unsafe bytes.withUnsafeBytes { left in
       unsafe encoded.withUnsafeBytes { right in unsafe left.baseAddress == right.baseAddress }
     }

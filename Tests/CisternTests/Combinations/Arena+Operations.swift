@@ -3,10 +3,10 @@ import Locking
 
 @testable import Cistern
 
-// What operations have in common: each is carried out here, and taken down.
+// Helpers that the operations share. Each helper runs one operation and records it in the journal.
 
 extension Arena {
-  /// The origin's error.
+  /// The error that a failing origin throws.
   struct Broken: Error {}
 
   func lookUp() -> Document? {
@@ -23,7 +23,7 @@ extension Arena {
     noteReplacement(by: mark, since: began)
   }
 
-  /// A value took the place of the others, except where the cache merges.
+  /// Records a write. In a cache without a merge function, the write replaces the previous values.
   func noteReplacement(by mark: Int, since began: Int) {
     if cache.merge == nil { journal.noteErasure(.replacement, since: began) }
     journal.noteStored(mark, since: began)
@@ -37,14 +37,14 @@ extension Arena {
 
   private var isFetching: Bool { cache.statistics.inProgressCount > 0 || !journal.record.fetches.isEmpty }
 
-  /// As ``remove(_:_:)``, for what only concerns keys that have a value, or are about to.
+  /// Like ``remove(_:_:)``, for a removal that affects only keys with a value or with a write in progress.
   func removePresent(_ body: () -> Void) {
     let record = journal.record
     let isPresent = !record.stored.isEmpty || isFetching || !record.edits.isEmpty
     if isPresent { remove(.invalidation, body) } else { body() }
   }
 
-  /// As ``remove(_:_:)``, for what memory has evicted before.
+  /// Like ``remove(_:_:)``, for a removal after memory evicted the key.
   func removeEvicted(_ body: () -> Void) {
     if kind.keepsEvicted { return removePresent(body) }
     let record = journal.record
@@ -57,12 +57,12 @@ extension Arena {
     journal.noteLoss(loss, since: began)
   }
 
-  /// Lets time pass, but less than the grace, so that stale values stay.
+  /// Advances the clock by less than the grace period, so that stale values remain.
   func age(by duration: Duration) {
     lose(.aging) { clock.advance(by: duration) }
   }
 
-  /// Runs what waits for its commit, over a tier that commits on demand.
+  /// Runs an operation that waits for its commit, while a second task commits the tier repeatedly.
   func committing(_ body: @escaping @Sendable () async -> Void) async {
     let work = task(body)
     let isDone = Guarded(false)
@@ -79,11 +79,11 @@ extension Arena {
 
   // MARK: Loads
 
-  /// How a fetch goes.
+  /// The behavior of a fetch.
   enum FetchForm: Sendable {
     case usual
     case failing
-    /// Waits until the operation opens ``Arena/hold``, though it is cancelled.
+    /// Waits until the operation opens ``Arena/hold``, even if the fetch is cancelled.
     case held
   }
 
@@ -149,7 +149,7 @@ extension Arena {
     }
   }
 
-  /// Brings a document with one new mark.
+  /// Fetches a document with one new mark.
   private func fetch(_ policy: LoadPolicy, _ form: FetchForm = .usual) async throws -> Document {
     let mark = journal.mark(.fetch)
     let span = Record.Span(began: journal.tick())
@@ -172,7 +172,7 @@ extension Arena {
     return Document(mark)
   }
 
-  // MARK: Writes that depend on what is cached
+  // MARK: Writes that depend on the cached value
 
   func update() {
     var mark = 0
@@ -241,7 +241,7 @@ extension Arena {
     }
   }
 
-  /// Saves a draft; answers whether it did.
+  /// Saves a draft, and returns whether the save succeeded.
   @discardableResult
   func save(
     _ draft: Draft<String, Document>, onConflict policy: DraftConflictPolicy<String, Document> = .throw

@@ -3,21 +3,21 @@ import Locking
 
 @testable import Cistern
 
-/// The cache of one trial, its surroundings, and what the operations of the trial share.
+/// The cache of one trial, its surroundings, and the state that the trial's operations share.
 struct Arena: Sendable {
   static let key = "a/key"
   static let prefix = "a/"
   static let tag = "tag"
   static let bystander = "b/bystander"
-  /// A key that has no value in the beginning.
+  /// A key without a value when the trial begins.
   static let absentKey = "c/absent"
-  /// A key that only a load in a callback asks for.
+  /// A key that only loads inside callbacks use.
   static let nestedKey = "c/nested"
   static let otherPrefix = "b/"
   static let otherTag = "other tag"
   static let partition = "documents"
 
-  /// The tag that values of a key have.
+  /// Returns the tag of a key's values.
   static func tag(ofKey key: String) -> String { key == bystander ? otherTag : tag }
 
   static let lifetime = Duration.seconds(10)
@@ -29,25 +29,25 @@ struct Arena: Sendable {
   let kind: CacheKind
   let cache: Cache<String, Document>
   let store: Store?
-  /// The second tier of a seeded trial; nil without one, and where the disk is real.
+  /// The second tier of a seeded trial. It is nil in a memory-only cache and over a real disk.
   let tier: FaultInjectingTier?
   let clock = ManualClock()
   let executor: (any TaskExecutor)?
   let journal = Journal()
   let audit = DocumentAudit()
   let checkpoint: Checkpoint
-  /// The tags that writes give which depend on the cached value: nil if there is one, whose tags must stay.
+  /// The tags that dependent writes specify. It is nil if the key already has a value, whose tags must be kept.
   let tagsOfDependentWrites: [String]?
-  /// The callers of the first operation, for a cancellation.
+  /// The tasks of the first operation's callers, for cancellation.
   let callers = Recorder<Task<Void, Never>>()
-  /// Where fetches wait that an operation holds itself.
+  /// The gate at which held fetches wait until the operation opens it.
   let hold = Gate()
 
-  /// What the cache is over.
+  /// The storage under the cache.
   enum Backing: Sendable {
     /// A tier without threads, for a seeded schedule.
     case seeded(SeededExecutor, FaultInjectingTier.CommitMode)
-    /// A directory.
+    /// A store in a directory on disk.
     case directory(String)
   }
 
@@ -105,12 +105,12 @@ struct Arena: Sendable {
     return settings
   }
 
-  /// A task where the trial's tasks run.
+  /// Starts a task on the trial's executor.
   func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task(executorPreference: executor) { await body() }
   }
 
-  /// As ``task(_:)``, for a caller of the first operation.
+  /// Like ``task(_:)``, and records the task as a caller of the first operation.
   func caller(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     let task = task(body)
     callers.record(task)

@@ -1,4 +1,4 @@
-/// Where a trial's cache keeps its values.
+/// The storage of a trial's cache.
 enum CacheKind: CaseIterable, Sendable {
   /// A cache without a store.
   case memory
@@ -6,10 +6,10 @@ enum CacheKind: CaseIterable, Sendable {
   case memoryStore
   /// A cache of a store on disk.
   case disk
-  /// The same, whose memory has room for one value.
+  /// A cache of a store on disk, with a memory limit of one value.
   case diskBehindOneValue
 
-  /// Whether a value that memory evicts is still there.
+  /// Whether a value is still available after memory evicts it.
   var keepsEvicted: Bool {
     switch self {
     case .memory, .memoryStore: false

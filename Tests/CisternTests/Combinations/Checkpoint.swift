@@ -1,15 +1,15 @@
 import CisternTesting
 import Locking
 
-/// Stops an operation once, at one of its suspension points, for the other operation of a combination.
+/// A checkpoint that interrupts the first operation of a combination once, at one of its suspension points.
 final class Checkpoint: Sendable {
-  /// What happens when the operation arrives.
+  /// The action when the operation reaches the point.
   enum Interruption: Sendable {
-    /// The operation waits, until the trial releases it.
+    /// The operation waits until the trial releases it.
     case wait
-    /// The operation itself runs this first.
+    /// The operation runs this closure before it continues.
     case run(@Sendable () async -> Void)
-    /// The same, where nothing can be awaited.
+    /// The operation runs this synchronous closure at a point that does not allow suspension.
     case runAtOnce(@Sendable () -> Void)
   }
 
@@ -17,7 +17,7 @@ final class Checkpoint: Sendable {
   private let interruption: Interruption
   private let arrival = Gate()
   private let departure = Gate()
-  // Set by the first arrival.
+  // The first arrival sets this flag.
   private let isSpent = Guarded(false)
   private let isOver = Guarded(false)
 
@@ -26,10 +26,10 @@ final class Checkpoint: Sendable {
     self.interruption = interruption
   }
 
-  /// Whether the operation has come to the point.
+  /// Whether the operation has reached the point.
   var wasReached: Bool { isSpent.withLock { $0 } }
 
-  /// The operation is at a point where it can wait.
+  /// Marks that the operation is at a point that allows suspension, and interrupts it there.
   func pass(_ point: SuspensionPoint) async {
     guard take(point) else { return }
     switch interruption {
@@ -42,13 +42,13 @@ final class Checkpoint: Sendable {
     arrival.open()
   }
 
-  /// The operation is at a point where it cannot wait.
+  /// Marks that the operation is at a point that does not allow suspension, and interrupts it there.
   func passAtOnce(_ point: SuspensionPoint) {
     guard case .runAtOnce(let body) = interruption, take(point) else { return }
     body()
   }
 
-  /// The operation is at its end, whether it came to the point or not.
+  /// Marks the end of the operation, and releases the trial even if the operation never reached the point.
   func end() {
     isOver.withLock { $0 = true }
     arrival.open()
@@ -56,10 +56,10 @@ final class Checkpoint: Sendable {
 
   var hasEnded: Bool { isOver.withLock { $0 } }
 
-  /// Returns when the operation waits at the point, or has ended.
+  /// Waits until the operation waits at the point or has ended.
   func waitForArrival() async { await arrival.passUncancelled() }
 
-  /// Lets the operation go on.
+  /// Resumes the operation.
   func release() { departure.open() }
 
   private func take(_ point: SuspensionPoint) -> Bool {

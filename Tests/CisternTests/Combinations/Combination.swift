@@ -1,11 +1,11 @@
-/// Two operations on one key: one in progress, in some kind of cache and from some situation, and one that meets it at a
-/// suspension point.
+/// A combination of two operations on one key. The second operation meets the first, which is in progress, at a
+/// suspension point. The cache kind and the initial situation of the key complete the combination.
 struct Combination: Hashable, Sendable {
-  /// Who carries out the second operation.
+  /// The code that runs the second operation.
   enum Performer: Hashable, Sendable {
-    /// A task of its own.
+    /// A separate task.
     case anotherTask
-    /// The user's code that the first operation calls.
+    /// A callback that the first operation calls.
     case callback
   }
 
@@ -16,7 +16,7 @@ struct Combination: Hashable, Sendable {
   let interference: Interference
   let performer: Performer
 
-  /// All that can be.
+  /// All possible combinations.
   static let all: [Combination] = OperationInProgress.all.flatMap { operation in
     CacheKind.allCases.flatMap { kind in
       operation.situations.filter { $0.exists(in: kind) }.flatMap { situation in

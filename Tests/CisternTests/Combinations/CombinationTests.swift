@@ -2,10 +2,10 @@ import CisternTesting
 import Locking
 import Testing
 
-/// Every operation in progress, met by every other operation at each of its suspension points, in every kind of cache.
-/// A seed names the combination, and one interleaving of it.
+/// Runs every operation in progress against every other operation, at each of its suspension points, in every cache
+/// kind. The seed determines the combination and one interleaving of it.
 struct CombinationTests {
-  /// What a combination contradicted, or that it did not end.
+  /// The error for a combination that contradicted a property or did not end.
   struct Failure: Error, CustomStringConvertible {
     let combination: Combination
     let finding: String
@@ -13,7 +13,7 @@ struct CombinationTests {
     var description: String { "\(combination): \(finding)" }
   }
 
-  /// What a run of a combination came to.
+  /// The result of running a combination.
   struct Outcome: Sendable {
     let isReached: Bool
     let findings: [Property.Finding]
@@ -27,7 +27,7 @@ struct CombinationTests {
   }
 
   @Test(arguments: CacheKind.allCases)
-  func `whatever meets an operation in progress, neither breaks its promises`(kind: CacheKind) throws {
+  func `every property holds when an operation meets another one in progress`(kind: CacheKind) throws {
     let all = Combination.all.filter { $0.kind == kind }
     let run = all.filter { !$0.isKnownToHang }
     let reached = Guarded<Set<Combination>>([])
@@ -46,7 +46,7 @@ struct CombinationTests {
     }
     let count = reached.withLock { $0.count }
     print("combinations of operations, \(kind): \(count) of \(all.count)")
-    // A defect may keep an operation from a point.
+    // A known defect may prevent an operation from reaching a point.
     if SeededSchedule.seeds(run.count).count >= run.count, knownDefects.isEmpty { #expect(count == run.count) }
   }
 }

@@ -4,15 +4,15 @@ import Testing
 
 @testable import Cistern
 
-/// The same combinations on real threads and over a real disk: some of them, drawn anew by each seed.
+/// Runs randomly selected combinations on real threads and over a real disk. Each seed selects other combinations.
 @Suite(.serialized)
 struct CombinationThreadsTests {
   @Test(arguments: CacheKind.allCases)
-  func `whatever meets an operation in progress on other threads, neither breaks its promises`(
+  func `every property holds when an operation meets another one in progress on other threads`(
     kind: CacheKind
   ) async throws {
     let combinations = Combination.all.filter { combination in
-      // A real disk cannot be stopped there.
+      // A real disk has no hook that stops an operation at these points.
       let isStoppable = combination.point != .secondTierRead && combination.point != .room
       return combination.kind == kind && isStoppable && !combination.isKnownToHang
     }

@@ -1,6 +1,6 @@
 import Cistern
 
-/// A value that shows which writes are in it: each write of a trial adds a mark of its own.
+/// A value that shows which writes it contains: each write of a trial adds a unique mark.
 struct Document: Hashable, Sendable {
   var marks: Set<Int>
 
@@ -8,14 +8,14 @@ struct Document: Hashable, Sendable {
     self.marks = Set(marks)
   }
 
-  /// The same document with one more write in it.
+  /// Returns the document with one more mark.
   func adding(_ mark: Int) -> Document {
     var document = self
     document.marks.insert(mark)
     return document
   }
 
-  /// The merge of a cache whose sources each bring a part: everything that either of the two has.
+  /// Merges two partial documents into one that contains the marks of both.
   static func union(_ cached: Document, _ incoming: Document) -> Document {
     var document = cached
     document.marks.formUnion(incoming.marks)
@@ -27,7 +27,7 @@ extension Document: CustomStringConvertible {
   var description: String { "\(marks.sorted())" }
 }
 
-/// One byte for each mark.
+/// A codec that encodes each mark as one byte.
 struct DocumentCodec: Codec {
   func encode(_ value: Document) -> [UInt8] { value.marks.sorted().map { UInt8($0) } }
 

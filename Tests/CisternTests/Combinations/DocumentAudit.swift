@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Locking
 
-/// Replays a cache's changes as an observer hears of them, and finds events that contradict those before.
+/// An observer that replays a cache's changes and records events that contradict earlier ones.
 final class DocumentAudit: Sendable {
   private struct State {
     var documents: [String: Document] = [:]
@@ -37,9 +37,9 @@ final class DocumentAudit: Sendable {
 
   var findings: [String] { state.withLock { $0.findings } }
 
-  /// Whether the observer has heard of an invalidation.
+  /// Returns whether the observer received the invalidation of a tag.
   func hasHeard(ofTag tag: String) -> Bool { state.withLock { $0.invalidatedTags.contains(tag) } }
 
-  /// What the cache shows, as far as the changes tell.
+  /// The document of a key according to the changes received so far.
   subscript(key: String) -> Document? { state.withLock { $0.documents[key] } }
 }

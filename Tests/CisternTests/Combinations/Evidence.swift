@@ -2,33 +2,33 @@ import CisternTesting
 
 @testable import Cistern
 
-/// What a trial left, once nothing is in progress: the properties are checked against it.
+/// The state that a trial left after all its operations ended. Properties are checked against it.
 struct Evidence: Sendable {
   let combination: Combination
   let record: Record
   let statistics: CacheStatistics
-  /// What a look-up finds.
+  /// The document that a lookup returns.
   let shown: Document?
-  /// What observers take for the value.
+  /// The document according to the changes that observers received.
   let replayed: Document?
-  /// What a look-up finds after memory has evicted the key; the same as ``shown`` where there is no second tier.
+  /// The document that a lookup returns after memory evicted the key. Without a second tier, it equals ``shown``.
   let behindMemory: Document?
-  /// What another store over the same second tier finds; as above.
+  /// The document in another store over the same second tier. Without a second tier, it equals ``shown``.
   let reopened: Document?
-  /// What a look-up finds after everything with the tag was removed.
+  /// The document that a lookup returns after the removal of all values with the tag.
   let afterTagRemoval: Document?
-  /// What contradicted itself for an observer.
+  /// The events that contradicted earlier ones for an observer.
   let auditFindings: [String]
-  /// What does not add up in the cache.
+  /// The cache's violated invariants.
   let cacheFindings: [String]
 
-  /// Waits until nothing is in progress, and looks at everything.
+  /// Waits until no operation is in progress, then collects the evidence.
   init(of trial: Trial) async throws {
     let arena = trial.arena
     let cache = arena.cache
     combination = trial.combination
     await arena.waitForFlights()
-    // A merging flight watches its key for a moment after its callers were answered.
+    // A merging flight watches its key for a short time after its callers have returned.
     while cache.table.watchedCount > 0 { await Task.yield() }
     shown = arena.lookUp()
     await arena.waitForObservers()
@@ -57,19 +57,19 @@ struct Evidence: Sendable {
 }
 
 extension Arena {
-  /// Returns when nothing is being fetched.
+  /// Waits until no fetch is in progress.
   func waitForFlights() async {
     while cache.statistics.inProgressCount > 0 { await Task.yield() }
   }
 
-  /// Returns when the observer has been notified of every change so far.
+  /// Waits until the observer has received every change so far.
   func waitForObservers() async {
     tier?.deliverDepartures()
     cache.removeAll(tagged: "the last")
     while !audit.hasHeard(ofTag: "the last") { await Task.yield() }
   }
 
-  /// What the key has for another store over the second tier of this one.
+  /// Returns the key's document in another store over this arena's second tier.
   func reopenedValue(as operation: OperationInProgress, else value: Document?) async throws -> Document? {
     guard let tier else { return value }
     var configuration = Store.Configuration()

@@ -1,7 +1,7 @@
 import Cistern
 
 extension Interference {
-  /// Carries the operation out.
+  /// Runs the operation.
   func run(in arena: Arena) async {
     switch self {
     case .commitSet: await arena.commitSet()
@@ -20,7 +20,7 @@ extension Interference {
     }
   }
 
-  /// Carries the operation out, where nothing in it waits.
+  /// Runs a synchronous operation. Operations that suspend do nothing here.
   func runAtOnce(in arena: Arena) {
     let (cache, key) = (arena.cache, Arena.key)
     switch self {
@@ -64,7 +64,7 @@ extension Arena {
     noteReplacement(by: mark, since: began)
   }
 
-  /// Stores what is there once more.
+  /// Stores the current value again.
   fileprivate func setEqual() {
     guard journal.record.edits.isEmpty, let document = cache[Self.key] else { return }
     cache.setValue(document, forKey: Self.key, tags: [Self.tag])
@@ -91,7 +91,7 @@ extension Arena {
     noteReplacement(by: mark, since: began)
   }
 
-  /// A caller joins whatever is in progress, or begins it, and is cancelled.
+  /// Cancels a caller after it joined the flight in progress, or began a flight.
   fileprivate func cancelJoiner() async {
     let waiting = cache.statistics.waiterCount
     let joiner = task { await load(.freshOnly) }

@@ -1,4 +1,4 @@
-/// The second operation of a combination: the one that comes while the first is in progress.
+/// The second operation of a combination, which runs while the first is in progress.
 enum Interference: CaseIterable, Hashable, Sendable {
   case nothing
   case lookUp, lookUpStale
@@ -10,12 +10,12 @@ enum Interference: CaseIterable, Hashable, Sendable {
   case evictThenRemoveWhere
   case load, loadFreshOnly, loadFreshElseStale, loadCachedOnly, reload, bulkLoad, loadBystander
   case cancelCaller
-  /// Another caller joins and is cancelled.
+  /// Another caller joins the flight and is cancelled.
   case cancelJoiner
   case trim, evictFromDisk, commit
   case becomeStale, expire
 
-  /// Whether it is over when its call returns.
+  /// Whether the operation is complete when its call returns.
   var isSynchronous: Bool {
     switch self {
     case .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
@@ -28,7 +28,7 @@ enum Interference: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether it concerns the key only by reading it, or not at all.
+  /// Whether the operation only reads the key or does not use it.
   var leavesKeyAlone: Bool {
     switch self {
     case .nothing, .lookUp, .lookUpStale, .setBystander, .removeByOtherTag, .removeByOtherPrefix, .loadBystander, .trim,
@@ -42,7 +42,8 @@ enum Interference: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether it is a load that returns a fresh value which a look-up finds, whatever else is in progress.
+  /// Whether the operation is a load that must return a fresh value found by a lookup, regardless of other
+  /// operations.
   var returnsFreshValue: Bool {
     switch self {
     case .load, .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .bulkLoad: true

@@ -1,6 +1,6 @@
 import Locking
 
-/// Takes down what happens in a trial.
+/// The recorder of a trial's events.
 final class Journal: Sendable {
   private let state = Guarded((record: Record(), tick: 0, lastMark: 0))
 
@@ -13,7 +13,7 @@ final class Journal: Sendable {
     }
   }
 
-  /// A new mark, born now.
+  /// Creates a mark with the current tick as its birth.
   func mark(_ author: Record.Author, isOverNothing: Bool = false) -> Int {
     let tick = tick()
     return state.withLock { state in
@@ -26,7 +26,7 @@ final class Journal: Sendable {
   @discardableResult
   func change<Result>(_ body: (inout Record) -> Result) -> Result { state.withLock { body(&$0.record) } }
 
-  /// The span of what ends now.
+  /// Returns the span from a tick to now.
   func span(since began: Int) -> Record.Span { Record.Span(began: began, ended: tick()) }
 
   func noteStored(_ mark: Int, since began: Int) {

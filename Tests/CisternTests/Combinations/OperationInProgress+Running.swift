@@ -3,7 +3,7 @@ import CisternTesting
 import Locking
 
 extension OperationInProgress {
-  /// Carries the operation out. It comes past the trial's checkpoint on its way.
+  /// Runs the operation, which passes the trial's checkpoint.
   func run(in arena: Arena) async {
     switch self {
     case .lookUp: _ = arena.lookUp()
@@ -20,7 +20,7 @@ extension OperationInProgress {
     if probesAgain { await arena.load(probePolicy) }
   }
 
-  /// Whether the same caller loads once more, after its first load failed.
+  /// Whether the same caller loads again after its first load failed.
   private var probesAgain: Bool { self == .load(.failing) || self == .load(.timeout) }
 
   private var probePolicy: LoadPolicy {
@@ -51,7 +51,7 @@ extension Arena {
     }
   }
 
-  /// A bulk load whose fetch does not return the key.
+  /// Runs a bulk load whose fetch does not return the key.
   private func leaveOut() async {
     _ = try? await cache.values(forKeys: [Self.key]) { _ in
       await hold.passUncancelled()
@@ -59,7 +59,7 @@ extension Arena {
     }
   }
 
-  /// A caller whose time ends while the fetch is held.
+  /// Runs a load whose timeout ends while its fetch is held.
   private func leave(by policy: LoadPolicy) async {
     let caller = caller { await load(policy, fetching: .held) }
     while journal.record.fetches.isEmpty { await Task.yield() }
@@ -67,8 +67,8 @@ extension Arena {
     await caller.value
   }
 
-  /// A caller with a timeout joins a flight that is held for most of that time. The flight that it may begin itself is
-  /// held for longer.
+  /// Joins a held flight with a caller that has a timeout, and releases the flight shortly before that timeout. If
+  /// the joiner begins another flight, that flight is held for longer.
   private func join(_ leader: Task<Void, Never>) async {
     while hold.arrivalCount == 0 { await Task.yield() }
     await checkpoint.pass(.led)
@@ -146,7 +146,8 @@ extension Arena {
     if isSaved { journal.noteStored(mark, since: began) }
   }
 
-  /// The draft of a draft reads the key, and the outer one ends what it has written in between.
+  /// Reads and writes the key in a nested draft. Between the read and the write, `end` saves or discards the outer
+  /// draft.
   private func writeNested(_ end: (Draft<String, Document>) -> Void) async {
     let outer = cache.draft()
     let inner = outer.draft()

@@ -1,4 +1,4 @@
-/// The first operation of a combination: the one that another meets on its way.
+/// The first operation of a combination, which is in progress when the second one runs.
 enum OperationInProgress: Hashable, Sendable {
   case lookUp
   case load(LoadForm)
@@ -13,53 +13,53 @@ enum OperationInProgress: Hashable, Sendable {
     case plain, freshElseStale, refresh, bulk
     /// A refresh in a cache that merges.
     case mergingRefresh
-    /// The fetch throws, and a stale value is returned instead. The same caller loads once more.
+    /// The fetch throws, and the load returns a stale value instead. The same caller loads again.
     case failing
     /// A refresh whose fetch throws.
     case failingRefresh
-    /// The caller leaves with a stale value, and the flight goes on.
+    /// The caller returns with a stale value at its soft timeout, and the flight continues.
     case softTimeout
-    /// The caller leaves with a stale value when its time is over. The same caller loads once more.
+    /// The caller returns with a stale value when its timeout ends. The same caller loads again.
     case timeout
     /// A second caller with a timeout joins the flight of the first.
     case joiningWithTimeout
-    /// The same, where the flight is of a bulk load, whose fetch leaves the key out.
+    /// A second caller with a timeout joins the flight of a bulk load whose fetch does not return the key.
     case joiningBulkWithTimeout
-    /// In a cache that fetches one key at a time.
+    /// A load in a cache with a fetch limit of one.
     case limited
   }
 
   enum EditEnding: CaseIterable, Sendable {
-    /// The changed value stays.
+    /// The confirmation succeeds, and the changed value is stored.
     case confirmed
-    /// The server's value replaces it.
+    /// The confirmation returns the server's value, which replaces the changed value.
     case answered
-    /// It is taken back.
+    /// The confirmation throws, and the change is rolled back.
     case failed
-    /// The change is a removal, which stays.
+    /// The change removes the key, and the confirmation succeeds.
     case removed
   }
 
   enum DraftForm: CaseIterable, Sendable {
-    /// A conflict throws.
+    /// A conflict throws an error.
     case plain
-    /// The same, in a cache that compares values.
+    /// A conflict throws an error, in a cache that compares values.
     case comparing
-    /// A conflict is decided for the draft.
+    /// The draft's value wins a conflict.
     case mine
     /// A conflict is merged.
     case merging
-    /// The draft of a draft; the outer one saves, or discards, another key in between.
+    /// A nested draft whose outer draft saves or discards another key between its read and its write.
     case nestedInSaved, nestedInDiscarded
-    /// In a cache that merges, a draft and the draft of it each write a part.
+    /// A draft and its nested draft each write a part of the value, in a cache that merges.
     case parts
   }
 
   enum BatchForm: CaseIterable, Sendable {
     case plain
-    /// Waits until it is on disk.
+    /// A batch that waits for its commit to disk.
     case committed
-    /// In a cache that merges, two writes of the key each bring a part.
+    /// A batch with two partial writes of the key, in a cache that merges.
     case parts
   }
 
@@ -67,7 +67,7 @@ enum OperationInProgress: Hashable, Sendable {
     [.lookUp, .update, .mergingSet] + LoadForm.allCases.map { .load($0) } + EditEnding.allCases.map { .edit($0) }
     + DraftForm.allCases.map { .draft($0) } + BatchForm.allCases.map { .batch($0) }
 
-  /// What the key may have before.
+  /// The initial situations of the key that the operation supports.
   var situations: [Situation] {
     switch self {
     case .lookUp: [.onDisk, .staleOnDisk]
@@ -87,16 +87,16 @@ enum OperationInProgress: Hashable, Sendable {
     }
   }
 
-  /// Where another operation can meet it, from a situation.
+  /// Returns the suspension points that the operation reaches from a situation.
   func points(from situation: Situation) -> [SuspensionPoint] {
     points.filter { point in
       switch (point, self) {
-      // Memory has it.
+      // A value in memory needs no read of the second tier.
       case (.secondTierRead, _): situation.isOnDiskOnly || !situation.hasValue
       case (.merge, _): situation.hasValue
-      // Nothing is fetched.
+      // A fresh value on disk needs no fetch.
       case (.fetch, .load(.plain)), (.room, .load(.plain)), (.fetch, .load(.bulk)): situation != .onDisk
-      // Nothing is stored.
+      // A failed edit stores no value.
       case (.room, .edit(.failed)): false
       default: true
       }
@@ -123,7 +123,7 @@ enum OperationInProgress: Hashable, Sendable {
     }
   }
 
-  /// Whether the cache makes one value of the cached and the incoming one.
+  /// Whether the cache merges the incoming value with the cached one.
   var merges: Bool {
     switch self {
     case .mergingSet, .load(.mergingRefresh), .draft(.parts), .batch(.parts): true
@@ -131,6 +131,6 @@ enum OperationInProgress: Hashable, Sendable {
     }
   }
 
-  /// Whether the cache knows equal values.
+  /// Whether the cache compares values.
   var comparesValues: Bool { self == .draft(.comparing) }
 }

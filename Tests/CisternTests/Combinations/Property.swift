@@ -1,6 +1,6 @@
-/// What is true after every combination.
+/// A property that must hold after every combination.
 struct Property: Sendable {
-  /// What contradicts a property.
+  /// A contradiction of a property.
   struct Finding: Sendable, CustomStringConvertible {
     let property: String
     let text: String
@@ -9,7 +9,7 @@ struct Property: Sendable {
   }
 
   let name: String
-  /// What contradicts it, in words; empty if nothing does.
+  /// Returns a description of each contradiction in the evidence.
   let findings: @Sendable (Evidence) -> [String]
 
   init(_ name: String, _ findings: @escaping @Sendable (Evidence) -> [String]) {
@@ -27,6 +27,6 @@ struct Property: Sendable {
 }
 
 extension Record.Span {
-  /// Whether all of this one came before all of the other.
+  /// Returns whether this span ended before another span began.
   func isBefore(_ other: Record.Span) -> Bool { ended < other.began }
 }

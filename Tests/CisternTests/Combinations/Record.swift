@@ -1,8 +1,9 @@
 import Cistern
 
-/// What the callers of a trial did and saw, in the order in which it happened. Pure data; ``Journal`` guards it.
+/// The actions and results of a trial's callers, in the order in which they happened. The type is pure data.
+/// ``Journal`` guards it.
 struct Record: Sendable {
-  /// From the call of an operation to its return, in ticks that no two events share.
+  /// The time from the call of an operation to its return, in ticks that are unique for each event.
   struct Span: Sendable {
     let began: Int
     var ended = Int.max
@@ -16,29 +17,29 @@ struct Record: Sendable {
   struct Mark: Sendable {
     let author: Author
     let born: Int
-    /// Whether the write of the mark found nothing. A removal before it would have made no difference.
+    /// Whether the write of the mark found no value. An earlier removal would then have made no difference.
     var isOverNothing = false
   }
 
-  /// Why values are gone.
+  /// The cause of an erasure, after which the value must not be readable.
   enum Erasure: Sendable {
-    /// The key was removed, or every key. Pending edits end.
+    /// The key was removed, or all keys were removed. Pending edits end.
     case removal
-    /// Every value with a tag, a prefix or a property was removed. So are pending edits of them.
+    /// All values with a tag, a prefix or a matching predicate were removed. Their pending edits end, too.
     case invalidation
-    /// Another value took its place. Pending edits are applied to that.
+    /// Another value replaced it. Pending edits are applied to the new value.
     case replacement
   }
 
-  /// Why values may be gone.
+  /// The cause of a loss, after which the value may be unreadable.
   enum Loss: Sendable {
     /// Memory evicted the value.
     case memoryEviction
     /// The disk evicted the value.
     case diskEviction
-    /// Time passed, and values that were there may be stale.
+    /// Time passed, and cached values may be stale.
     case aging
-    /// More time passed than a value's lifetime and its grace.
+    /// More time passed than a value's lifetime and grace period.
     case expiry
 
     var isOfTime: Bool { self == .aging || self == .expiry }
@@ -62,7 +63,7 @@ struct Record: Sendable {
 
   struct Load: Sendable {
     let policy: LoadPolicy
-    /// Whether a look-up for a fresh value would have found one when the load began.
+    /// Whether a lookup for a fresh value would have found one when the load began.
     let hadFreshValue: Bool
     var span: Span
     var outcome: Outcome?
@@ -84,13 +85,13 @@ struct Record: Sendable {
   var fetches: [Fetch] = []
   var loads: [Load] = []
   var edits: [Edit] = []
-  /// When a fetch failed, or its caller stopped waiting for it.
+  /// The ticks at which a fetch failed or its caller stopped waiting for it.
   var failures: [Int] = []
-  /// How often an update transformed a value, or a write merged one.
+  /// The number of times that an update transformed a value or a write merged one.
   var attempts = 0
-  /// How often the key was given the value that it had.
+  /// The number of times that the key was set to its current value.
   var equalWrites = 0
-  /// How often a draft's save threw because of a conflict.
+  /// The number of draft saves that threw because of a conflict.
   var conflicts = 0
   /// The documents that were seen on disk while an edit was pending.
   var seenOnDisk: [(document: Document, tick: Int)] = []

@@ -1,14 +1,14 @@
-/// What the key of a trial has before the first operation begins.
+/// The state of a trial's key before the first operation begins.
 enum Situation: CaseIterable, Sendable {
   case absent
   case fresh
-  /// Fresh, and past the part of its lifetime after which a load refreshes it.
+  /// Fresh, and past the fraction of its lifetime after which a load refreshes it.
   case due
-  /// Past its lifetime, and in grace.
+  /// Past its lifetime, and within its grace period.
   case stale
-  /// As the three above, and evicted from memory.
+  /// Like the three cases above, but evicted from memory.
   case onDisk, dueOnDisk, staleOnDisk
-  /// A record that a newer version of the cache's schema wrote: absent for this cache.
+  /// A record that a newer version of the cache's schema wrote, and that is absent for this cache.
   case newerRecord
 
   var isOnDiskOnly: Bool {
@@ -20,7 +20,7 @@ enum Situation: CaseIterable, Sendable {
 
   var isStale: Bool { self == .stale || self == .staleOnDisk }
   var isDue: Bool { self == .due || self == .dueOnDisk }
-  /// Whether a look-up finds a value.
+  /// Whether a lookup finds a fresh value.
   var isFresh: Bool { self == .fresh || self == .onDisk || isDue }
 
   /// Whether the cache has a value, fresh or stale.

@@ -1,33 +1,33 @@
-/// A place in an operation in progress at which another operation happens.
+/// A point in an operation in progress at which the second operation runs.
 enum SuspensionPoint: CaseIterable, Sendable {
-  /// The second tier was read, and the reader has not yet used the record.
+  /// The second tier was read, but the reader has not yet used the record.
   case secondTierRead
   /// The fetch of a load has begun.
   case fetch
   /// The fetch of one caller runs, and another caller is about to join it.
   case led
-  /// A caller with a timeout has joined the flight of another, and most of its time is over.
+  /// A caller with a timeout has joined another caller's flight, and most of its timeout is over.
   case joined
-  /// The fetched value waits for room in staging.
+  /// The fetched value waits for space in staging.
   case room
   /// An update transforms the value.
   case transform
-  /// The change of an edit makes the shown value.
+  /// The change closure of an edit creates the shown value.
   case change
   /// An edit is shown and waits for its confirmation.
   case confirmation
-  /// A draft, or the draft of a draft, has read the key.
+  /// A draft or a nested draft has read the key.
   case draftRead
-  /// A draft, or the draft of a draft, has written the key and is not saved.
+  /// A draft or a nested draft has written the key and is not saved yet.
   case draftWritten
   /// The cache merges a value with the cached one.
   case merge
   /// The body of a batch runs.
   case batchBody
-  /// The first caller has its answer; the flight may still run.
+  /// The first caller has returned. The flight may still run.
   case answered
 
-  /// Whether nothing can be awaited there, so that the other operation happens within one call.
+  /// Whether the point does not allow suspension, so that the second operation must be synchronous.
   var isSynchronous: Bool {
     switch self {
     case .secondTierRead, .change, .merge, .batchBody: true
@@ -35,10 +35,10 @@ enum SuspensionPoint: CaseIterable, Sendable {
     }
   }
 
-  /// Whether a flight may come there after its caller was answered.
+  /// Whether a flight may reach the point after its caller has returned.
   var isInFlight: Bool { self == .fetch || self == .room }
 
-  /// Whether the user's code runs there, which may use the cache itself.
+  /// Whether the user's code runs at the point. That code may use the cache itself.
   var isCallback: Bool {
     switch self {
     case .fetch, .transform, .confirmation: true
@@ -46,10 +46,10 @@ enum SuspensionPoint: CaseIterable, Sendable {
     }
   }
 
-  /// Whether code that runs there must not write the key: the documentation of updates, edits and merges says so.
+  /// Whether code at the point must not write the key, as the documentation of updates, edits and merges states.
   var forbidsWritingTheKey: Bool { self == .transform || self == .change || self == .merge }
 
-  /// Whether a cache of this kind has it.
+  /// Returns whether a cache of this kind has the point.
   func exists(in kind: CacheKind) -> Bool {
     switch self {
     case .secondTierRead, .room: kind.keepsEvicted

@@ -11,7 +11,7 @@ struct Trial {
   init(_ combination: Combination, over backing: Arena.Backing) throws {
     self.combination = combination
     let interference = combination.interference
-    // The interruption uses the arena, which is made with the checkpoint.
+    // The interruption uses the arena, which is created together with the checkpoint.
     let arena = Guarded<Arena?>(nil)
     let interruption: Checkpoint.Interruption =
       if combination.point.isSynchronous {
@@ -27,10 +27,10 @@ struct Trial {
     release = { arena.withLock { $0 = nil } }
   }
 
-  /// Ends the cycle from the arena to its checkpoint and back.
+  /// Breaks the reference cycle between the arena and its checkpoint.
   private let release: @Sendable () -> Void
 
-  /// Carries both operations out; what is wrong then.
+  /// Runs both operations, and returns each contradiction of a property.
   func run(_ generator: SeededGenerator) async throws -> [Property.Finding] {
     var generator = generator
     defer { release() }
@@ -63,15 +63,15 @@ struct Trial {
     }
   }
 
-  /// Lets the second operation happen while the first one waits.
+  /// Runs the second operation while the first one waits.
   private func interfere(_ generator: inout SeededGenerator) async {
     let (arena, interference) = (arena, combination.interference)
-    // A bulk load also fetches another key, and waits for room to store it.
+    // A bulk load also fetches another key, and waits for space to store it.
     let needsRoom = interference == .bulkLoad && combination.point == .room
     let isSatisfied = interference.returnsFreshValue && !needsRoom && arena.cache.contains(Arena.key)
     let task = arena.task { await interference.run(in: arena) }
     if interference.isSynchronous || isSatisfied {
-      // It must not wait for the first operation. If it does, the schedule ends in a deadlock.
+      // The second operation must not wait for the first. If it does, the schedule ends in a deadlock.
       await task.value
     } else {
       for _ in 0..<generator.next(below: 8) { await Task.yield() }
@@ -83,7 +83,7 @@ struct Trial {
 }
 
 extension Arena {
-  /// Brings the key into a situation.
+  /// Creates the initial situation of the key.
   func enter(_ situation: Situation) {
     setBystander()
     switch situation {
@@ -100,7 +100,7 @@ extension Arena {
     if situation.isOnDiskOnly { cache.trim(toCost: 0) }
   }
 
-  /// What a newer version of the program would have left.
+  /// Writes a record like one from a newer version of the program.
   private func leaveNewerRecord() {
     guard let partition = cache.secondTier?.partition else { return }
     let metadata = RecordMetadata(created: clock.wallTime(), cost: 1, schemaVersion: 7, tags: [Self.tag])
@@ -108,7 +108,7 @@ extension Arena {
     _ = partition.stage(.record(key: Array(Self.key.utf8), metadata, bytes: bytes))
   }
 
-  /// Comes past the checkpoint when a write waits for room, and then gives it.
+  /// Passes the checkpoint when a write waits for space, and then provides the space.
   func watchRoom() async {
     guard checkpoint.point == .room, let room = tier?.room else { return }
     while room.waitingCount == 0, !checkpoint.hasEnded { await Task.yield() }
@@ -116,7 +116,7 @@ extension Arena {
     room.open()
   }
 
-  /// Takes down what is on disk while edits are pending.
+  /// Records the document on disk while edits are pending.
   func notePresenceOnDisk() {
     guard let bytes = tier?.committedBytes(forKey: Self.key, in: Self.partition) else { return }
     let document = DocumentCodec().decode(bytes)

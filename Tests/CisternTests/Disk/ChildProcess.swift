@@ -7,7 +7,7 @@ import Testing
   import Darwin
 #endif
 
-/// A process of the helper beside the tests, with a pipe from its standard output.
+/// A process that runs the `DiskChild` helper, with a pipe from its standard output.
 final class ChildProcess {
   private let process = Process()
   private let output = Pipe()
@@ -20,7 +20,7 @@ final class ChildProcess {
     try process.run()
   }
 
-  /// The next line; nil at the end.
+  /// Returns the next line of output, or nil at its end.
   func readLine() -> String? {
     while true {
       if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
@@ -34,7 +34,7 @@ final class ChildProcess {
     }
   }
 
-  /// Kills the process, and reads what it had said before.
+  /// Kills the process, and returns the remaining lines of its output.
   func kill() -> [String] {
     _ = Self.signal(process.processIdentifier)
     process.waitUntilExit()
@@ -43,7 +43,7 @@ final class ChildProcess {
     return lines
   }
 
-  /// Waits until the process ends by itself; returns its status.
+  /// Waits until the process ends by itself, and returns its exit status.
   func waitForEnd() -> Int32 {
     while readLine() != nil {}
     process.waitUntilExit()
@@ -58,7 +58,7 @@ final class ChildProcess {
     #endif
   }
 
-  /// The helper lies where the tests' own bundle does.
+  /// Returns the helper's location, which is in or above the directory of the test bundle.
   private static func helper() throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     for _ in 0..<4 {

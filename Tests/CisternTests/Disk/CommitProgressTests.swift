@@ -9,7 +9,7 @@ struct CommitProgressTests {
   private final class Subject: Sendable {
     let progress = Guarded(CommitProgress())
 
-    /// Waits in a task of its own, which has come to wait when this returns.
+    /// Starts a task that waits for a write, and returns after the task has begun to wait.
     func wait(_ number: UInt64, countsEarlier: Bool) async -> Task<CisternError.Code?, Never> {
       let hasCome = Guarded(false)
       let task = Task { () -> CisternError.Code? in
@@ -39,26 +39,26 @@ struct CommitProgressTests {
     }
   }
 
-  @Test func `a flush hears of every failure since it was asked, in whichever round, and of none before`() async {
+  @Test func `a flush receives every failure since its call, in any commit group, and no earlier failure`() async {
     let subject = Subject()
     let early = await subject.wait(10, countsEarlier: true)
     subject.settle(7, failed: 3...3)
-    // Asked after the failure, before the round that it was in is over for all.
+    // This flush begins after the failure, and before its commit group is settled for all writes.
     let late = await subject.wait(11, countsEarlier: true)
     subject.settle(11)
     #expect(await early.value == .diskFailed)
     #expect(await late.value == nil)
   }
 
-  @Test func `a write that failed ahead of its round is no news to a flush that comes after it`() async {
+  @Test func `a flush does not receive a failure that was recorded before the flush began`() async {
     let subject = Subject()
-    // Taken with a round that answers for those up to 10 only.
+    // The write is in a commit group that settles only the numbers up to 10.
     subject.note(12...12)
     let flush = await subject.wait(15, countsEarlier: true)
     subject.settle(10)
     subject.settle(15)
     #expect(await flush.value == nil)
-    // Who waits for that very write is told, however late.
+    // A waiter for this single write receives the error, even if it begins to wait late.
     #expect(await subject.wait(12, countsEarlier: false).value == .diskFailed)
     #expect(await subject.wait(13, countsEarlier: false).value == nil)
   }

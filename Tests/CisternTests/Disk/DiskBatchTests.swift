@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cistern
 
-/// Checks what `DiskChild batch`, and the test below, have left: odd batches write their number to the keys 0 to 9, even
-/// ones to 5 to 14.
+/// Checks the batches that `DiskChild batch` or the test below has written. Odd batches write their number to the
+/// keys 0 to 9, and even batches to the keys 5 to 14.
 func expectWholeBatches(
   in cache: any SecondTierPartition, notBefore flushed: Int, _ comment: Comment? = nil
 ) throws {
@@ -22,12 +22,13 @@ func expectWholeBatches(
   #expect(newest >= flushed, comment)
 }
 
-/// Batches are one commit, however they are mixed with other writes.
+/// A batch is committed in one transaction, even if it is mixed with other writes.
 @Suite struct DiskBatchTests {
-  @Test func `Between any two commits a batch is in the file as a whole or not at all`() async throws {
+  @Test func `After every commit, a batch is in the file either completely or not at all`() async throws {
     let scratch = Scratch()
     let copies = Copies(of: scratch)
-    // Six pages a transaction, where each batch needs thirty; other writes replace parts of it, and evict.
+    // A batch needs more pages than a transaction usually changes. Other writes replace parts of the batch, and cause
+    // evictions.
     let tier = try openTier(
       scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
     let cache = try tier.cache()
@@ -39,7 +40,7 @@ func expectWholeBatches(
         _ = cache.stage(write(slot + (number % 2 == 1 ? 0 : 5), bytes), in: batch)
       }
       cache.endBatch(batch)
-      // One key once more, by itself: it belongs to the batch now.
+      // A later single write of one of the batch's keys becomes a part of the batch.
       let again = number % 2 == 1 ? 3 : 12
       _ = cache.stage(write(again, Array("\(number):again".utf8)))
       for other in 0..<10 { _ = cache.stage(write(100 + (number * 10 + other) % 200, value(other, size: 800))) }
@@ -63,7 +64,7 @@ func expectWholeBatches(
     return .record(key: cache, RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: bytes)
   }
 
-  @Test func `A batch that the disk does not take is gone as a whole, and told of`() async throws {
+  @Test func `A batch that fails to commit is lost completely, and its losses are reported`() async throws {
     let scratch = Scratch()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
@@ -78,12 +79,12 @@ func expectWholeBatches(
     let ticket = cache.endBatch(batch)
     await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
     #expect(told.departed(.notWritten).count == 10)
-    // Begun while the disk fails: refused, and no older record is left.
+    // A batch that begins while the disk fails is refused, and the older records are removed.
     let late = cache.beginBatch()
     failing.set(nil)
     for key in 5..<8 {
       guard case .refused = cache.stage(write(key, bytes("late:")), in: late) else {
-        Issue.record("taken")
+        Issue.record("the write was staged")
         return
       }
     }
@@ -91,11 +92,12 @@ func expectWholeBatches(
     #expect(tier.statistics.mode == .active)
     #expect(cache.keys() == [])
     #expect(tier.checkInvariants() == [])
-    // What was refused is not on disk: whoever flushes, or closes, is told.
+    // The refused writes are not on disk, so the next flush or close throws an error.
     await #expect(throws: CisternError.self) { try await tier.close() }
   }
 
-  @Test func `What cannot be one commit is known before`() async throws {
+  @Test
+  func `Batches that cannot be one commit are rejected in advance, and accepted batches are committed`() async throws {
     for limit in [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(64), .gibibytes(64)] {
       let limits = try DiskLimits(limit, location: "")
       #expect(limits.canHold(batchBytes: 0, count: 0))
@@ -111,7 +113,7 @@ func expectWholeBatches(
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
     let cache = try tier.cache(told: told)
-    // Full, and then the largest batches that are accepted.
+    // Fills the store, and then commits large batches that are accepted.
     for number in 0..<1000 {
       cache.put("k\(number)", value(number, size: 1000))
       await cache.waitForRoom()
@@ -130,7 +132,7 @@ func expectWholeBatches(
   }
 
   @Test(arguments: [1, 8], [8, 300, 1500, 3000, 20_000])
-  func `A batch may fill a quarter of the limit, in a store that is full, and again over itself`(
+  func `The largest accepted batch is committed in a full store, and again over its own records`(
     mebibytes: Int, size: Int
   ) async throws {
     let scratch = Scratch()
@@ -142,7 +144,7 @@ func expectWholeBatches(
       cache.put("k\(number &* 7919 % 100_003)", value(number, size: 500))
       await cache.waitForRoom()
     }
-    // What a cache counts of such a record, and the most that are accepted of them.
+    // The size that the cache counts for each record, and the largest accepted number of records.
     let each = write(10_000, value(0, size: size)).stagedSize
     var count = 2
     while cache.canHold(batchBytes: (count + 1) * each, count: count + 1) { count += 1 }
@@ -162,7 +164,7 @@ func expectWholeBatches(
   }
 
   @Test(arguments: [true, false])
-  func `Batches that share keys until they are too large are given up as one, and nothing else is`(
+  func `Overlapping batches that are too large together are refused together, and other writes are committed`(
     isOverWhenFlushed: Bool
   ) async throws {
     let scratch = Scratch()
@@ -171,12 +173,12 @@ func expectWholeBatches(
     let cache = try tier.cache(told: told)
     cache.put("kept", [1])
     try await tier.flush()
-    // Open together, so that none can be committed before the other.
+    // All batches are open at the same time, so that none can be committed before the others.
     let batches = (0..<40).map { _ in cache.beginBatch() }
     for (number, batch) in batches.enumerated() {
       for key in 0...10 { _ = cache.stage(write(number * 10 + key, value(key, size: 6000)), in: batch) }
     }
-    // While they are open nothing is taken: what is staged by now goes with them.
+    // No commit begins while a batch is open, so this write is in the same commit group.
     cache.put("other", [2])
     for batch in batches { cache.endBatch(batch) }
     if isOverWhenFlushed {
@@ -187,7 +189,7 @@ func expectWholeBatches(
     let present = (0..<401).count { cache.get("key-\($0)") != nil }
     #expect(present == 0)
     #expect(told.departed(.notWritten).count == 401)
-    // The store is active, and says what it did not write.
+    // The store stays active, and reports the refused writes.
     #expect(told.reportCodes == [.refused])
     try await tier.flush()
     #expect(cache.keys() == ["kept", "other"])
@@ -196,7 +198,7 @@ func expectWholeBatches(
     try await tier.close()
   }
 
-  @Test func `An empty batch's ticket is answered, and a closed or read-only store's batch is refused`() async throws {
+  @Test func `A wait for an empty batch returns, and a closed or read-only store refuses a batch`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -205,7 +207,7 @@ func expectWholeBatches(
     try await tier.close()
     let closed = cache.beginBatch()
     guard case .refused = cache.stage(write(1, [1]), in: closed) else {
-      Issue.record("taken after closing")
+      Issue.record("the write was staged after closing")
       return
     }
     cache.endBatch(closed)
@@ -213,7 +215,7 @@ func expectWholeBatches(
     let view = try readOnly.cache()
     let batch = view.beginBatch()
     guard case .refused = view.stage(.removal(key: bytes("a")), in: batch) else {
-      Issue.record("taken, although it is read-only")
+      Issue.record("the write was staged in a read-only store")
       return
     }
     let error = await #expect(throws: CisternError.self) { try await view.waitForCommit(view.endBatch(batch)) }
@@ -223,7 +225,7 @@ func expectWholeBatches(
   }
 }
 
-/// Batches, invalidations, plain writes and flushes from several threads.
+/// Batches, invalidations, single writes and flushes on several threads.
 @Suite struct DiskBatchThreadsTests {
   @Test func `Batches and invalidations on several threads are all committed, and nothing invalidated is read`()
     async throws
@@ -231,7 +233,7 @@ func expectWholeBatches(
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
-    // The number of the last invalidation of each writer's tag, noted after its return.
+    // The version of the last invalidation of each writer's tag, recorded after the call returns.
     let invalidated = Numbers()
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<4 {
@@ -275,7 +277,7 @@ private final class Numbers: Sendable {
   let values = Guarded([UInt64](repeating: 0, count: 4))
 }
 
-/// The data file as it was at each commit, which is what a process that dies then leaves.
+/// Copies of the data file at each commit. Each copy is the file that a process would leave if it died then.
 private final class Copies: Sendable {
   private let source: String
   private let scratches = Guarded<[Scratch]>([])

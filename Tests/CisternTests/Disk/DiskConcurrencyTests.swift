@@ -6,15 +6,15 @@ import Testing
 
 @testable import Cistern
 
-/// Threads against each other: what is seen is never older than what was seen, or known to be written, before.
+/// Concurrent readers and writers. No read returns a value older than one that was read or written before it.
 @Suite struct DiskConcurrencyTests {
-  @Test func `No reader ever sees an older value than one that was there before it looked`() async throws {
+  @Test func `No read returns a value older than the newest one written before it`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, limit: .mebibytes(32))
     let cache = try tier.cache()
     let keyCount = 16
     let keys = (0..<keyCount).map { bytes("key-\($0)") }
-    // By key, the greatest number whose staging has returned.
+    // For each key, the greatest number whose staging has returned.
     let written = (0..<keyCount).map { _ in Counter() }
     let isDone = Counter()
     await withTaskGroup(of: Void.self) { group in
@@ -47,12 +47,14 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `After a removal of all nothing of before is seen, whatever is committed meanwhile`() async throws {
+  @Test
+  func `After a removal of all records, no earlier record is read, even during concurrent commits`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     let keys = (0..<8).map { bytes("key-\($0)") }
-    // The number of the newest removal of all that has returned; values carry the number of the one that they follow.
+    // The number of the newest removal of all that has returned. Each value contains the number of the removal before
+    // it.
     let cleared = Counter()
     let isDone = Counter()
     await withTaskGroup(of: Void.self) { group in
@@ -86,7 +88,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `The same operations against a dictionary come to the same, over flushes and reopenings`() async throws {
+  @Test func `Random operations agree with a dictionary across flushes and reopenings`() async throws {
     for seed in 0..<6 as Range<UInt64> {
       let scratch = Scratch()
       var generator = SeededGenerator(seed: seed)
@@ -123,8 +125,7 @@ import Testing
     }
   }
 
-  @Test func `Everyone who waits for a commit is answered, and what they wait for is there after a crash`() async throws
-  {
+  @Test func `Every waiter for a durable commit is resumed after its commit`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, durability: .powerCut)
     let cache = try tier.cache()
@@ -132,7 +133,7 @@ import Testing
       for task in 0..<50 {
         group.addTask {
           guard case .staged(let ticket) = cache.put("k\(task)", [UInt8(task)]) else {
-            Issue.record("refused")
+            Issue.record("the write was refused")
             return
           }
           do throws(CisternError) {
@@ -145,13 +146,13 @@ import Testing
     }
     #expect(cache.statistics.stores == 50)
     #expect(cache.statistics.stagedCount == 0)
-    // Waiting again for what is done is answered too.
+    // A wait for a commit that is already complete also returns.
     try await cache.waitForCommit(CommitTicket(number: 1))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
-  @Test func `Writers who wait for room go on, and staging stays near its bound`() async throws {
+  @Test func `Writers that wait for space continue, and staging stays near its bound`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, limit: .mebibytes(4), interval: .seconds(3600))
     let cache = try tier.cache()

@@ -4,9 +4,10 @@ import Testing
 
 @testable import Cistern
 
-/// A key that the tier evicts is there until its end is told: what observers hear has no gap and no double.
+/// Record losses. A key that the tier evicted is present until its loss is acknowledged. Observers therefore receive
+/// each removal exactly once.
 @Suite struct DiskDepartureTests {
-  @Test func `A departing key is there until it was told of, and a write in between withdraws the telling`() {
+  @Test func `A lost key is present until its loss is acknowledged, and a write in between cancels the loss`() {
     let partition = Partition(name: "values")
     #expect(!isThere(in: partition))
     leave(partition)
@@ -16,25 +17,25 @@ import Testing
     leave(partition)
     _ = partition.stage(.removal(key: Self.key)) { 1 }
     #expect(!isThere(in: partition))
-    // One that is staged anew does not leave.
+    // A key with a staged write does not become lost.
     leave(partition)
     #expect(!isToBeTold(in: partition))
   }
 
   @Test(arguments: [Invalidation.tag("red"), .prefix([1, 2]), .tag("blue"), .prefix([2])])
-  func `A departing key that is removed with others is not there, and its end is not told`(what: Invalidation) {
+  func `A lost key that an invalidation covers is absent, and its loss is not reported`(what: Invalidation) {
     let partition = Partition(name: "values")
     leave(partition)
     let isConcerned = what == .tag("red") || what == .prefix([1, 2])
     let number = partition.stageInvalidation(what, limit: 1000) { 1 }.era
     #expect(isThere(in: partition) == !isConcerned)
     #expect(isToBeTold(in: partition) == !isConcerned)
-    // What was stored after it is not concerned.
+    // The invalidation does not cover a record that was stored after it.
     leave(partition, era: number)
     #expect(isToBeTold(in: partition))
   }
 
-  @Test func `A key that departs while all is removed is not there`() {
+  @Test func `A key that is lost during a removal of all records is absent`() {
     let partition = Partition(name: "values")
     let epoch = partition.epoch
     _ = partition.removeAll { 1 }
@@ -53,7 +54,7 @@ import Testing
     partition.noteDeparting(Self.key, DepartedRecord(epoch: partition.epoch, era: era, tags: ["red", "large"]))
   }
 
-  @Test func `Each eviction on disk has been told of when a flush returns`() async throws {
+  @Test func `A flush returns after every eviction on disk is reported`() async throws {
     let scratch = Scratch()
     let told = Told()
     let tier = try openTier(scratch, limit: .kibibytes(256), told: told)
@@ -70,7 +71,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Observers hear of each eviction on disk once, also where its key is written at that time`() async throws {
+  @Test func `Observers receive each eviction on disk once, even if its key is written concurrently`() async throws {
     let scratch = Scratch()
     let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(1))
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
@@ -96,7 +97,7 @@ import Testing
   }
 }
 
-/// Follows what an observer is told, and finds what does not follow from what it was told before.
+/// An observer that records each change that contradicts earlier changes.
 final class Findings: Sendable {
   private struct State {
     var present: Set<Int> = []
@@ -117,12 +118,12 @@ final class Findings: Sendable {
       case .cleared:
         state.present = []
       case .invalidated:
-        state.wrong.append("nobody invalidated anything")
+        state.wrong.append("invalidated without a call")
       }
     }
   }
 
-  /// Waits until the observer has been notified of every change so far: one more change comes after all of them.
+  /// Waits until the observer has received every earlier change. It makes one more change, which arrives last.
   func settle(cache: Cache<Int, [UInt8]>) async {
     cache[-1] = []
     while !state.withLock({ $0.present.contains(-1) }) { await Task.yield() }

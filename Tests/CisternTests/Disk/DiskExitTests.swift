@@ -3,15 +3,15 @@ import Testing
 
 @testable import Cistern
 
-/// What is on disk after a process has ended by itself, without closing its stores.
+/// The contents of the disk after a process exits without closing its stores.
 @Suite(.serialized) struct DiskExitTests {
-  /// Runs the helper to its end; returns its status.
+  /// Runs the helper to its end, and returns its exit status.
   func run(_ mode: String, _ scratch: Scratch, durability: String = "powerCut") throws -> Int32 {
     let child = try ChildProcess(mode, scratch.path, "\(1 << 20)", durability)
     return child.waitForEnd()
   }
 
-  /// Which of the numbers 1 to 4 are in the store; nil if there is no store.
+  /// Returns the numbers from 1 to 4 that the store contains.
   func numbers(_ scratch: Scratch, _ name: String = "") async throws -> [Int] {
     let told = Told()
     let tier = try DiskTier(
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: ["exit", "exit-main"], ["powerCut", "processCrash"])
-  func `A write that is staged when the process exits, or main ends, is on disk`(
+  func `A write that is staged when the process exits or main returns is on disk`(
     mode: String, durability: String
   ) async throws {
     let scratch = Scratch()
@@ -33,31 +33,31 @@ import Testing
     #expect(try await numbers(scratch) == [1])
   }
 
-  @Test func `An exit commits the writes of all stores, those that are still closing included`() async throws {
+  @Test func `An exit commits the writes of all stores, including those that are closing`() async throws {
     let scratch = Scratch()
     #expect(try run("exit-stores", scratch) == 0)
     for number in 1...4 { #expect(try await numbers(scratch, "store-\(number)") == [number]) }
   }
 
-  @Test func `An exit from a report handler, on the writer thread, commits what is staged`() async throws {
+  @Test func `An exit in a report handler, on the writer thread, commits all staged writes`() async throws {
     let scratch = Scratch()
     #expect(try run("exit-writer", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [1, 2])
   }
 
-  @Test func `An exit during a commit waits for it, and commits what was staged since`() async throws {
+  @Test func `An exit during a commit waits for it, and commits the writes staged since`() async throws {
     let scratch = Scratch()
     #expect(try run("exit-committing", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [1, 2])
   }
 
-  @Test func `An exit does not wait for ever for a disk that hangs`() async throws {
+  @Test func `An exit does not wait indefinitely for a disk that does not respond`() async throws {
     let scratch = Scratch()
     #expect(try run("exit-hung", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [])
   }
 
-  @Test func `The exit of a fork's child commits its own writes, and none of the parent's`() async throws {
+  @Test func `The exit of a forked child commits the child's writes and not the parent's`() async throws {
     let scratch = Scratch()
     let child = try ChildProcess("exit-fork", scratch.path, "\(1 << 20)", "powerCut")
     #expect(child.readLine() == "child: 0")
@@ -79,7 +79,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `A store takes five descriptors and one thread`() throws {
+    @Test func `A store uses five file descriptors and one thread`() throws {
       let scratch = Scratch()
       let child = try ChildProcess("resources", scratch.path, "\(1 << 20)", "powerCut")
       #expect(child.readLine() == "50 10")
@@ -87,7 +87,8 @@ import Testing
     }
   #endif
 
-  @Test func `A relative path means the same directory after the process changes its working directory`() async throws {
+  @Test
+  func `A relative path denotes the same directory after the process changes its working directory`() async throws {
     let scratch = Scratch()
     let child = try ChildProcess("relative", scratch.path, "\(1 << 20)", "powerCut")
     #expect(child.readLine() == nil)

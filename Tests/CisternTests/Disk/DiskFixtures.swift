@@ -5,14 +5,15 @@ import Testing
 
 @testable import Cistern
 
-/// What a tier told a test.
+/// The record losses and reports that a tier has delivered to a test.
 final class Told: Sendable {
   let departures = Guarded<[Departure]>([])
   let reports = Guarded<[StoreReport]>([])
 
   var reportCodes: [StoreReport.Code] { reports.withLock { $0.map(\.code) } }
 
-  /// The codes, once there are so many: the writer thread reports after it has told those who waited for a commit.
+  /// Waits for at least `count` reports, and returns their codes. The writer thread reports after it has resumed the
+  /// waiters for a commit.
   func reportCodes(atLeast count: Int) async -> [StoreReport.Code] {
     while reportCodes.count < count { await Task.yield() }
     return reportCodes
@@ -32,12 +33,12 @@ func openTier(
     directory: scratch.store,
     options: DiskOptions(
       limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: interval,
-      // Never by itself in a test: a flush asks for it.
+      // The interval is so long that only a flush starts a retry in a test.
       retryInterval: .seconds(3600), faults: faults)
   ) { report in told.reports.withLock { $0.append(report) } }
 }
 
-/// A store with so many records, closed.
+/// Creates a store with `count` records, and closes it.
 func fill(_ scratch: Scratch, count: Int, durability: Durability = .processCrash) async throws {
   let tier = try openTier(scratch, durability: durability)
   let cache = try tier.cache()
@@ -52,7 +53,7 @@ extension DiskTier {
 }
 
 extension DiskTier {
-  /// Returns once everything is committed, and all that was invalidated is purged.
+  /// Waits until all writes are committed and all invalidated records are purged.
   func purge() async throws {
     try await flush()
     while engine.partitions.contains(where: { !$0.invalidations.pending.isEmpty }) { await Task.yield() }
@@ -61,7 +62,7 @@ extension DiskTier {
 }
 
 extension SecondTierPartition {
-  /// Stages a record, stamped with the partition's number unless another is given.
+  /// Stages a record with an invalidation version, which is the partition's current one by default.
   @discardableResult
   func put(_ key: String, _ value: [UInt8], tags: [String] = [], era: UInt64? = nil) -> StagingResult {
     put(Array(key.utf8), value, tags: tags, era: era)
@@ -105,21 +106,21 @@ extension SecondTierPartition {
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// Bytes that differ with the number, and are the same each time.
+/// Returns bytes that depend only on the number and the size.
 func value(_ number: Int, size: Int) -> [UInt8] {
   var generator = SeededGenerator(seed: UInt64(truncatingIfNeeded: number))
   let words = (0...size / 8).map { _ in generator.next() }
   return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(size)) }
 }
 
-/// Something that a test sets, and someone else looks at.
+/// A value that a test sets and another thread reads.
 final class Switch<Value: Sendable>: Sendable {
   private let value = Guarded<Value?>(nil)
 
   func set(_ new: Value?) { value.withLock { $0 = new } }
   func peek() -> Value? { value.withLock { $0 } }
 
-  /// What was set, once.
+  /// Returns the value and clears it.
   func take() -> Value? {
     value.withLock { value in
       let taken = value

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Cistern
 
-/// What is reported of a closed store whose files were changed, exchanged or removed.
+/// The reports when a store is opened after its files were changed, replaced or removed.
 @Suite struct DiskHistoryTests {
-  /// Opens the store, looks a key up, and closes it.
+  /// Opens the store, reads a key, and closes the store. Returns the value and the report codes.
   func opening(
     _ scratch: Scratch, key: String = "k1", isReadOnly: Bool = false
   ) async throws -> (value: [UInt8]?, reports: [StoreReport.Code]) {
@@ -17,7 +17,7 @@ import Testing
     return (value, told.reportCodes)
   }
 
-  /// A store in which one commit wrote a key and the next, the last one, removed it.
+  /// Creates a store whose second-to-last commit wrote a key and whose last commit removed it.
   func fillAndRemove(_ scratch: Scratch) async throws {
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -29,7 +29,7 @@ import Testing
     try await tier.close()
   }
 
-  /// Changes the transaction numbers of both meta pages, the newest one's first.
+  /// Changes the transaction numbers of both meta pages. The closure receives the newest number first.
   func renumber(_ scratch: Scratch, _ change: (_ newest: inout UInt64, _ older: inout UInt64) -> Void) throws {
     var data = [UInt8](try Data(contentsOf: scratch.dataFile))
     func number(at place: Int) -> UInt64 { data[place..<place + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: ["emptied", "removed"], [false, true])
-  func `A data file that was emptied or removed is reported, and the store goes on without it`(
+  func `An emptied or removed data file is reported, and the store continues with an empty file`(
     change: String, isReadOnly: Bool
   ) async throws {
     let scratch = Scratch()
@@ -72,16 +72,16 @@ import Testing
     let first = try await opening(scratch, isReadOnly: isReadOnly)
     #expect(first.value == nil)
     #expect(first.reports == [.filesReplaced])
-    // A store that only reads cannot note that it was reported.
+    // A read-only store cannot record that it has reported the change.
     #expect(try await opening(scratch).reports == (isReadOnly ? [.filesReplaced] : []))
     #expect(try await opening(scratch).reports == [])
   }
 
   @Test(arguments: [false, true])
-  func `Another store's data file is set aside, and none of its values is returned`(isReadOnly: Bool) async throws {
+  func `Another store's data file is set aside, and none of its values are returned`(isReadOnly: Bool) async throws {
     let scratch = Scratch()
     let other = Scratch()
-    // Of fewer commits than the store's own: that does not make it an older state of it.
+    // The other store has fewer commits. This does not make its file an older state of this store.
     try await fill(scratch, count: 20)
     for _ in 0..<5 { #expect(try await opening(scratch).reports == []) }
     try await fillAndRemove(scratch)
@@ -93,11 +93,11 @@ import Testing
     #expect(scratch.names().contains("data.mdb.set-aside-1") == !isReadOnly)
     if isReadOnly { return }
     #expect(try await opening(scratch).reports == [])
-    // It is whole: with its own mark it can be used again.
+    // The file is intact, and can be used again with the mark of its own store.
     #expect(try await opening(other, key: "k400").value == value(400, size: 700))
   }
 
-  @Test func `Compacting leaves another store's data file as it is`() async throws {
+  @Test func `Compacting does not change another store's data file`() async throws {
     let scratch = Scratch()
     let other = Scratch()
     try await fill(scratch, count: 20)
@@ -107,16 +107,16 @@ import Testing
     #expect(try await opening(scratch).reports == [.setAside])
   }
 
-  @Test func `A compacted store is its own, and not an older one`() async throws {
+  @Test func `A compacted store keeps its identity and is not reported as older`() async throws {
     let scratch = Scratch()
     try await fillAndRemove(scratch)
     _ = try DiskTier.compact(directory: scratch.store)
-    // Looked through, and compared with its mark.
+    // Rewriting the file changes its fingerprint. The next opening therefore checks it and compares it with its mark.
     try Data(contentsOf: scratch.dataFile).write(to: scratch.dataFile)
     #expect(try await opening(scratch, key: "other") == (bytes("other"), []))
   }
 
-  @Test func `A store that was made smaller is its own, and not an older one`() async throws {
+  @Test func `A shrunk store keeps its identity and is not reported as older`() async throws {
     let scratch = Scratch()
     let large = try openTier(scratch, limit: .mebibytes(4))
     let cache = try large.cache()
@@ -132,13 +132,14 @@ import Testing
     #expect(told.reportCodes == [])
   }
 
-  @Test func `A file whose counts are damaged is made smaller, and the copy is the store's own`() async throws {
+  @Test func `A file with damaged counts is shrunk, and the copy keeps the store's identity`() async throws {
     let scratch = Scratch()
     let large = try openTier(scratch, limit: .mebibytes(4))
     let cache = try large.cache()
     for number in 0..<3000 { cache.put("k\(number)", value(number, size: 700)) }
     try await large.flush()
-    // The counts of a generation, damaged without a trace: the file is as the store left it, and the copy counts anew.
+    // The counts of a partition generation are damaged, but the file's fingerprint is current. The copy counts the
+    // records again.
     let file = try #require(large.engine.file)
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       try transaction.put([UInt8](repeating: 1, count: 24).rawSpan, forKey: MetaTable.live(1).rawSpan, in: file.meta)
@@ -159,7 +160,7 @@ import Testing
     #expect(told.reportCodes == [])
   }
 
-  @Test func `A transaction number that was lowered, so that an older state is back, is reported`() async throws {
+  @Test func `A lowered transaction number, which restores an older state, is reported`() async throws {
     let scratch = Scratch()
     try await fillAndRemove(scratch)
     try renumber(scratch) { newest, older in newest = older - 2 }
@@ -167,7 +168,7 @@ import Testing
     #expect(try await opening(scratch).reports == [])
   }
 
-  @Test func `A transaction number that was raised, so that an older state is back, is reported`() async throws {
+  @Test func `A raised transaction number, which restores an older state, is reported`() async throws {
     let scratch = Scratch()
     try await fillAndRemove(scratch)
     try renumber(scratch) { _, older in older += 2 }
@@ -175,14 +176,14 @@ import Testing
     #expect(try await opening(scratch).reports == [])
   }
 
-  @Test func `A newer transaction number of the newest state is no older state`() async throws {
+  @Test func `A higher transaction number of the newest state is not reported as older`() async throws {
     let scratch = Scratch()
     try await fillAndRemove(scratch)
     try renumber(scratch) { newest, _ in newest += 2 }
     #expect(try await opening(scratch) == (nil, []))
   }
 
-  @Test func `An older copy of the data file alone is used, and reported`() async throws {
+  @Test func `An older copy of the data file with a newer mark is used and reported`() async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 20)
     let copy = try Data(contentsOf: scratch.dataFile)
@@ -194,7 +195,7 @@ import Testing
     #expect(try await opening(scratch) == (value(1, size: 700), []))
   }
 
-  @Test func `A copy of the data file and its mark opens anywhere with all values, and without a report`() async throws
+  @Test func `A copy of the data file and its mark opens in any directory with all values and no report`() async throws
   {
     let scratch = Scratch()
     let backup = Scratch()
@@ -208,7 +209,7 @@ import Testing
     #expect(try await opening(scratch) == (value(1, size: 700), []))
   }
 
-  @Test func `The data file alone opens in an empty directory`() async throws {
+  @Test func `A data file without its mark opens in an empty directory`() async throws {
     let scratch = Scratch()
     let other = Scratch()
     try await fill(scratch, count: 20)
@@ -219,7 +220,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `A store of a version without identities opens with all its values, and has one from then on`(
+  func `A store from a version without identities opens with all its values and receives an identity`(
     hasMark: Bool
   ) async throws {
     let scratch = Scratch()
@@ -233,7 +234,7 @@ import Testing
       #expect(isRemoved)
     }
     try file.close()
-    // As that version leaves it: the file's stamp fits, and the mark is shorter.
+    // The state that the older version leaves: the fingerprint matches, and the mark is shorter.
     let old = BootMark(
       state: .sound, boot: presentBoot(), limit: 16 << 20, stamp: DataFileStamp(of: scratch.dataFile.path))
     try Data(old.bytes.prefix(256)).write(to: scratch.url("store/cistern.mark"))
@@ -252,7 +253,7 @@ import Testing
   }
 
   @Test(arguments: [(1, []), (2, [.rolledBack])] as [(UInt64, [StoreReport.Code])])
-  func `A power cut may undo the newest commit without a report, and no more`(
+  func `A power cut can undo one commit without a report, but not two`(
     undone: UInt64, reports: [StoreReport.Code]
   ) async throws {
     let scratch = Scratch()
@@ -266,7 +267,7 @@ import Testing
     #expect(try await opening(scratch) == (value(1, size: 700), reports))
   }
 
-  @Test func `An identity is read as it was written, and nothing else is one`() {
+  @Test func `An encoded identity decodes to the same identity, and any other text is rejected`() {
     let identity = StoreIdentity()
     #expect(StoreIdentity(identity.text[...]) == identity)
     #expect(identity != StoreIdentity())

@@ -3,9 +3,10 @@ import Testing
 
 @testable import Cistern
 
-/// Invalidations by tag and by prefix: at once for readers, in the file for the next process, purged behind.
+/// Invalidations by tag and by prefix. Readers see them immediately, the file keeps them for the next process, and a
+/// purge in the background deletes the records.
 @Suite struct DiskInvalidationTests {
-  @Test func `From its return on nothing older with the tag or prefix is read, staged, committed, or staged later`()
+  @Test func `After an invalidation, no older record with its tag or prefix is read, even one staged later`()
     async throws
   {
     let scratch = Scratch()
@@ -27,7 +28,7 @@ import Testing
     #expect(!cache.has(bytes("a")))
     #expect(cache.get("c") == nil)
     #expect(cache.get("b") == [2])
-    // What is staged is not listed; whether this still is, is the writer's affair.
+    // Staged records are not listed. The writer thread may already have committed "user/2".
     #expect(cache.keys().subtracting(["user/2"]) == ["b", "user/1", String(decoding: long, as: UTF8.self)])
     let (second, _) = cache.stageInvalidation(.prefix(bytes("user/")))
     #expect(second == 2)
@@ -36,9 +37,9 @@ import Testing
     let (third, ticket) = cache.stageInvalidation(.prefix([7, 7]))
     #expect(third == 3 && cache.currentEra == 3)
     #expect(cache.get(long) == nil)
-    // A value that began to be fetched before, and arrives now.
+    // The fetch of this value began before the invalidation, and its write arrives after it.
     guard case .refused = cache.put("d", [7], tags: ["red"], era: 0) else {
-      Issue.record("taken, although it was invalidated on its way")
+      Issue.record("a record older than the invalidation was staged")
       return
     }
     cache.put("e", [8], tags: ["red"])
@@ -50,9 +51,9 @@ import Testing
     try await tier.purge()
     #expect(cache.keys() == ["b", "e", "user/1"])
     #expect(cache.statistics.entryCount == 3)
-    // What was purged is told by whoever invalidated it.
+    // The tier does not report purged records as losses. The caller of the invalidation notifies the observers.
     #expect(told.departedKeys == [])
-    // Still, after it was purged.
+    // An older record is also hidden after the purge.
     cache.put("d", [7], tags: ["red"], era: 0)
     #expect(cache.get("d") == nil)
     try await tier.flush()
@@ -60,8 +61,8 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Partitions do not see each other's, and tags are told apart from prefixes and by equality`() async throws
-  {
+  @Test
+  func `Invalidations affect one partition, tags differ from prefixes, and tags compare as strings`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let one = try tier.cache("one")
@@ -90,10 +91,12 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Several of the same are one, the newest, and the walk that ends it sees every record`() async throws {
+  @Test
+  func `Repeated invalidations of a tag combine into the newest one, whose purge visits every record`() async throws {
     let scratch = Scratch()
     let told = Told()
-    // Only a flush commits: otherwise the writer thread could purge the first invalidations before the last are staged.
+    // Only a flush commits. Otherwise the writer thread could purge the first invalidations before the last are
+    // staged.
     let tier = try openTier(scratch, limit: .mebibytes(8), told: told, interval: .seconds(3600))
     let cache = try tier.cache(told: told)
     for number in 0..<6000 {
@@ -115,7 +118,8 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Before they are purged they survive a restart, and their numbers go on rising`() async throws {
+  @Test
+  func `Invalidations survive a restart before their purge, and their versions continue to increase`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -131,7 +135,7 @@ import Testing
       #expect(view.get("k3") == nil)
       #expect(view.get("k13") == nil)
       #expect((view.get("k4") == nil) == (round > 1))
-      // In this opening only.
+      // An invalidation in a read-only store lasts until the store is closed.
       #expect(view.stageInvalidation(.tag("t9")).era == round + 1)
       #expect(view.get("k9") == nil)
       try await readOnly.close()
@@ -154,7 +158,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `An invalidation that the disk failed to take is in force, and in the file when the disk is back`()
+  @Test func `An invalidation that fails to commit is in force, and is committed when the disk recovers`()
     async throws
   {
     let scratch = Scratch()
@@ -186,7 +190,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Invalidations outlive the file that they were in, and so do their numbers`() async throws {
+  @Test func `Invalidations and their versions survive the replacement of a damaged data file`() async throws {
     let scratch = Scratch()
     let failing = Switch<DiskFaults.Fault>()
     let told = Told()
@@ -212,7 +216,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `More invalidations than are kept empty the partition instead, and the store goes on`() async throws {
+  @Test func `Invalidations above the bound clear the partition, and the store continues to work`() async throws {
     let scratch = Scratch()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, limit: .mebibytes(1), faults: DiskFaults { failing.peek() })
@@ -233,7 +237,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record that is invalidated makes room first, and nobody is told that it left`() async throws {
+  @Test func `Invalidated records are evicted first, and their eviction is not reported`() async throws {
     let scratch = Scratch()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
@@ -250,7 +254,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A moved and a copied folder, and a compacted one, keep records, metadata and invalidations`()
+  @Test func `A compacted, moved or copied store keeps its records, metadata and invalidations`()
     async throws
   {
     var scratch = Scratch()

@@ -9,7 +9,7 @@ import Testing
     value(3, size: 512), value(4, size: 100_000),
   ]
 
-  @Test func `Keys of any length and any bytes are kept apart, staged and committed`() async throws {
+  @Test func `Keys of any length and content stay distinct, both staged and committed`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -39,8 +39,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A key whose digest another key has is a miss, and neither is ever given the other's value`() async throws
-  {
+  @Test func `A key whose digest equals another key's is a miss and never returns the other's value`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -48,7 +47,7 @@ import Testing
     let other = value(2, size: 200)
     cache.put(mine, bytes("mine"))
     try await tier.flush()
-    // As if the two had one digest: the other's record under this key's.
+    // Simulates a digest collision: the other key's record is stored under this key's digest.
     let file = try #require(tier.engine.file)
     let generation = try #require(tier.engine.partitions.first).generation
     let diskKey = DiskKey(generation: generation, key: mine.rawSpan)
@@ -62,7 +61,7 @@ import Testing
     #expect(cache.get(mine) == nil)
     let isThere = cache.contains(mine.rawSpan)
     #expect(!isThere)
-    // A removal of this key leaves the other's alone.
+    // A removal of this key does not remove the other key's record.
     _ = cache.stage(.removal(key: mine))
     try await tier.flush()
     #expect(cache.keys().count == 1)
@@ -72,7 +71,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record comes with its metadata, staged and committed`() async throws {
+  @Test func `A record is returned with its metadata, both staged and committed`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -85,7 +84,8 @@ import Testing
           #expect(bytes.byteCount == 0)
           return metadata
         }
-        // The number is the tier's: until it was read, no invalidation concerned the record.
+        // The tier may return its current invalidation version, because no invalidation up to the read concerned the
+        // record.
         var expected = metadata
         if found?.era != expected.era { expected.era = cache.currentEra }
         #expect(found == expected)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cistern
 
-/// What a key is between the transaction that takes it out of the file and the telling of its end.
+/// The state of an evicted key between the transaction that removes its record and the acknowledgment of its loss.
 @Suite struct DiskLeavingTests {
-  /// A tier with room for fewer records than there are keys, and what was leaving at the end of each transaction.
+  /// A tier that is too small for all keys, and the keys that were lost at the end of each transaction.
   private final class Watched: Sendable {
     let partition = Guarded<Partition?>(nil)
     let seen = Guarded<Set<[UInt8]>>([])
@@ -19,7 +19,8 @@ import Testing
       return Set(Self.keys.filter { partition?.isDeparting($0.rawSpan) ?? false })
     }
 
-    /// At the end of a transaction, before it is committed. Fails those in which something leaves, where that is asked for.
+    /// Runs at the end of each transaction, before its commit. If `failing` is set, a transaction that evicts a key
+    /// fails.
     func look() -> DiskFaults.Fault? {
       let departing = departing
       seen.withLock { $0.formUnion(departing) }
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `A key that is evicted is leaving before the commit that takes it out can be seen`() async throws {
+  @Test func `An evicted key is marked as lost before the commit that removes it becomes visible`() async throws {
     let scratch = Scratch()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
@@ -52,7 +53,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `What was to leave in a commit that failed has not left`() async throws {
+  @Test func `A key whose eviction fails to commit is not lost`() async throws {
     let scratch = Scratch()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
@@ -72,7 +73,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A key that makes room in the round that writes it anew does not depart`() async throws {
+  @Test func `A key that is evicted in the commit group that writes it again is not lost`() async throws {
     let scratch = Scratch()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
@@ -84,7 +85,8 @@ import Testing
     let present = cache.keys()
     watched.told.departures.withLock { $0 = [] }
     let evictions = tier.statistics.evictions
-    // The oldest, which are evicted first, are written last. While a batch is open no round is begun: this is one.
+    // The oldest records are evicted first, and are written last here. No commit group begins while a batch is open,
+    // so all of these writes are in one group.
     let batch = cache.beginBatch()
     for number in 250..<300 { cache.put(Watched.keys[number], value(number, size: 900)) }
     for number in 0..<250 where present.contains("key-\(number)") {
@@ -99,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `The end of a key that was evicted is to be told, unless its tag was invalidated since`(
+  func `The eviction of a key must be reported unless its tag was invalidated since`(
     isInvalidated: Bool
   ) async throws {
     let scratch = Scratch()
@@ -113,7 +115,7 @@ import Testing
       ends.withLock { $0 += areToBeTold }
     }
     cache.withLock { $0 = partition }
-    // One from before all of them, which concerns none.
+    // This invalidation is older than all records and concerns none of them.
     _ = partition.stageInvalidation(.tag("red"))
     for number in 0..<400 {
       partition.put("key-\(number)", value(number, size: 900), tags: ["red"])
@@ -127,7 +129,8 @@ import Testing
     cache.withLock { $0 = nil }
   }
 
-  @Test func `A record that could not be written is there until its end is told, and is to be told`() async throws {
+  @Test
+  func `A record that fails to commit is present until its loss is acknowledged, and must be reported`() async throws {
     let scratch = Scratch()
     let cache = Guarded<(any SecondTierPartition)?>(nil)
     let ends = Guarded<[[Bool]]>([])

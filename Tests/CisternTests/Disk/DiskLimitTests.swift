@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DiskLimitTests {
   @Test(arguments: [(256, 100), (256, 1000), (512, 5000), (1024, 1000), (1024, 40_000), (4096, 300), (4096, 20_000)])
-  func `The file stays below the limit over long churn, and the newest records are there`(
+  func `The file stays within the limit during many writes, and keeps the newest record`(
     kibibytes: Int, size: Int
   ) async throws {
     let scratch = Scratch()
@@ -29,7 +29,7 @@ import Testing
       let last = total - 1
       #expect(cache.get("key-\(last &* 7919 % total)") == value(last, size: size))
       let statistics = tier.statistics
-      // Not less than a quarter of the limit is records: eviction does not throw out more than it must.
+      // Records occupy at least a quarter of the limit, so eviction does not remove far more records than necessary.
       #expect(statistics.liveBytes * 4 > limit.bytes || kibibytes < 4096)
       #expect(statistics.evictions > 0)
     }
@@ -37,14 +37,14 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record that is too large for the limit is refused, and leaves no older one behind`() async throws {
+  @Test func `A record too large for the limit is refused, and the key's older record is removed`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
     cache.put("key", value(1, size: 100))
     try await tier.flush()
     guard case .refused = cache.put("key", value(2, size: 300_000)) else {
-      Issue.record("it was taken")
+      Issue.record("the record was staged")
       return
     }
     #expect(cache.get("key") == nil)
@@ -54,7 +54,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `What a removal of all made void is in no round, and is counted as taken`() {
+  @Test func `Writes that a removal of all voids are not in the commit group, but count as taken`() {
     let partition = Partition(name: "cache")
     var writes = StagedWrites()
     for (number, epoch) in [(1, 0), (2, 1), (3, 0)] {

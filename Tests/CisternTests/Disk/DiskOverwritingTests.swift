@@ -5,9 +5,10 @@ import Testing
 
 @testable import Cistern
 
-/// What replacing and removing a record does besides.
+/// Tests of the side effects of replacing and removing records.
 @Suite struct DiskOverwritingTests {
-  /// Where the row of counts lies in the map: a commit that changes it, or a row beside it, puts it elsewhere.
+  /// Returns the address of the row of counts in the memory map. A commit that changes this row or another row of its
+  /// page moves it.
   func placeOfCounts(_ tier: DiskTier) throws -> UInt {
     let file = try #require(tier.engine.file)
     let partition = try #require(tier.engine.partitions.first)
@@ -18,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `A value that replaces one of its size leaves the row of counts where it is, another one does not`()
+  @Test func `A replacement of equal size does not rewrite the row of counts, and another replacement does`()
     async throws
   {
     let scratch = Scratch()
@@ -49,12 +50,12 @@ import Testing
     try #require(tier.engine.file).environment.information().lastTransaction
   }
 
-  /// Changes every copy of these long values in the file, so that the one in use is changed too: in the value itself, or in
-  /// the record's header before it.
+  /// Changes every copy of these long values in the file, including the current one. The offset selects a byte of the
+  /// value or of the record's header before it.
   func damage(_ scratch: Scratch, _ numbers: [Int], at offset: Int) throws {
     var data = [UInt8](try Data(contentsOf: scratch.dataFile))
     let sound = numbers.map { value($0, size: 16) }
-    // A record of several pages begins behind the header of its first one.
+    // A record of several pages begins after the header of its first page.
     for page in stride(from: 0, to: data.count, by: DiskLimits.pageSize) {
       let start = page + 16 + RecordFormat.fixedSize
       if sound.contains(Array(data[start..<start + 16])) { data[start + offset] ^= 1 }
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [2500, RecordFormat.sequenceOffset - RecordFormat.fixedSize, 8 - RecordFormat.fixedSize])
-  func `A long record that is damaged is replaced, removed and purged as a sound one is`(offset: Int) async throws {
+  func `A damaged long record is replaced, removed and purged like an undamaged one`(offset: Int) async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -86,7 +87,8 @@ import Testing
     _ = cache.stageRemovalOfAll()
     try await tier.purge()
     #expect(cache.statistics.entryCount == 0)
-    // Of a record whose header is damaged the place in the order is not known: it stays, until it is the oldest.
+    // If the record's header is damaged, its place in the eviction order is unknown. Its entry in the order remains
+    // until it is the oldest.
     if offset > 0 { #expect(tier.checkInvariants() == []) }
     try await tier.close()
   }

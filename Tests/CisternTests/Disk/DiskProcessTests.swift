@@ -5,10 +5,10 @@ import Testing
 
 @testable import Cistern
 
-/// Several processes, and ones that die.
+/// Several processes that share a store, including processes that are killed.
 @Suite(.serialized) struct DiskProcessTests {
   @Test(arguments: ["processCrash", "powerCut"])
-  func `After kill -9 at any point only committed values are there, none older than what was flushed`(
+  func `After SIGKILL at any point only committed values are present, none older than the last flush`(
     durability: String
   ) async throws {
     let scratch = Scratch()
@@ -28,7 +28,7 @@ import Testing
       let cache = try tier.cache()
       var found = 0
       for slot in 0..<97 {
-        // The newest number of this slot that was flushed for certain.
+        // The newest number of this slot that was certainly flushed.
         let newest = (flushed - slot + 97) / 97 * 97 + slot - 97
         let bytes = cache.get("key-\(slot)")
         if let bytes {
@@ -39,10 +39,10 @@ import Testing
           let whole =
             Array("\(number):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 3000)
           #expect(bytes == whole)
-          // One that was removed is only there while its removal was not flushed.
+          // A removed value is present only if its removal was not flushed.
           #expect(number % 7 != 0 || number > flushed)
         } else if newest > 0 {
-          // Removed: then, or by one of those since.
+          // The value is absent because this write or a later one removed it.
           #expect((newest...newest + 97 * 200).contains { $0 % 97 == slot && $0 % 7 == 0 })
         }
       }
@@ -50,13 +50,13 @@ import Testing
       #expect(told.reportCodes == [])
       try await tier.flush()
       #expect(tier.checkInvariants() == [])
-      // The next child begins its numbers anew.
+      // The next child process restarts its numbers.
       _ = cache.stageRemovalOfAll()
       try await tier.close()
     }
   }
 
-  @Test func `Another process's removal of all, and what it writes, is seen at once`() async throws {
+  @Test func `Another process's removal of all records and its writes are visible immediately`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -78,7 +78,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `After kill -9 at any point a batch is there as a whole or not at all`() async throws {
+  @Test func `After SIGKILL at any point a batch is present either completely or not at all`() async throws {
     let scratch = Scratch()
     var generator = SeededGenerator(seed: 5)
     for round in 0..<6 {
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `After kill -9 at any point nothing is there that was invalidated before a flush`() async throws {
+  @Test func `After SIGKILL at any point no record that was invalidated before a flush is present`() async throws {
     let scratch = Scratch()
     var generator = SeededGenerator(seed: 6)
     var era: UInt64 = 0
@@ -124,7 +124,7 @@ import Testing
         #expect(number >= flushed)
         let isByTag = number % 8 < 4
         let isConcerned = isByTag ? slot % 4 == number % 4 : "key-\(slot)".hasPrefix("key-\(number % 4)")
-        #expect(!isConcerned || number > flushed, "round \(round): \(slot) is of \(number), which ended with it")
+        #expect(!isConcerned || number > flushed, "round \(round): slot \(slot) has the invalidated number \(number)")
       }
       try await tier.purge()
       #expect(tier.checkInvariants() == [])
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `Another process's invalidation is seen at once, and so is its end`() async throws {
+  @Test func `Another process's invalidation and its purge are visible immediately`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -144,7 +144,7 @@ import Testing
     #expect(child.readLine() == "invalidated")
     for number in 0..<100 { #expect((cache.get("key-\(number)") == nil) == (number % 2 == 0)) }
     #expect(cache.keys().count == 50)
-    // One more where it was over before anyone here saw it.
+    // The version is one higher if the purge ended before this process learned of the invalidation.
     let era = cache.currentEra
     #expect(era == 1 || era == 2)
     cache.put("key-2", bytes("again"), tags: ["gone"])
@@ -159,7 +159,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A reader in a process that died does not keep the file's space from being used`() async throws {
+  @Test func `A reader of a killed process does not prevent the reuse of the file's space`() async throws {
     let scratch = Scratch()
     let told = Told()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
@@ -180,7 +180,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `With another limit than another process's the store does not open, and says why`() async throws {
+  @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
     let scratch = Scratch()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
@@ -194,7 +194,8 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A child of fork misses and refuses, and hangs nowhere, and its parent goes on`() async throws {
+  @Test
+  func `In a forked child, reads miss and writes are refused without hanging, and the parent continues`() async throws {
     let scratch = Scratch()
     let child = try ChildProcess("fork", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "child: nil, refused, no keys, not there")

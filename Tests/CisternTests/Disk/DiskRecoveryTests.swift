@@ -5,9 +5,9 @@ import Testing
 
 @testable import Cistern
 
-/// What lies on disk and cannot be used never keeps a store from opening.
+/// Unusable files on disk never prevent a store from opening.
 @Suite struct DiskRecoveryTests {
-  /// Opens the store, sees that it works, and answers how many of the hundred records are there.
+  /// Opens the store, checks that it works, and returns how many of the hundred records are present.
   func reopen(_ scratch: Scratch, told: Told) async throws -> Int {
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache(told: told)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: ["garbage", "zeros", "cut in half", "cut to a page", "other magic", "other version", "second meta"])
-  func `A file that is not ours, or not whole, is set aside and a fresh one begun`(damage: String) async throws {
+  func `A foreign or incomplete file is set aside and replaced with an empty one`(damage: String) async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 100)
     try patch(scratch) { data in
@@ -52,7 +52,7 @@ import Testing
     #expect(try await reopen(scratch, told: Told()) == 0)
   }
 
-  @Test func `Of files set aside only the newest is kept`() async throws {
+  @Test func `Only the newest of the files that were set aside is kept`() async throws {
     let scratch = Scratch()
     for _ in 0..<3 {
       try await fill(scratch, count: 100)
@@ -62,7 +62,7 @@ import Testing
     #expect(scratch.names().filter { $0.contains("set-aside") } == ["data.mdb.set-aside-3"])
   }
 
-  @Test func `Another program's LMDB file, and one of an older or newer format, are set aside`() async throws {
+  @Test func `LMDB files of other programs or other format versions are set aside`() async throws {
     let scratch = Scratch()
     try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
     let foreign = try Environment.open(directory: scratch.store, options: EnvironmentOptions(mapSize: 1 << 20))
@@ -91,14 +91,14 @@ import Testing
     }
   }
 
-  @Test func `A record whose bytes were changed is a miss, reported, counted and removed, and the others stay`()
+  @Test func `A damaged record is a miss, is reported, counted and removed, and other records stay`()
     async throws
   {
     let scratch = Scratch()
     try await fill(scratch, count: 100)
     try patch(scratch) { data in
       for number in [3, 50] {
-        // Pages that were written anew are still in the file: every copy is changed, so that the one in use is.
+        // Old copies of rewritten pages are still in the file. Every copy is changed, including the current one.
         let sound = Data(value(number, size: 700))
         var start = data.startIndex
         while let range = data.range(of: sound, in: start..<data.endIndex) {
@@ -112,7 +112,7 @@ import Testing
     let cache = try tier.cache(told: told)
     for number in 0..<100 { #expect((cache.get("k\(number)") == nil) == [3, 50].contains(number)) }
     #expect(cache.statistics.damaged == 2)
-    // The chores come before the next commit.
+    // Maintenance runs before the next commit.
     while told.departed(.damaged).count < 2 {
       cache.put("x", [1])
       try await tier.flush()
@@ -126,13 +126,13 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Bytes flipped anywhere never give a wrong value`() async throws {
+  @Test func `Changed bytes in records never result in a wrong value`() async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
     var generator = SeededGenerator(seed: 5)
     for _ in 0..<40 {
-      // In values, keys and headers, but not in the pages' own: what LMDB itself does with those is its own affair.
+      // Only values, keys and record headers are changed. LMDB's page headers are outside this test.
       var damaged = original
       for _ in 0..<3 {
         let number = Int.random(in: 0..<100, using: &generator)
@@ -145,11 +145,11 @@ import Testing
     }
   }
 
-  @Test func `A page of which LMDB gives places without values does not end the process`() async throws {
+  @Test func `A page whose nodes LMDB returns without values does not crash the process`() async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
-    // Leaves with records are made leaves of another kind, which have keys alone: one at a time.
+    // One leaf page at a time is changed to the kind whose nodes have only keys.
     let leaves = stride(from: 8192, to: original.count, by: 4096).filter { page in
       original[page + 10] == 2
         && (0..<100).contains { original[page..<page + 4096].range(of: Data(value($0, size: 700))) != nil }
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: [("unsynchronized", true), ("sound", false), ("nonsense", true)])
-  func `After a restart of the system an unsynchronised file is set aside before it is opened`(
+  func `After a system restart an unsynchronized file is set aside before it is opened`(
     state: String, isSetAside: Bool
   ) async throws {
     let scratch = Scratch()
@@ -182,7 +182,7 @@ import Testing
     #expect(told.reportCodes == (isSetAside ? [.setAside] : []))
   }
 
-  @Test func `The mark says what a power cut would leave: open and unsynchronised, or sound`() async throws {
+  @Test func `The mark records whether the data file would survive a power cut`() async throws {
     func mark(_ scratch: Scratch) throws -> BootMark {
       BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...])
     }
@@ -198,7 +198,7 @@ import Testing
     try await safe.close()
   }
 
-  @Test func `A file that LMDB gives up is opened again, and has all that it had`() async throws {
+  @Test func `After a fatal LMDB error the file is opened again and keeps all its records`() async throws {
     let scratch = Scratch()
     let told = Told()
     let next = Switch<DiskFaults.Fault>()
@@ -220,7 +220,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A file that fails while it is open is replaced, and what was staged is kept`() async throws {
+  @Test func `A file found corrupted while open is replaced, and staged records are kept`() async throws {
     let scratch = Scratch()
     let told = Told()
     let next = Switch<DiskFaults.Fault>()
@@ -242,7 +242,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A directory that is a file, is below one, or is not ours to write is a clear error`() throws {
+  @Test func `A path that is a file, is below a file, or is not writable throws directoryUnusable`() throws {
     let scratch = Scratch()
     func code(_ path: String) -> CisternError.Code? {
       do {
@@ -263,7 +263,8 @@ import Testing
     }
   }
 
-  @Test func `Missing parents are created, and only the directory itself is private`() async throws {
+  @Test
+  func `Missing parent directories are created, and only the store's directory has private permissions`() async throws {
     let scratch = Scratch()
     let tier = try DiskTier(directory: scratch.path + "/a/b//c/", limit: .mebibytes(1))
     try await tier.close()
@@ -284,7 +285,7 @@ import Testing
   }
 
   @Test(arguments: [Int.min, -1, 0, 1, 64 << 10, (256 << 10) - 1])
-  func `A limit that is too small to work with is refused, with the least that is not`(bytes: Int) throws {
+  func `A limit that is too small is refused with an error that names the minimum`(bytes: Int) throws {
     let scratch = Scratch()
     let error = #expect(throws: CisternError.self) {
       _ = try DiskTier(directory: scratch.store, limit: .bytes(bytes))

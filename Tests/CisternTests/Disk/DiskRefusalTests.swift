@@ -1,7 +1,7 @@
 import Cistern
 import Testing
 
-/// Why a write that was waited for is not on disk, by the error's code.
+/// The error codes of writes that wait for their commit and do not reach the disk.
 struct DiskRefusalTests {
   private func code(_ body: () async throws -> Void) async -> CisternError.Code? {
     do {
@@ -20,7 +20,7 @@ struct DiskRefusalTests {
     return (store, try store.cache("bytes", of: [UInt8].self, keyedBy: String.self))
   }
 
-  @Test func `one that is too large for the disk is, and is reported, whether waited for or not`() async throws {
+  @Test func `a value too large for the disk throws tooLarge if awaited, and is always reported`() async throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)
     let large = [UInt8](repeating: 1, count: 500_000)
@@ -32,7 +32,7 @@ struct DiskRefusalTests {
     try await store.close()
   }
 
-  @Test func `a read-only store says so, whatever is written`() async throws {
+  @Test func `every committing write to a read-only store throws readOnly`() async throws {
     let scratch = Scratch()
     let (writer, cache) = try open(scratch)
     try await cache.commitValue([1], forKey: "a", tags: ["t"])
@@ -52,7 +52,7 @@ struct DiskRefusalTests {
     try await again.close()
   }
 
-  @Test func `a closed store says so`() async throws {
+  @Test func `every committing write to a closed store throws storeClosed`() async throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)
     try await store.close()

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Cistern
 
-/// What becomes of an open store whose files another program removes or replaces.
+/// Open stores whose files another program removes or replaces.
 @Suite struct DiskReplacedFilesTests {
-  /// What another program does.
+  /// A change by another program.
   enum Change: String, CaseIterable, Sendable {
     case directoryRemoved, directoryEmptied, directoryRenamed, dataRemoved, dataEmptied, dataOfAnotherStore, olderData
     case markRemoved, lockRemoved
 
-    /// Whether the values that were committed before are still there.
+    /// Whether the values that were committed earlier are still readable.
     var keepsValues: Bool { [.olderData, .markRemoved, .lockRemoved].contains(self) }
 
     var report: StoreReport.Code {
@@ -30,7 +30,7 @@ import Testing
         for name in scratch.names() { try files.removeItem(at: scratch.url("store/\(name)")) }
       case .directoryRenamed: try files.moveItem(atPath: scratch.store, toPath: scratch.path + "/renamed")
       case .dataRemoved: try files.removeItem(at: scratch.dataFile)
-      // In place: the store has this very file open.
+      // The file is emptied in place, so the store still has the same file open.
       case .dataEmptied: try Data().write(to: scratch.dataFile)
       case .dataOfAnotherStore:
         let other = Scratch()
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases)
-  func `Files that are removed or replaced under an open store are reported, and later writes are on disk`(
+  func `Files removed or replaced under an open store are reported, and later writes reach the disk`(
     change: Change
   ) async throws {
     let scratch = Scratch()
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [Change.dataRemoved, .lockRemoved, .markRemoved, .directoryRenamed])
-  func `Files that are removed long after the names in the directory were checked are reported, too`(
+  func `Files removed long after the last check of the directory are also reported`(
     change: Change
   ) async throws {
     let scratch = Scratch()
@@ -87,7 +87,7 @@ import Testing
     try await tier.flush()
     let long = Date(timeIntervalSinceNow: -100)
     try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.store)
-    // The first of these commits checks the names, and the second relies on that.
+    // The first of these commits checks the file names, and the second relies on that check.
     for number in 0..<2 {
       cache.put("old-\(number)", bytes("old"))
       try await tier.flush()
@@ -101,7 +101,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A flush that has nothing to commit reports removed files as well`() async throws {
+  @Test func `A flush without staged writes also reports removed files`() async throws {
     let scratch = Scratch()
     let told = Told()
     let tier = try openTier(scratch, told: told)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `Closing a store whose directory was removed reports that, and does not create it again`(
+  func `Closing a store reports a removed directory and does not create it again`(
     isReadOnly: Bool
   ) async throws {
     let scratch = Scratch()
@@ -131,7 +131,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch.store))
   }
 
-  @Test func `A store that began its directory anew is shared by later openings in the process`() async throws {
+  @Test func `A store that recreated its directory is shared by later openings in the process`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -144,7 +144,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A file that another process sets aside is no file that some other program removed`() async throws {
+  @Test func `A file that another process set aside is not reported as removed`() async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 20)
     let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: false)
@@ -156,7 +156,7 @@ import Testing
     #expect(told.reportCodes == [])
   }
 
-  @Test func `A change of a directory's names is seen, and one that was checked is not`() throws {
+  @Test func `A directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
     let scratch = Scratch()
     var watch = DirectoryWatch()
     let young = try #require(DirectoryWatch.stamp(of: scratch.path))

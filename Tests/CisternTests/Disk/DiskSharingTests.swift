@@ -5,7 +5,7 @@ import Testing
 @testable import Cistern
 
 @Suite struct DiskSharingTests {
-  @Test func `Two tiers on one directory share it, by whatever path, until both are closed`() async throws {
+  @Test func `Two tiers on one directory share it until both are closed, even with different paths`() async throws {
     let scratch = Scratch()
     let one = try openTier(scratch)
     let two = try DiskTier(
@@ -21,7 +21,7 @@ import Testing
     try await one.close()
     #expect(mine.get("a") == nil)
     guard case .refused = mine.put("b", [1]) else {
-      Issue.record("taken after closing")
+      Issue.record("the write was staged after closing")
       return
     }
     await #expect(throws: CisternError.self) { try await one.flush() }
@@ -35,7 +35,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `Other settings than those that are open are refused`() async throws {
+  @Test func `Opening an open store with other settings is refused`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     for change in 0..<3 {
@@ -50,7 +50,7 @@ import Testing
     try await openTier(scratch, limit: .mebibytes(17)).close()
   }
 
-  @Test func `A tier that is let go is closed behind, and opens again`() async throws {
+  @Test func `A released tier closes in the background and can be opened again`() async throws {
     let scratch = Scratch()
     for round in 0..<5 {
       let tier = try openTier(scratch)
@@ -63,7 +63,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A read-only store reads, refuses, and changes nothing on disk`() async throws {
+  @Test func `A read-only store reads, refuses writes, and changes nothing on disk`() async throws {
     let scratch = Scratch()
     #expect(throws: CisternError.self) { _ = try openTier(scratch, isReadOnly: true) }
     let tier = try openTier(scratch)
@@ -76,10 +76,10 @@ import Testing
     #expect(readOnly.statistics.mode == .readOnly)
     #expect(cache.get("a") == bytes("a"))
     guard case .refused = cache.put("a", bytes("new")), case .refused = cache.remove("c") else {
-      Issue.record("taken")
+      Issue.record("a write was staged")
       return
     }
-    // The key reads as absent in this opening, since memory has a newer value.
+    // The key is absent in this opening, because memory has a newer value.
     #expect(cache.get("a") == nil)
     #expect(cache.get("b") == bytes("b"))
     try await readOnly.flush()
@@ -92,7 +92,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `Reopened with a smaller limit, the file is smaller before anything else happens`() async throws {
+  @Test func `Reopening with a smaller limit shrinks the file before any other operation`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch, limit: .mebibytes(8))
     var cache = try tier.cache()
@@ -105,7 +105,7 @@ import Testing
     #expect(newest != nil)
     try await tier.close()
     #expect(try scratch.dataFileSize > 4 << 20)
-    // What a copy that was cut off would leave.
+    // The remains of an interrupted copy.
     try FileManager.default.createDirectory(atPath: scratch.store + "/compact.tmp", withIntermediateDirectories: true)
     try Data(count: 100).write(to: scratch.url("store/compact.tmp/data.mdb"))
 
@@ -126,7 +126,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Compacting makes the file small, and keeps every record`() async throws {
+  @Test func `Compacting shrinks the file and keeps every record`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -149,7 +149,8 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Opening a store of many records starts no scan: its counts are there at once`() async throws {
+  @Test
+  func `Opening a store with many records does not scan them, and its counts are available immediately`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()

@@ -3,7 +3,7 @@ import Testing
 @testable import Cistern
 
 @Suite struct DiskTierTests {
-  @Test func `A staged write is read at once, and after the commit, and after reopening`() async throws {
+  @Test func `A staged write is readable immediately, after its commit, and after reopening`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -23,7 +23,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A removal and a removal of all are in force at once and for good`() async throws {
+  @Test func `A removal and a removal of all records take effect immediately and permanently`() async throws {
     let scratch = Scratch()
     var tier = try openTier(scratch)
     var cache = try tier.cache()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Cistern
 
-/// When a data file is looked through before LMDB sees it, and when it is not.
+/// Tests of when the pages of a data file are checked before LMDB opens it.
 @Suite struct DiskTrustTests {
-  /// Opens the store, and closes it: how many pages had to be looked at, and what was reported.
+  /// Opens and closes the store. Returns the number of checked pages, and the report codes.
   func opening(
     _ scratch: Scratch, isReadOnly: Bool = false
   ) async throws -> (pages: Int, reports: [StoreReport.Code]) {
@@ -25,7 +25,7 @@ import Testing
     try file.close()
   }
 
-  /// A store that is open, whose file was touched by another program between two commits.
+  /// Returns an open store whose file another program touched between two commits.
   func changedWhileOpen(_ scratch: Scratch) async throws -> DiskTier {
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A store that was closed is opened without a look at a page of it, however often`(durability: Durability)
+  func `A cleanly closed store opens repeatedly without checking a page`(durability: Durability)
     async throws
   {
     let scratch = Scratch()
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A store whose process was killed between two commits is opened without a look at a page of it`(
+  func `A store whose process was killed between two commits opens without checking a page`(
     durability: Durability
   ) async throws {
     let scratch = Scratch()
@@ -62,12 +62,12 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A file that anybody changed, copied or touched is looked through once, and used where it is sound`()
+  @Test func `A file that was changed, copied or touched is checked once and used if it is sound`()
     async throws
   {
     let scratch = Scratch()
     try await fill(scratch, count: 300)
-    // The first bytes of a value, as they are: nothing but the times changes.
+    // Writes an unchanged byte, so that only the file's times change.
     let contents = try Data(contentsOf: scratch.dataFile)
     try change(scratch, at: 9000, [UInt8](contents[9000..<9001]))
     #expect(try await opening(scratch).pages > 50)
@@ -85,11 +85,11 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `A file that somebody damaged is found out before LMDB sees it`(isReadOnly: Bool) async throws {
+  func `A damaged file is detected before LMDB opens it`(isReadOnly: Bool) async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 300)
     let contents = [UInt8](try Data(contentsOf: scratch.dataFile))
-    // Every tree page that there is, old ones too: of whichever is in use, the number of nodes is beyond the page.
+    // Damages every tree page, including old copies, so that the node count of each page in use exceeds the page.
     for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
       try change(scratch, at: UInt64(page + 12), [0xFE, 0xFF])
     }
@@ -101,7 +101,7 @@ import Testing
     #expect(scratch.names().contains("data.mdb") == true)
   }
 
-  @Test func `A file that was changed while it was open is not vouched for, whatever is committed afterwards`()
+  @Test func `The mark has no fingerprint of a file that was changed while open, even after later commits`()
     async throws
   {
     let scratch = Scratch()
@@ -112,7 +112,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `Who opens a file that nobody vouches for does not vouch for it`() async throws {
+  @Test func `A process that joins a store without a fingerprint does not write one`() async throws {
     let scratch = Scratch()
     let tier = try await changedWhileOpen(scratch)
     let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
@@ -122,7 +122,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A damaged file that was put in the place of an open one is found out before LMDB sees it`() async throws {
+  @Test func `A damaged file that replaces an open one is detected before LMDB opens it`() async throws {
     let scratch = Scratch()
     let told = Told()
     let tier = try openTier(scratch, told: told)
@@ -133,7 +133,7 @@ import Testing
     for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
       contents.replaceSubrange(page + 12..<page + 14, with: [0xFE, 0xFF])
     }
-    // Exchanged in one step, as a program does that saves a file.
+    // The file is replaced atomically, as programs do when they save a file.
     try Data(contents).write(to: scratch.dataFile, options: .atomic)
     cache.put("after", bytes("after"))
     try await tier.flush()
@@ -144,7 +144,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A store that two processes wrote to in turn is opened without a look at a page of it`() async throws {
+  @Test func `A store that two processes wrote to alternately opens without checking a page`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: ["pcache", "g", "ecache"])
-  func `A row of the store's own table that is not as it was written is damage, and not another cache's records`(
+  func `A changed meta table row is treated as damage, not as a reference to another cache's records`(
     name: String
   ) async throws {
     let scratch = Scratch()
@@ -184,7 +184,7 @@ import Testing
     #expect(try await opening(scratch).reports == [.setAside])
   }
 
-  @Test func `A row that turns out damaged while the store is open sets the file aside, once`() async throws {
+  @Test func `A meta table row found damaged while the store is open sets the file aside once`() async throws {
     let scratch = Scratch()
     let told = Told()
     let tier = try openTier(scratch, told: told)
@@ -196,7 +196,7 @@ import Testing
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       try transaction.put([UInt8](repeating: 1, count: 24).rawSpan, forKey: key.rawSpan, in: file.meta)
     }
-    // Several readers meet it, in one file.
+    // Several reads of the same file find the damage.
     for _ in 0..<3 { _ = cache.get("old") }
     for round in 0..<3 {
       cache.put("new-\(round)", bytes("new"))
@@ -212,7 +212,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A mark need not be written again only where it is sound, of the limit, and of the file as it is`() {
+  @Test func `A mark is reusable only if it is sound and matches the limit and the file's fingerprint`() {
     let stamp = DataFileStamp(node: 1, size: 2, modified: 3, changed: 4)
     let changed = DataFileStamp(node: 1, size: 2, modified: 3, changed: 5)
     let mark = BootMark(state: .sound, boot: "an earlier run", limit: 6, stamp: stamp)
@@ -225,7 +225,7 @@ import Testing
     #expect(!BootMark(state: .unreadable, boot: "", limit: 6, stamp: stamp).vouches(for: stamp, limit: 6))
   }
 
-  @Test func `A store that is opened for another durability, or with another limit, has a mark that says so`()
+  @Test func `Opening a store with another durability or limit updates its mark`()
     async throws
   {
     let scratch = Scratch()
@@ -241,7 +241,7 @@ import Testing
     }
   }
 
-  @Test func `A mark has a stamp again as it was written, none where it had none, and one size`() {
+  @Test func `An encoded mark has a constant size and decodes with the same fingerprint or none`() {
     let stamp = DataFileStamp(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
     for (stamp, identity) in [(stamp, StoreIdentity()), (nil, nil)] as [(DataFileStamp?, StoreIdentity?)] {
       let mark = BootMark(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cistern
 
-/// Who sees what while an invalidation goes from staged to purged.
+/// The visibility of records while an invalidation is staged, committed and purged.
 @Suite struct InvalidationTableTests {
   private let table = InvalidationTable()
   private let key = bytes("key")
@@ -34,7 +34,7 @@ import Testing
     return row
   }
 
-  @Test func `A snapshot from before a purge is not believed, and one from after it is`() throws {
+  @Test func `A snapshot from before a purge is outdated, and one from after it is trusted`() throws {
     #expect(table.isClear(for: 0))
     #expect(stage(.tag("red")) == 1)
     #expect(!table.isClear(for: .max - 1))
@@ -51,13 +51,14 @@ import Testing
     #expect(!table.isClear(for: 8))
     #expect(table.isClear(for: 9))
     #expect(visibility(0, snapshot: 8) == .outdated)
-    // What comes late is compared with what was purged, too.
+    // A late write is also compared with purged invalidations.
     #expect(conceals(metadata(0)))
     #expect(!conceals(metadata(1)))
     #expect(!conceals(metadata(0, ["blue"])))
   }
 
-  @Test func `A newer one of the same goes on after the older was ended, and a failed commit is staged again`() throws {
+  @Test
+  func `A newer invalidation stays pending after the purge of an older one, and failed commits are restaged`() throws {
     _ = stage(.prefix(bytes("k")))
     let taken = try #require(table.beginCommitting())
     #expect(stage(.prefix(bytes("k"))) == 2)
@@ -71,14 +72,13 @@ import Testing
     #expect(try #require(table.beginCommitting()).invalidations == [.prefix(bytes("k")): 3])
   }
 
-  @Test func `What another process began is learnt, and what it began and ended unseen makes void what is on its way`()
-  {
+  @Test func `Invalidations of another process are learned, and ones purged unseen void writes in progress`() {
     table.learn(row(4, purged: 3, changes: 7), InvalidationRows(inForce: [.tag("red"): 4]), transaction: 10)
     #expect(table.era == 4)
     #expect(visibility(3, snapshot: 10) == .concealed)
-    // The first look: nothing can be on its way.
+    // At the first learning, no write can be in progress.
     #expect(!conceals(metadata(0, [])))
-    // An older snapshot says nothing new.
+    // An older snapshot has no new information.
     table.learn(row(2, changes: 3), InvalidationRows(), transaction: 8)
     #expect(table.pending == [.tag("red"): 4])
     table.learn(row(4, purged: 4, changes: 8), InvalidationRows(), transaction: 12)
@@ -91,7 +91,7 @@ import Testing
     #expect(conceals(metadata(9, [])))
     #expect(isVoid(metadata(9, [])))
     #expect(!conceals(metadata(10, [])))
-    // What is in the file is not concerned.
+    // Records in the file are not affected.
     #expect(!concealsCommitted(metadata(9, [])))
     #expect(visibility(9, snapshot: 20) == .visible)
   }
@@ -103,9 +103,7 @@ import Testing
   }
 
   @Test
-  func
-    `What another process began and ended conceals what was fetched before it was noticed, and no value that was set`()
-  {
+  func `Another process's invalidation conceals values fetched before it was learned, but no value that was set`() {
     table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
     table.learn(
       row(2, changes: 4), InvalidationRows(inForce: [.tag("red"): 2], ended: [.tag("blue"): 1]), transaction: 5)
@@ -119,19 +117,19 @@ import Testing
     #expect(visibility(2, snapshot: 5) == .visible)
   }
 
-  @Test func `An own invalidation that another process's overtakes stays between the writes around it`() throws {
+  @Test func `A local invalidation overtaken by another process's keeps its order relative to local writes`() throws {
     table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
     let before = table.era
     let own = stage(.tag("red"))
     let taken = try #require(table.beginCommitting())
-    // In the file it gets a greater number than here.
+    // The version in the file is greater than the local version.
     table.learn(row(3, changes: 6), InvalidationRows(inForce: [.tag("blue"): 3]), transaction: 7)
     for _ in 0..<2 {
       #expect(isVoid(set(before)) && isVoid(metadata(before)))
       #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
       #expect(visibility(3, snapshot: 7) == .concealed)
       table.assign([.tag("red"): 4])
-      // A reader sees the commit first.
+      // A reader learns of the commit before the commit is published.
       table.learn(row(4, changes: 7), InvalidationRows(inForce: [.tag("blue"): 3, .tag("red"): 4]), transaction: 8)
       #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
       table.publish([.tag("red"): 4], row: row(4, changes: 7), transaction: 8)
@@ -141,7 +139,7 @@ import Testing
     #expect(visibility(4, snapshot: 8) == .visible)
   }
 
-  @Test func `Beyond the bound one is refused, but counted, and one that is there already is not`() {
+  @Test func `A new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
     #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added)
     let (era, number, change) = table.stage(.tag("b"), limit: 100) { 2 }
     #expect(era == 2 && number == 0 && change == .refused)
@@ -149,7 +147,7 @@ import Testing
     #expect(table.era == 3)
   }
 
-  @Test func `A walk ends its invalidations in small parts, and those that are left conceal until then`() throws {
+  @Test func `A purge ends its invalidations in small parts, and the remaining ones still conceal records`() throws {
     var targets: [Invalidation: UInt64] = [:]
     for number in 0..<1_000 {
       targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = UInt64(number + 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// What a partition of a second tier must show, in two dictionaries.
+/// A model of a second-tier partition, made of two dictionaries.
 struct PartitionModel {
   struct Record {
     var bytes: [UInt8]
@@ -17,7 +17,7 @@ struct PartitionModel {
 
   static let tags = ["red", "green", "blue", ""]
   static let keys: [[UInt8]] = (0..<40).map { number in
-    // Keys with common beginnings, the empty one, and ones of which the file has only the digest.
+    // Keys with common prefixes, the empty key, and keys so long that the file contains only their digests.
     let sizes = [0, 1, 5, 64, 65, 130]
     return [[], [7], [7, 7]][number % 3] + [UInt8](repeating: UInt8(number), count: sizes[number % 6])
   }
@@ -34,7 +34,8 @@ struct PartitionModel {
     return present
   }
 
-  /// A write, drawn at random; `oldestEra` is the least that it may be stamped with.
+  /// Returns a random write, after applying it to the model. `oldestEra` is the lowest invalidation version that the
+  /// write can have.
   mutating func write(oldestEra: UInt64, using generator: inout SeededGenerator) -> StagedWrite {
     let key = PartitionModel.keys.randomElement(using: &generator)!
     guard Int.random(in: 0..<4, using: &generator) > 0 else {
@@ -63,7 +64,7 @@ struct PartitionModel {
     return invalidation
   }
 
-  /// One step of any kind but the opening and closing of the tier, done to the partition too.
+  /// Applies a random step to the model and to the partition. Steps do not open or close the tier.
   mutating func step(
     on partition: any SecondTierPartition, oldestEra: UInt64, using generator: inout SeededGenerator
   ) {
@@ -90,7 +91,7 @@ struct PartitionModel {
     #expect(partition.has(key) == (bytes(key) != nil), comment)
   }
 
-  /// To be asked once everything is committed.
+  /// Compares the whole partition with the model. All writes must be committed before the call.
   func expectAgreement(with partition: any SecondTierPartition, _ comment: Comment? = nil) {
     for key in PartitionModel.keys { expectAgreement(key, with: partition, comment) }
     var listed: Set<[UInt8]> = []

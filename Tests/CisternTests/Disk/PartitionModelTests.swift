@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cistern
 
-/// The same random writes, batches and invalidations, done to a partition and to two dictionaries.
+/// Applies the same random writes, batches and invalidations to a partition and to its model.
 @Suite struct PartitionModelTests {
-  @Test func `In memory: what is there after a crash is what was there after some whole number of batches`()
+  @Test func `In memory, the contents after a crash are those after a whole number of batches`()
     async throws
   {
     for seed in 0..<40 as Range<UInt64> {
@@ -30,10 +30,10 @@ import Testing
           partition = try tier.partition(named: "cache") { _ in }
           var present: [[UInt8]: [UInt8]] = [:]
           for key in PartitionModel.keys { present[key] = partition.get(key) }
-          // Not inside the expectation: a failure would print them all.
+          // Computed outside the expectation, because a failure would print all contents.
           let isWhole = history.contains(present)
           #expect(isWhole, "seed \(seed), step \(step)")
-          // Goes on with an empty one, since nobody knows which step it was.
+          // The surviving step is unknown, so the test continues with an empty partition.
           model = PartitionModel()
           tier = FaultInjectingTier(commits: .onDemand)
           partition = try tier.partition(named: "cache") { _ in }
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `On disk: what is there is what was written, over flushes and reopenings`() async throws {
+  @Test func `On disk, the contents are the written ones across flushes and reopenings`() async throws {
     for seed in 0..<12 as Range<UInt64> {
       let scratch = Scratch()
       var generator = SeededGenerator(seed: seed)
@@ -66,7 +66,7 @@ import Testing
           try await tier.close()
           tier = try openTier(scratch, limit: .mebibytes(32))
           partition = try tier.cache()
-          // What was purged is not remembered any more.
+          // The tier forgets purged invalidations when it closes, so later writes must be at least as new.
           oldestEra = model.era
           for key in PartitionModel.keys { model.expectAgreement(key, with: partition, "seed \(seed), step \(step)") }
         default: break

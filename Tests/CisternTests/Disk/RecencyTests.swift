@@ -4,7 +4,7 @@ import Testing
 @testable import Cistern
 
 @Suite struct RecencyTests {
-  @Test func `Reads start no write transaction, however many`() async throws {
+  @Test func `Reads start no write transaction`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -14,7 +14,6 @@ import Testing
     let before = try file.environment.information().lastTransaction
     let keys = (0..<100).map { Array("k\($0)".utf8) }
     var found = 0
-    // In a release build a million take a second; the figure is the benchmark's.
     for round in 0..<20_000 {
       let key = keys[round % 100]
       let size = cache.withRecord(forKey: key.rawSpan) { _, bytes in bytes.byteCount }
@@ -26,7 +25,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Hot keys survive a scan of new ones many times the limit`() async throws {
+  @Test func `Frequently read keys survive a scan of new keys many times larger than the limit`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
@@ -45,7 +44,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `That a record was read outlives a transaction that had to be given up`() async throws {
+  @Test func `Recency marks survive a transaction that was aborted because the map was full`() async throws {
     let scratch = Scratch()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(
@@ -65,7 +64,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `What is not read leaves in the order in which it came`() async throws {
+  @Test func `Records that are not read are evicted in write order`() async throws {
     let scratch = Scratch()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1))
@@ -77,7 +76,7 @@ import Testing
     try await tier.flush()
     let gone = told.departed(.evicted).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     #expect(gone.count > 1000)
-    // Within a batch the order is the keys', between batches that of time.
+    // Records of one commit group are in key order, and the groups are in time order.
     #expect(zip(gone, gone.dropFirst()).allSatisfy { $0 < $1 + 20 })
     #expect(Set(gone).count == gone.count)
     let expected = Set((0..<2000).map { "\($0)" }).subtracting(gone.map { "\($0)" })
@@ -86,7 +85,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A mark is found and cleared once, wherever its number falls`() {
+  @Test func `A recency mark can be set and cleared for any sequence number`() {
     let recency = RecencyBitmap(capacity: 5000)
     for number in [0, 1, 63, 64, 8191, 8192, 1 << 40, UInt64.max] as [UInt64] {
       #expect(!recency.isMarked(number))
@@ -98,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `Where there is no memory for the marks, nothing is ever marked`() {
+  @Test func `Without memory for the bitmap, no record is ever marked`() {
     let recency = RecencyBitmap(capacity: 5000, hasMemory: false)
     recency.mark(7)
     #expect(!recency.isMarked(7))

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: metadata, [0, 1, 64, 65, 3000])
-  func `A record comes back as it was written`(metadata: RecordMetadata, keySize: Int) throws {
+  func `A record decodes to the encoded metadata, key and value`(metadata: RecordMetadata, keySize: Int) throws {
     for size in [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000] {
       let key = value(keySize, size: keySize)
       let bytes = value(size, size: size)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `Any changed bit of a record is noticed, and so is another key`() {
+  @Test func `A changed bit, another key or a truncation makes a record undecodable`() {
     let (record, diskKey) = encode(bytes("key"), Self.metadata[1], value(1, size: 100), sequence: 9)
     for bit in 0..<record.count * 8 {
       var changed = record
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `Arbitrary bytes are never a trap, not even with a right checksum`() {
+  @Test func `Decoding arbitrary bytes never traps, even with a correct checksum`() {
     var generator = SeededGenerator(seed: 1)
     for round in 0..<20_000 {
       var record = value(round, size: Int.random(in: 0...120, using: &generator))
@@ -80,7 +80,7 @@ import Testing
         record[10] = UInt8.random(in: 0...255, using: &generator)
         record[11] = UInt8.random(in: 0...3, using: &generator)
       }
-      // Lengths that are plausible more often than by chance.
+      // Zero bytes make plausible lengths more frequent than by chance.
       for index in record.indices.dropFirst(34) where Bool.random(using: &generator) { record[index] = 0 }
       if record.count >= 8 {
         var span = record.mutableSpan
@@ -98,11 +98,11 @@ import Testing
     }
   }
 
-  @Test func `Keys keep apart whatever they are, and generations lie side by side`() {
+  @Test func `Distinct keys have distinct disk keys, and each generation's disk keys are contiguous`() {
     var keys: [[UInt8]] = [
       [], [0], [0, 0], [255], bytes("é"), value(1, size: 64), value(2, size: 65), value(2, size: 5000),
     ]
-    // What a digest looks like is a key like any other.
+    // A key with the bytes of a digest is an ordinary key.
     let long = keys[6]
     let digested = DiskKey(generation: 1, key: long.rawSpan)
     keys.append(Array(digested.copiedBytes()[6..<22]))

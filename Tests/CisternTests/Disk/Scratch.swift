@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// A directory of a test's own, which goes with it.
+/// A temporary directory of a test, which is removed when the object is released.
 final class Scratch: Sendable {
   let path: String
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// Caches whose store another process invalidates too.
+/// Caches of a store in which another process also invalidates records.
 @Suite(.serialized) struct SharedDirectoryTests {
   private func open(_ scratch: Scratch) throws -> (Store, Cache<String, [UInt8]>) {
     var configuration = Store.Configuration()
@@ -13,7 +13,7 @@ import Testing
     return (store, try store.cache("cache", of: [UInt8].self, keyedBy: String.self))
   }
 
-  /// What the disk has of a key.
+  /// Returns the value of a key on disk, after evicting memory.
   private func onDisk(_ key: String, of cache: Cache<String, [UInt8]>) -> [UInt8]? {
     cache.trim(toCost: 0)
     return cache[key]
@@ -31,7 +31,7 @@ import Testing
       default: try ChildProcess("purge", scratch.store, "\(16 << 20)", "processCrash", "none")
       }
     #expect(child.readLine() == "invalidated")
-    // The first of them is staged before anything here can have noticed.
+    // The first write is staged before this process can have learned of the removal.
     try await cache.commitValue([1], forKey: "key-1", tags: ["gone"])
     #expect(onDisk("key-1", of: cache) == [1])
     try await cache.commitValue([2], forKey: "key-2", tags: ["gone"])
@@ -58,7 +58,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `while another process goes on to invalidate, each committed write is on disk`()
+  @Test func `while another process invalidates continuously, each committed write is on disk`()
     async throws
   {
     let scratch = Scratch()
@@ -67,7 +67,8 @@ import Testing
     #expect(child.readLine() == "pestering")
     for round in 0..<150 {
       let bytes = [UInt8(round)]
-      // A value that is set after a removal of its own tag is newer, whatever comes in between elsewhere.
+      // A value set after a removal of its tag is newer than the removal, regardless of concurrent invalidations
+      // elsewhere.
       cache.removeAll(tagged: "mine")
       try await cache.commitValue(bytes, forKey: "set", tags: ["mine"])
       #expect(onDisk("set", of: cache) == bytes, "round \(round)")
@@ -82,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["gone", "kept"])
-  func `a fetch that another process's removal overtakes is on disk unless it is concerned`(tag: String) async throws {
+  func `a fetch during another process's removal is stored unless the removal covers it`(tag: String) async throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)
     let path = scratch.store

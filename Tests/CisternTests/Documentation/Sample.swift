@@ -1,13 +1,13 @@
 import Cistern
 import CisternTesting
 
-/// What the documentation's examples are about.
+/// The value type of the documentation's examples.
 struct Article: Codable, Sendable, Equatable {
   var title: String
   var text: String
 }
 
-/// Where the examples fetch from.
+/// The origin from which the examples fetch.
 struct Client: Sendable {
   func article(_ id: String) async throws -> Article { Article(title: "Title of \(id)", text: "") }
 
@@ -31,7 +31,7 @@ struct Pixel: Codable, Sendable, Equatable {
   var blue: UInt8
 }
 
-/// What the examples' surroundings give them.
+/// The values and helpers that the examples use.
 protocol Examples {}
 
 extension Examples {
@@ -41,10 +41,10 @@ extension Examples {
   var edited: Article { Article(title: "Edited", text: "…") }
   var draft: Article { Article(title: "Draft", text: "…") }
 
-  /// Examples print; a test run should not.
+  /// Discards the output of the examples.
   func print(_ value: Any) {}
 
-  /// Its clock stands still: however long a busy machine lets a test wait, nothing expires and nobody times out.
+  /// Returns a store whose clock does not advance. Nothing expires or times out, even on a slow machine.
   func sampleStore() throws -> Store {
     var surroundings = Store.Configuration()
     surroundings.clock = ManualClock()

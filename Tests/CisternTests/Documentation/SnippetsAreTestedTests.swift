@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every example in the README and the articles is a part of a test.
+/// Checks that every example in the README and the articles is a part of a test.
 @Suite struct SnippetsAreTestedTests {
   private struct Snippet: CustomStringConvertible {
     let place: String
@@ -31,7 +31,7 @@ import Testing
       .filter { $0.pathExtension == `extension` }
   }
 
-  /// The file's lines without indentation.
+  /// Returns the lines of a file without indentation.
   private func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) }

@@ -7,7 +7,7 @@ struct BatchTests {
   private typealias Kind = FieldsSubject.Kind
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a batch is one set of changes for those who observe sets, and single changes for the others`(
+  func `a batch is one change set for observers of sets, and single changes for other observers`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
@@ -51,7 +51,7 @@ struct BatchTests {
     }
   }
 
-  @Test func `after a crash a batch is there whole, or not at all`() throws {
+  @Test func `after a crash a batch is present either completely or not at all`() throws {
     for commits in 0..<12 {
       try SeededExecutor.run(seed: 0) { executor in
         let subject = try FieldsSubject(.staging, on: executor, configuration: CacheConfiguration())
@@ -73,7 +73,7 @@ struct BatchTests {
     }
   }
 
-  @Test func `a batch that is committed is on disk, or throws`() throws {
+  @Test func `a batch is on disk when its commit returns`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.staging, on: executor)
       let commit = subject.task {
@@ -121,8 +121,7 @@ struct BatchTests {
     func encode(to encoder: any Encoder) throws { if isStubborn { throw Broken() } }
   }
 
-  @Test func `a batch with a value that cannot be encoded, and one that is too large, store nothing and say so`() throws
-  {
+  @Test func `a batch that cannot be encoded or is too large throws and stores nothing`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var settings = Store.Configuration()
       settings.taskExecutor = executor
@@ -144,7 +143,7 @@ struct BatchTests {
       }
       try #require(second?.code == .tooLarge && (0..<11).allSatisfy { numbers[$0] == nil })
 
-      // More than memory may hold is on disk, and only there.
+      // A batch that exceeds the memory limit is stored on disk, and only there.
       tier.setBatchLimit(nil)
       try numbers.batch { batch in for number in 0..<100 { batch.setValue(number, forKey: number) } }
       try #require(store.statistics.memory.cost <= 100)
@@ -161,7 +160,7 @@ struct BatchTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `batches that merge, updates and loads at once lose no field`(kind: FieldsSubject.Kind) throws {
+  func `concurrent merging batches, updates and loads lose no field`(kind: FieldsSubject.Kind) throws {
     try SeededSchedule.explore(seeds: 150) { executor in
       let subject = try FieldsSubject(kind, on: executor)
       let cache = subject.cache
@@ -196,7 +195,7 @@ struct BatchTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `what is written while a batch merges is merged as well`(kind: FieldsSubject.Kind) throws {
+  func `a value written while a batch merges is merged as well`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
       let configuration = CacheConfiguration<Fields>(merge: { cached, incoming in
@@ -220,7 +219,7 @@ struct BatchTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `what a batch stores and removes is counted`(kind: FieldsSubject.Kind) throws {
+  func `the stores and removals of a batch are counted`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let cache = try FieldsSubject(kind, on: executor).cache
       cache["a"] = ["v": 1]
@@ -237,7 +236,9 @@ struct BatchTests {
   }
 
   @Test(arguments: SubjectKind.caches, [10_000, 60])
-  func `random batches leave what the same writes leave in a dictionary`(kind: SubjectKind, memoryLimit: Int) throws {
+  func `random batches have the same result as single writes to a dictionary`(kind: SubjectKind, memoryLimit: Int)
+    throws
+  {
     try SeededSchedule.explore(seeds: 180) { executor in
       let subject = try Subject(kind, on: executor, memoryLimit: memoryLimit)
       let audit = ChangeAudit()

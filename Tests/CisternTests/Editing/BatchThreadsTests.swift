@@ -3,8 +3,7 @@ import CisternTesting
 import Testing
 
 struct BatchThreadsTests {
-  @Test func `on real threads nobody sees a part of a batch, and merged fields and updates are all there`() async throws
-  {
+  @Test func `no thread reads a part of a batch, and all merged fields and updates are stored`() async throws {
     let store = try Store(secondTier: FaultInjectingTier(commits: .immediate), memoryLimit: .mebibytes(1))
     let numbers = try store.cache("numbers", of: Int.self, keyedBy: String.self)
     let fields = try store.cache(

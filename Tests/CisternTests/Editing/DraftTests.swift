@@ -4,7 +4,7 @@ import Testing
 
 struct DraftTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a draft reads through, keeps its writes to itself, and saves them as one set of changes`(
+  func `a draft reads the cache, isolates its writes, and saves them as one change set`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
@@ -27,7 +27,7 @@ struct DraftTests {
       try #require(cache["b"] == nil && cache["c"] == ["v": 1])
       while sets.count < 1 { await Task.yield() }
       try #require(sets.count == 1 && sets.elements[0].context == me && sets.elements[0].changes.count == 3)
-      // It goes on, as an empty layer.
+      // After the save, the draft continues as an empty layer.
       draft["a"] = nil
       draft.discard()
       try draft.save()
@@ -37,7 +37,7 @@ struct DraftTests {
     }
   }
 
-  @Test func `a draft watches what it saw until it is saved, discarded or gone`() throws {
+  @Test func `a draft watches the keys that it used until it is saved, discarded or released`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.memory, on: executor)
       do {
@@ -60,7 +60,7 @@ struct DraftTests {
     }
   }
 
-  @Test func `drafts nest: each saves one level up`() throws {
+  @Test func `a nested draft saves its writes to its parent draft`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.twoTiers, on: executor, configuration: CacheConfiguration())
       let cache = subject.cache
@@ -108,7 +108,7 @@ struct DraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Meanwhile.allCases)
-  func `a key that changed below since the draft first saw it is a conflict, decided by the policy`(
+  func `a key that changed since the draft first used it is a conflict, which the policy resolves`(
     kind: FieldsSubject.Kind, meanwhile: Meanwhile
   ) throws {
     for policy in 0..<4 {
@@ -125,7 +125,7 @@ struct DraftTests {
             // A clear is a change of every key.
             let other: Fields? = meanwhile == .clear ? nil : ["mine": 1]
             if let other { draft["other"] = other }
-            // What only moves between tiers is no change.
+            // Moving between tiers does not change a value.
             if kind != .memory { cache.trim(toCost: 0) }
             _ = cache["k"]
             try #require(outer.conflicts == [])
@@ -139,7 +139,7 @@ struct DraftTests {
               try #require(error?.code == .conflict)
               try #require((error?.cause as? DraftConflictError<String>)?.keys == ["k"])
               try #require(cache["k"] == meanwhile.left && cache["other"] == nil)
-              // The draft still has it all.
+              // After the error, the draft still has all its writes.
               try outer.save(onConflict: .mine)
             case 1:
               try outer.save(onConflict: .theirs)
@@ -163,7 +163,7 @@ struct DraftTests {
     }
   }
 
-  @Test func `a conflict between a draft and its own draft is decided by the policy, too`() throws {
+  @Test func `the policy also resolves a conflict between a draft and its nested draft`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.memory, on: executor, configuration: CacheConfiguration())
       let outer = subject.cache.draft()
@@ -187,7 +187,8 @@ struct DraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `drafts that count up at once, and try again on conflict, lose no count`(kind: FieldsSubject.Kind) throws {
+  func `concurrent drafts that increment counts and retry conflicts lose no increment`(kind: FieldsSubject.Kind) throws
+  {
     try SeededSchedule.explore(seeds: 150) { executor in
       let subject = try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
       let cache = subject.cache
@@ -217,7 +218,8 @@ struct DraftTests {
     }
   }
 
-  @Test func `after a crash a saved draft is there whole, or not at all, and a committed one is there`() throws {
+  @Test
+  func `after a crash a saved draft is present completely or not at all, and a committed draft is present`() throws {
     for commits in 0..<6 {
       try SeededExecutor.run(seed: 0) { executor in
         let subject = try FieldsSubject(.staging, on: executor)
@@ -243,11 +245,12 @@ struct DraftTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `random use of nested drafts shows what nested dictionaries would`(kind: SubjectKind) throws {
+  func `random operations on nested drafts agree with nested dictionaries`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 80) { executor in
       let subject = try Subject(kind, on: executor)
       var generator = SeededGenerator(seed: executor.seed)
-      // The layers and their models, the cache's first. Only the topmost is used, so that nothing conflicts.
+      // The drafts, and the models of all layers, with the cache's model first. Only the topmost layer is used, so
+      // that no conflict occurs.
       var drafts: [Draft<String, Int>] = []
       var models: [[String: Int]] = [[:]]
       for step in 0..<120 {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cistern
 
-/// Every sequence of events up to a length, on values that list what was done to them.
+/// Runs every sequence of events up to a maximum length. Each value lists the events that were applied to it.
 struct EditQueueTests {
   private enum Event: CustomStringConvertible {
     case add
@@ -24,7 +24,7 @@ struct EditQueueTests {
     }
   }
 
-  /// What a history of events means, read off the whole of it.
+  /// Returns the expected base and pending edits, computed from the whole history of events.
   private static func meaning(of history: [Event]) -> (base: [String]?, pending: [UInt64]) {
     var base: [String]? = ["first"]
     var added: UInt64 = 0
@@ -58,7 +58,7 @@ struct EditQueueTests {
     }
   }
 
-  @Test func `after every sequence of events the confirmed value and what is shown are what the history says`() {
+  @Test func `after every sequence of events the confirmed and shown values are those expected from the history`() {
     let numbers: [UInt64] = [1, 2, 3]
     let events: [Event] =
       [.add, .replace, .remove] + numbers.flatMap { [.confirm($0), .answer($0), .withdraw($0)] }
@@ -82,7 +82,7 @@ struct EditQueueTests {
       sequences == (0...5).reduce(0) { sum, length in sum + (0..<length).reduce(1) { product, _ in product * 12 } })
   }
 
-  @Test func `an edit may leave no value, and the next one makes one of nothing`() {
+  @Test func `an edit can remove the value, and the next edit can create one`() {
     var queue = EditQueue<Int>(base: 1)
     queue.add(.init(number: 1) { _ in nil })
     #expect(queue.shown() == nil)

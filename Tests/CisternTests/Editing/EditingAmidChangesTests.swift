@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Unconfirmed edits of a key that is written, loaded, removed or invalidated meanwhile.
+/// Unconfirmed edits of a key that is written, loaded, removed or invalidated while they are pending.
 struct EditingAmidChangesTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `another value under an edit is shown edited, and stored as it is`(kind: FieldsSubject.Kind) throws {
+  func `a value written under a pending edit is shown edited and stored unedited`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       let gate = Gate()
@@ -26,7 +26,7 @@ struct EditingAmidChangesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `another value that costs what is shown costs lies under the edit, too`(kind: FieldsSubject.Kind) throws {
+  func `a write that costs as much as the shown value also becomes the edit's base`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       subject.cache["k"] = ["below": 1]
@@ -43,7 +43,7 @@ struct EditingAmidChangesTests {
     }
   }
 
-  @Test func `a value lies under the edit, too, where a cache of memory alone had let go of what is shown`() throws {
+  @Test func `a write becomes the edit's base even after a memory-only cache evicted the shown value`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var settings = Store.Configuration()
       settings.taskExecutor = executor
@@ -70,7 +70,7 @@ struct EditingAmidChangesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a load that is on its way when an edit begins, or fails, brings what lies below the edits`(
+  func `a load in progress when an edit begins or fails provides the base of the edits`(
     kind: FieldsSubject.Kind
   ) throws {
     for failsFirst in [true, false] {
@@ -118,7 +118,7 @@ struct EditingAmidChangesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `a removal ends edits: nothing of them is stored, whatever becomes of their operations`(
+  func `a removal ends pending edits, which store nothing regardless of their confirmation`(
     kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -142,7 +142,7 @@ struct EditingAmidChangesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an invalidation of others leaves edits as they are`(kind: FieldsSubject.Kind) throws {
+  func `an invalidation of other keys does not affect edits`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
@@ -162,7 +162,7 @@ struct EditingAmidChangesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a confirmed value whose time is up does not come back with a failed edit`(kind: FieldsSubject.Kind) throws {
+  func `an expired confirmed value does not reappear when an edit fails`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       subject.cache.setValue(["base": 1], forKey: "k", expiry: .after(.seconds(10)))

@@ -9,7 +9,7 @@ struct EditingOnDiskTests {
     return (store, try store.cache("bytes", of: [UInt8].self, keyedBy: String.self))
   }
 
-  @Test func `a committed batch and a committed draft are there after reopening, an unconfirmed edit is not`()
+  @Test func `a committed batch and a committed draft are present after reopening, and an unconfirmed edit is not`()
     async throws
   {
     let scratch = Scratch()
@@ -46,7 +46,7 @@ struct EditingOnDiskTests {
     #expect((1..<50).allSatisfy { cache["\($0)"] == [UInt8($0)] })
   }
 
-  @Test func `a batch that is too large, or has a value that is, stores nothing`() throws {
+  @Test func `a batch that is too large or contains a value that is too large stores nothing`() throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)
     defer { withExtendedLifetime(store) {} }
@@ -56,7 +56,7 @@ struct EditingOnDiskTests {
     }
     #expect(many?.code == .tooLarge)
     #expect(many?.message.contains("a quarter of the disk limit, here 1012 KiB") == true)
-    // A small one beside one of any size that the disk cannot hold.
+    // A small value and a large one in one batch: the batch is stored either completely or not at all.
     for megabytes in [1, 2, 3, 4, 5] {
       let outcome = Result {
         try cache.batch { batch in

@@ -30,7 +30,7 @@ struct EditingStaleValuesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an edit that fails leaves the stale value as it was, for an origin that fails too`(
+  func `a failed edit restores the stale value, which a load returns if the origin fails, too`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -51,7 +51,7 @@ struct EditingStaleValuesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an edit that is confirmed keeps what it did not change`(kind: FieldsSubject.Kind) throws {
+  func `a confirmed edit keeps the unchanged fields of the stale value`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Self.subject(kind, on: executor)
       let gate = Gate()

@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Unconfirmed edits: shown, kept, taken back, answered.
+/// Unconfirmed edits that are shown, confirmed, rolled back, or answered with another value.
 struct EditingTests {
   @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
-  func `an edit is shown at once, is not on disk before it is confirmed, and is taken back if it fails`(
+  func `an edit is shown immediately, is not on disk before its confirmation, and is rolled back on failure`(
     kind: FieldsSubject.Kind, fails: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -21,7 +21,7 @@ struct EditingTests {
         try #require(cache["k"] == ["base": 1, "edited": 1] && cache.contains("k"))
         let loaded = try await cache.value(forKey: "k") { _ in throw Broken() }
         try #require(loaded == ["base": 1, "edited": 1])
-        // Also where memory has no room for it.
+        // The edit is shown even if memory has no space for it.
         cache.trim(toCost: 0)
       }
       if kind != .memory { try #require(try subject.afterCrash() == ["base": 1]) }
@@ -44,7 +44,7 @@ struct EditingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `edits at once are each kept or taken back by itself, in whatever order they end`(
+  func `concurrent edits are confirmed or rolled back independently, in any order`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -73,14 +73,14 @@ struct EditingTests {
         gates[place].open()
         if generator.next(below: 2) == 0 {
           _ = await edits[place].result
-          // One that was confirmed may have been replaced by now.
+          // A confirmed edit may already have been replaced.
           if fails[place] { try #require(cache["k"]?["edit\(place)"] == nil) }
         }
       }
       for edit in edits { _ = await edit.result }
       try await other.value
       let end = subject.valuesFromBothTiers("k")
-      // What was loaded before an edit was confirmed is older than that.
+      // A value loaded before an edit was confirmed is older than the edit.
       let isOvertaken = executor.seed % 4 == 3 && fails.contains(false)
       try #require(end[0] == end[1] && (end[0]?["base"] == 2 || isOvertaken))
       for place in 0..<count where fails[place] { try #require(end[0]?["edit\(place)"] == nil) }
@@ -94,7 +94,7 @@ struct EditingTests {
   private static func update(_ cache: Cache<String, Fields>) { cache.updateValue(forKey: "k") { $0 = ["base": 2] } }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `what the operation returns becomes the value, and later edits lie over it`(kind: FieldsSubject.Kind) throws {
+  func `the value that a confirmation returns becomes the base of later edits`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       subject.cache["k"] = ["base": 1]
@@ -115,7 +115,7 @@ struct EditingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an edit can remove, and a cancelled one is taken back`(kind: FieldsSubject.Kind) throws {
+  func `an edit can remove a value, and a cancelled edit is rolled back`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
@@ -145,7 +145,7 @@ struct EditingTests {
     }
   }
 
-  @Test func `in a cache that merges, the operation's answer is merged, and one that cannot be fails the edit alone`()
+  @Test func `a merging cache merges the confirmation's value, and a failed merge fails only its own edit`()
     throws
   {
     try SeededExecutor.run(seed: 0) { executor in

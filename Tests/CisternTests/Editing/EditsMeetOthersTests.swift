@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Unconfirmed edits, and drafts, evictions, lifetimes and removals that meet them.
+/// Unconfirmed edits in combination with drafts, evictions, lifetimes and removals.
 struct EditsMeetOthersTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a draft that is saved under a pending edit does not make the edit permanent`(kind: FieldsSubject.Kind) throws {
+  func `a draft saved under a pending edit does not make the edit permanent`(kind: FieldsSubject.Kind) throws {
     for fails in [true, false] {
       for nests in [true, false] {
         try SeededExecutor.run(seed: 0) { executor in
@@ -44,7 +44,7 @@ struct EditsMeetOthersTests {
     }
   }
 
-  @Test func `a value that is evicted for room for its own edit is inserted again`() throws {
+  @Test func `a value that is evicted during its own edit is inserted again`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var settings = Store.Configuration()
       settings.taskExecutor = executor
@@ -55,7 +55,7 @@ struct EditsMeetOthersTests {
       let audit = FieldsAudit(base: ["k": ["base": 1]])
       let token = cache.observe { audit.take($0) }
       try await cache.editValue(forKey: "k") { value in
-        // Whatever the user's code does may need room.
+        // The user's code can need space, and can therefore cause evictions.
         if cache["k"] != nil, value?["edited"] == nil { cache["other"] = ["v": 1] }
         return value?.merging(["edited": 1]) { $1 }
       } confirmedBy: {
@@ -69,7 +69,7 @@ struct EditsMeetOthersTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an edit of a value whose time is up is not confirmed with its content`(kind: FieldsSubject.Kind) throws {
+  func `a confirmed edit does not keep the content of an expired value`(kind: FieldsSubject.Kind) throws {
     for answer in [nil, ["server": 1]] as [Fields?] {
       for merges in [true, false] {
         try SeededExecutor.run(seed: 0) { executor in
@@ -95,7 +95,7 @@ struct EditsMeetOthersTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `observers are told that an edited value has expired when its edit would have confirmed it`(
+  func `observers receive the expiry of an edited value when its edit is confirmed`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -125,14 +125,14 @@ struct EditsMeetOthersTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a removal of all that a closure names removes edited keys that memory does not hold`(
+  func `a removal by predicate also removes edited keys that memory does not hold`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       let gate = Gate()
-      // One without a confirmed value, so that no tier has it.
+      // The edit has no confirmed value, so no tier has the key.
       let edit = subject.edit("edited", gate: gate)
       await gate.arrivals(atLeast: 1)
       cache.trim(toCost: 0)
@@ -146,7 +146,7 @@ struct EditsMeetOthersTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an edit that is confirmed to be a removal counts as one`(kind: FieldsSubject.Kind) throws {
+  func `a confirmed edit that removes its key counts as a removal`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let cache = try FieldsSubject(plain: kind, on: executor).cache
       cache["k"] = ["base": 1]
@@ -158,7 +158,7 @@ struct EditsMeetOthersTests {
       }
       try #require(cache["k"] == nil)
       try #require(cache.statistics.stores == before.stores && cache.statistics.removals == before.removals + 1)
-      // Of nothing, there is nothing to count.
+      // The removal of an absent key is not counted.
       try await cache.editValue(forKey: "k") { _ in
         nil
       } confirmedBy: {

@@ -1,7 +1,7 @@
 import Cistern
 import Locking
 
-/// Follows the changes of a cache of fields, and finds what contradicts.
+/// An observer of a cache of fields that records contradictory changes.
 final class FieldsAudit: Sendable {
   private let state: Guarded<(values: [String: Fields], findings: [String])>
 
@@ -13,13 +13,13 @@ final class FieldsAudit: Sendable {
     state.withLock { state in
       switch change.event {
       case .inserted(let key, let value):
-        if state.values[key] != nil { state.findings.append("\(key) was there, and inserted") }
+        if state.values[key] != nil { state.findings.append("\(key) was present, but inserted") }
         state.values[key] = value
       case .updated(let key, let value):
-        if state.values[key] == nil { state.findings.append("\(key) was absent, and updated") }
+        if state.values[key] == nil { state.findings.append("\(key) was absent, but updated") }
         state.values[key] = value
       case .removed(let key, let cause):
-        if state.values[key] == nil { state.findings.append("\(key) was absent, and removed (\(cause))") }
+        if state.values[key] == nil { state.findings.append("\(key) was absent, but removed (\(cause))") }
         state.values[key] = nil
       case .cleared, .invalidated:
         state.values = [:]

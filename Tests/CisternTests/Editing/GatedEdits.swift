@@ -2,12 +2,12 @@ import Cistern
 import CisternTesting
 
 extension FieldsSubject {
-  /// One in which a value takes the place of the one before.
+  /// Creates a subject whose cache replaces values instead of merging them.
   init(plain kind: Kind, on executor: SeededExecutor) throws {
     try self.init(kind, on: executor, configuration: CacheConfiguration())
   }
 
-  /// An edit of `k` that adds a field, and is confirmed when its gate opens.
+  /// Starts an edit of `k` that adds a field. Its confirmation ends when the gate opens.
   func edit(
     _ field: String, gate: Gate, fails: Bool = false, answer: Fields? = nil, context: WriterContext? = nil
   ) -> Task<Fields?, any Error> {
@@ -22,7 +22,7 @@ extension FieldsSubject {
     }
   }
 
-  /// What a crash would leave of `k`.
+  /// Commits all staged writes, and returns the value of `k` after a crash.
   func afterCrash() throws -> Fields? {
     tier?.commit()
     return try FieldsSubject(.staging, on: executor, tier: tier?.reopenedAfterCrash()).cache["k"]

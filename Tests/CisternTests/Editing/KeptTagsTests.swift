@@ -2,13 +2,13 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// The tags of a value that is made of a tagged one.
+/// The tags of a value that derives from a tagged one.
 struct KeptTagsTests {
-  /// How a value is made of the cached one, with these tags or without naming any.
+  /// The ways to derive a value from the cached one, with or without explicit tags.
   enum Change: CaseIterable, Sendable {
     case update, asyncUpdate, edit, answeredEdit, draft, draftOfDraft, set, batch, load, draftTwice
 
-    /// Whether it keeps the cached value's fields only in a cache that merges.
+    /// Whether the change keeps the cached value's fields only in a cache that merges.
     var needsMerge: Bool { self == .set || self == .batch || self == .load }
 
     func apply(to cache: Cache<String, Fields>, tags: [String]? = nil) async throws {
@@ -62,7 +62,7 @@ struct KeptTagsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Change.allCases)
-  func `a value that is made of a tagged one is removed by its tag, unless other tags are named`(
+  func `a value derived from a tagged one is removed by its tag, unless the write specifies tags`(
     kind: FieldsSubject.Kind, change: Change
   ) throws {
     for merges in change.needsMerge ? [true] : [true, false] {
@@ -86,7 +86,7 @@ struct KeptTagsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a value that replaces a tagged one has the tags that it was given`(kind: FieldsSubject.Kind) throws {
+  func `a value that replaces a tagged one has only the tags of its own write`(kind: FieldsSubject.Kind) throws {
     for configuration in [CacheConfiguration<Fields>(), CacheConfiguration<Fields>(isEqual: ==)] {
       try SeededExecutor.run(seed: 0) { executor in
         let subject = try FieldsSubject(kind, on: executor, configuration: configuration)
@@ -119,7 +119,7 @@ struct KeptTagsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `tags that a value itself says are those of the newer value, and the named ones stay`(
+  func `tags computed from a value change with the value, and explicit tags stay`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -141,7 +141,7 @@ struct KeptTagsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `tags that are set while an update runs stay, though the value is an equal one`(
+  func `tags set during an update are kept, even if the value is equal`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -167,7 +167,7 @@ struct KeptTagsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a draft of a value whose time is up keeps its tags`(kind: FieldsSubject.Kind) throws {
+  func `a draft of an expired value keeps the value's tags`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
@@ -184,7 +184,7 @@ struct KeptTagsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a load that a tagged set overtook is stored with the tags of the set`(kind: FieldsSubject.Kind) throws {
+  func `a load merged with a concurrent tagged set has the tags of the set`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(kind, on: executor)
       let cache = subject.cache

@@ -5,7 +5,7 @@ import Testing
 /// Drafts and batches in a cache that merges, and conflicts of equal values.
 struct MergingDraftTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `values of one key are merged through every layer of drafts, as they would be in the cache`(
+  func `values of one key are merged across all layers of drafts, as they are in the cache`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -28,7 +28,7 @@ struct MergingDraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `values that are set twice in a batch are merged, and not with the cached one after a removal`(
+  func `values set twice in a batch are merged, but not with the cached value after a removal`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -61,7 +61,7 @@ struct MergingDraftTests {
     }
   }
 
-  @Test func `a JSON null in a later write of a batch removes the field that an earlier one set`() throws {
+  @Test func `a JSON null in a later write of a batch removes the field that an earlier write set`() throws {
     let documents = try Store.inMemory(memoryLimit: .mebibytes(1)).cache(
       "documents", of: String.self, keyedBy: String.self, configuration: CacheConfiguration(merge: JSONMergePatch.merge)
     )
@@ -73,7 +73,7 @@ struct MergingDraftTests {
     #expect(documents["d"] == #"{"b":0}"#)
   }
 
-  @Test func `two values of a batch that cannot be merged store nothing of it`() throws {
+  @Test func `a batch with two values that cannot be merged stores nothing`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.memory, on: executor)
       let error = #expect(throws: CisternError.self) {
@@ -88,7 +88,7 @@ struct MergingDraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `in a cache that merges, a policy's value is merged as the draft's own is, and clears after a removal alone`(
+  func `a merging cache merges a policy's value like the draft's, and replaces only after the draft's removal`(
     kind: FieldsSubject.Kind
   ) throws {
     for removesFirst in [true, false] {
@@ -130,7 +130,7 @@ struct MergingDraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Rewrite.allCases)
-  func `with an isEqual, a key that has an equal value again is no conflict, and one with another value is`(
+  func `with isEqual, a key with an equal value again is not a conflict, but another value is`(
     kind: FieldsSubject.Kind, rewrite: Rewrite
   ) throws {
     for value in [["v": 1], nil] as [Fields?] {

@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Drafts of drafts, while one below them is saved or discarded.
+/// Nested drafts whose parent draft is saved or discarded while they are in use.
 struct NestedDraftTests {
   enum Ending: CaseIterable, Sendable {
     case save, discard
@@ -16,7 +16,7 @@ struct NestedDraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Ending.allCases)
-  func `what a draft of a draft has seen stays seen when the one below ends with something else`(
+  func `a nested draft still detects conflicts after its parent saves or discards other keys`(
     kind: FieldsSubject.Kind, ending: Ending
   ) throws {
     for readsFirst in [true, false] {
@@ -43,7 +43,7 @@ struct NestedDraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a draft's own save is no conflict for what its draft writes after it, and what another writes is one`(
+  func `the parent's own save is no conflict for a nested draft, but another writer's change is`(
     kind: FieldsSubject.Kind
   ) throws {
     for isOvertaken in [true, false] {
@@ -58,7 +58,7 @@ struct NestedDraftTests {
           try outer.save()
           if isOvertaken {
             cache["a"] = ["theirs": 1]
-            // It is read once more, and the inner draft knows nothing of that.
+            // The outer draft reads the key again. The inner draft still has the version of its own read.
             _ = outer["a"]
           }
           inner["a"] = ["inner": 1]
@@ -74,7 +74,7 @@ struct NestedDraftTests {
     }
   }
 
-  @Test func `a key that is written while the rest is saved is compared with what the save left`() throws {
+  @Test func `a key written during a save is compared with the value that the save stored`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let overtaking = Recorder<@Sendable () -> Void>()
       let configuration = CacheConfiguration<Fields>(merge: { cached, incoming in
@@ -88,7 +88,7 @@ struct NestedDraftTests {
       let draft = cache.draft()
       draft["a"] = ["first": 1]
       draft["b"] = ["first": 1]
-      // While it is saved, the draft is written again.
+      // The draft is written again during its save.
       overtaking.record { draft["a"] = ["second": 1] }
       try draft.save()
       try #require(draft.writtenKeys == ["a"] && draft.conflicts == [])
@@ -99,7 +99,7 @@ struct NestedDraftTests {
     }
   }
 
-  @Test func `a draft watches what its drafts have seen for as long as these do`() throws {
+  @Test func `a draft watches the keys of its nested drafts as long as these drafts do`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: .memory, on: executor)
       let outer = subject.cache.draft()
@@ -119,7 +119,7 @@ struct NestedDraftTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `nested drafts that count up at once, and try again on conflict, lose no count`(
+  func `concurrent nested drafts that increment a count and retry on conflict lose no increment`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -133,7 +133,7 @@ struct NestedDraftTests {
             while true {
               inner["count"] = ["v": (inner["count"]?["v"] ?? 0) + 1]
               await Task.yield()
-              // Something else is saved or discarded between.
+              // The outer draft saves or discards another key in between.
               outer["other \(number)"] = ["v": step]
               if step == 0 { try outer.save() } else { outer.discard() }
               await Task.yield()

@@ -2,9 +2,9 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Who sees an edit before it is confirmed, and who does not.
+/// The visibility of an edit before its confirmation.
 struct UnconfirmedEditsTests {
-  /// An edit that is pending until its gate opens, and fails then.
+  /// Starts an edit that is pending until its gate opens, and then fails.
   private static func edit(
     _ subject: FieldsSubject, gate: Gate, _ change: @escaping @Sendable (Fields?) -> Fields?
   ) -> Task<Fields?, any Error> {
@@ -17,7 +17,7 @@ struct UnconfirmedEditsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `the values of a key begin with none where a pending edit removes it, and go on with the one that is back`(
+  func `the value sequence of a key begins with nil during a removing edit and continues with the restored value`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -43,8 +43,7 @@ struct UnconfirmedEditsTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `bytes are those of the confirmed value, and there are none where there is none`(kind: FieldsSubject.Kind) throws
-  {
+  func `reading bytes returns those of the confirmed value, or nil without one`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
       let cache = subject.cache

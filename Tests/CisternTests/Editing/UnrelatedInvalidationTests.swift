@@ -3,9 +3,9 @@ import CisternTesting
 import Locking
 import Testing
 
-/// Writes that depend on what is cached, beside invalidations that concern their keys and others that do not.
+/// Writes that depend on the cached value, during invalidations that cover their keys and others that do not.
 struct UnrelatedInvalidationTests {
-  /// Removes by tag or prefix, of others or of the key.
+  /// A removal by tag or prefix that covers the key, or only other keys.
   enum Removal: CaseIterable, Sendable {
     case otherTag, otherPrefix, tag, prefix
 
@@ -21,7 +21,7 @@ struct UnrelatedInvalidationTests {
     }
   }
 
-  /// A cache that holds `["base": 1]` under "k", in memory or on disk only.
+  /// Creates a subject whose cache holds `["base": 1]` under "k", in memory or only on disk.
   private func subject(
     _ kind: FieldsSubject.Kind, isEvicted: Bool, on executor: SeededExecutor,
     configuration: CacheConfiguration<Fields> = CacheConfiguration()
@@ -33,7 +33,7 @@ struct UnrelatedInvalidationTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `an update begins again if an invalidation concerns what it read, and for no other`(
+  func `an update runs again if an invalidation covers the value it read, and not otherwise`(
     kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     for isEvicted in [false, true] {
@@ -69,7 +69,7 @@ struct UnrelatedInvalidationTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `a merge that invalidates whatever it likes comes to an end, by each way that values arrive`(
+  func `a merge function that invalidates keys ends, for every kind of write`(
     kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     for isEvicted in [false, true] {
@@ -121,7 +121,7 @@ struct UnrelatedInvalidationTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `a function of the lifetime that invalidates whatever it likes comes to an end`(
+  func `a write ends even if the function for the lifetime invalidates keys`(
     kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -148,7 +148,7 @@ struct UnrelatedInvalidationTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `a draft has a conflict if an invalidation concerns what its key had, and for no other`(
+  func `a draft has a conflict if an invalidation covers its key's value, and not otherwise`(
     kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     for isEvicted in [false, true] {
@@ -176,7 +176,7 @@ struct UnrelatedInvalidationTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an equal value with another tag is what an invalidation of that tag concerns`(kind: FieldsSubject.Kind) throws {
+  func `an invalidation of a new tag covers an equal value stored with that tag`(kind: FieldsSubject.Kind) throws {
     for removes in [false, true] {
       try SeededExecutor.run(seed: 0) { executor in
         var configuration = CacheConfiguration<Fields>(merge: mergeFields)
@@ -186,7 +186,7 @@ struct UnrelatedInvalidationTests {
         let draft = cache.draft()
         draft["k"] = ["mine": 1]
         cache.setValue(["base": 1], forKey: "k", tags: ["another"])
-        // Nothing reads the key in between.
+        // No read of the key happens in between.
         if removes { cache.removeAll(tagged: "another") }
         try #require(draft.conflicts == (removes ? ["k"] : []))
         draft.discard()
@@ -196,7 +196,7 @@ struct UnrelatedInvalidationTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
-  func `what a fetch brings is merged under what was set meanwhile, unless an invalidation concerns it`(
+  func `a fetched value is merged with a value set during the fetch, unless an invalidation covers it`(
     kind: FieldsSubject.Kind, removal: Removal
   ) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
@@ -215,7 +215,7 @@ struct UnrelatedInvalidationTests {
       if setsFirst { cache["k"] = ["set": 1] }
       for _ in 0..<3 {
         removal.apply(to: cache)
-        // A sweep may come between.
+        // A sweep may run in between.
         await pause(&generator)
       }
       if !setsFirst { cache["k"] = ["set": 1] }
@@ -236,14 +236,14 @@ struct UnrelatedInvalidationTests {
   }
 }
 
-/// Counts what a closure does, on any thread.
+/// A counter that closures increment on any thread.
 private final class Counter: Sendable {
   private let count = Guarded(0)
   func increment() { count.withLock { $0 += 1 } }
   var value: Int { count.withLock { $0 } }
 }
 
-/// A cache that a closure of its own configuration uses.
+/// A reference through which a closure of the configuration uses the cache.
 private final class Link: Sendable {
   private let held = Guarded<Cache<String, Fields>?>(nil)
   var cache: Cache<String, Fields>? {

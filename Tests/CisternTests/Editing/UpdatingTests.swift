@@ -4,7 +4,7 @@ import Testing
 
 struct UpdatingTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `no update is lost, however updates, sets, removals and loads of other fields interleave`(
+  func `no update is lost when updates, sets, evictions and loads of other fields interleave`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -27,7 +27,7 @@ struct UpdatingTests {
           }
         }
       }
-      // Merged in, they take nothing away.
+      // These writes are merged, so they remove no fields.
       let others = subject.task {
         cache["k"] = ["set": 1]
         await Task.yield()
@@ -50,7 +50,7 @@ struct UpdatingTests {
   private static func inSync<Result>(_ body: () -> Result) async -> Result { body() }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an update that races a set or removal comes before it or after it`(kind: FieldsSubject.Kind) throws {
+  func `an update concurrent with a set or removal takes effect before or after it`(kind: FieldsSubject.Kind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
       let cache = subject.cache
@@ -77,7 +77,7 @@ struct UpdatingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an update that throws or is cancelled leaves all as it was; one that ends with nil removes`(
+  func `an update that throws or is cancelled changes nothing, and one that ends with nil removes the key`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -112,7 +112,7 @@ struct UpdatingTests {
     }
   }
 
-  @Test func `an update replaces in a cache that merges, and what was fetched before it is not stored`() throws {
+  @Test func `in a merging cache an update replaces the value, and earlier fetches are not stored`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.twoTiers, on: executor)
       let cache = subject.cache
@@ -133,7 +133,7 @@ struct UpdatingTests {
     }
   }
 
-  @Test func `an update in the background tells its completion what was stored, or what went wrong`() throws {
+  @Test func `a background update passes its stored value or its error to the completion`() throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try FieldsSubject(.memory, on: executor)
       let outcomes = Recorder<Result<Fields?, any Error>>()
@@ -158,7 +158,7 @@ struct UpdatingTests {
     }
   }
 
-  @Test func `an update that is committed survives a crash, or throws`() throws {
+  @Test func `a committing update either survives a crash or throws`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.staging, on: executor)
       let commit = subject.task { try await subject.cache.commitUpdate(forKey: "k") { $0 = ["v": 1] } }

@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// A bulk load among the flights of others.
+/// Bulk loads that join the flights of other loads.
 struct BulkFlightTests {
   @Test(arguments: SubjectKind.caches)
-  func `a key that another bulk load leaves out is asked for by the one that joined it`(kind: SubjectKind) throws {
+  func `a key that another bulk load does not return is fetched by the one that joined it`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor)
       let cache = subject.cache
@@ -36,7 +36,7 @@ struct BulkFlightTests {
     }
   }
 
-  @Test func `a bulk load that is escalated raises the flights that it comes to wait for later, too`() throws {
+  @Test func `escalating a bulk load also raises the priority of flights that it waits for later`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(.memory, on: executor)
       let cache = subject.cache

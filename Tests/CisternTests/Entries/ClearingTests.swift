@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// What becomes of what a table held: it goes without delaying the caller, and its room is given back.
+/// The release of a table's contents. Values are released without delaying the caller, and memory is returned.
 struct ClearingTests {
   private final class Witness: Sendable {
     let onDeinit: @Sendable () -> Void
@@ -15,7 +15,7 @@ struct ClearingTests {
     deinit { onDeinit() }
   }
 
-  @Test func `a clear takes everything out at once, and lets go of many entries behind`() throws {
+  @Test func `a clear removes all entries immediately and releases many values in the background`() throws {
     try SeededSchedule.explore(seeds: 20) { executor in
       var configuration = Store.Configuration()
       configuration.taskExecutor = executor
@@ -40,7 +40,7 @@ struct ClearingTests {
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)
-  func `a trim gives the room for entries back`(policy: EvictionPolicyKind) throws {
+  func `a trim frees the memory of the entry table`(policy: EvictionPolicyKind) throws {
     var configuration = Store.Configuration()
     configuration.shardCount = 4
     configuration.evictionPolicy = policy

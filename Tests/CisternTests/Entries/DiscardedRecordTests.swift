@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// Records that cannot be used.
+/// Records that expire, or are evicted or invalidated, while a caller reads them.
 struct DiscardedRecordTests {
   private func cache(over tier: FaultInjectingTier, _ clock: ManualClock) throws -> Cache<String, Int> {
     var configuration = Store.Configuration()
@@ -12,7 +12,7 @@ struct DiscardedRecordTests {
     return try store.cache("numbers", of: Int.self, keyedBy: String.self)
   }
 
-  @Test func `a record that expires and is evicted while a load reads it is told of once`() async throws {
+  @Test func `a record that expires and is evicted while a load reads it is reported once`() async throws {
     let tier = FaultInjectingTier(departures: .onDemand)
     let clock = ManualClock()
     let cache = try cache(over: tier, clock)
@@ -35,7 +35,7 @@ struct DiscardedRecordTests {
     token.cancel()
   }
 
-  @Test func `a record that is discarded is counted once, however many meet it`() throws {
+  @Test func `a discarded record is counted once, even if several readers find it`() throws {
     let tier = FaultInjectingTier()
     let clock = ManualClock()
     let cache = try cache(over: tier, clock)
@@ -43,7 +43,7 @@ struct DiscardedRecordTests {
     cache.trim(toCost: 0)
     clock.advance(by: .seconds(2))
     tier.setAfterLoad { _ in
-      // Another reader meets it, while this one has read it and not yet discarded it.
+      // Another reader finds the record after this reader has read it and before this reader discards it.
       tier.setAfterLoad(nil)
       #expect(cache["a"] == nil)
     }
@@ -53,7 +53,7 @@ struct DiscardedRecordTests {
   }
 
   @Test(arguments: [0, 2])
-  func `a record that is invalidated while a load reads it, fresh or stale, leaves no flight behind`(age: Int)
+  func `a fresh or stale record that is invalidated while a load reads it leaves no flight behind`(age: Int)
     async throws
   {
     let tier = FaultInjectingTier()
@@ -66,7 +66,7 @@ struct DiscardedRecordTests {
       tier.setAfterLoad(nil)
       cache.removeAll(tagged: "tag")
     }
-    // It asked before the invalidation.
+    // The load began before the invalidation, so both values are valid results.
     #expect([1, 2].contains(try await cache.value(forKey: "a") { _ in 2 }))
     try #require(cache.statistics.inProgressCount == 0)
     cache.removeValue(forKey: "a")

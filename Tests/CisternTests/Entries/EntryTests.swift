@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cistern
 
-/// The life cycle of an entry: every state with every event.
+/// Tests of the life cycle of an entry, with every event in every state.
 struct EntryTests {
   private typealias Value = Int
 
@@ -22,7 +22,7 @@ struct EntryTests {
       isPersisted: false)
   }
 
-  /// A flight whose last waiter has left, and whose entry is still there.
+  /// Returns a flight whose last waiter has left and whose entry still exists.
   private static func abandonedFlight() async -> Flight<Value> {
     let flight = flight()
     guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
@@ -46,17 +46,17 @@ struct EntryTests {
   private static func states() async -> [State] {
     let abandoned = await abandonedFlight()
     let values: [(String, Held<Value>)] = [
-      ("fresh", held(until: 101)), ("for ever", held(until: .max)), ("expired now", held(until: 100)),
+      ("fresh", held(until: 101)), ("without expiry", held(until: .max)), ("expired now", held(until: 100)),
       ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshFrom: 90)),
       ("stale", held(until: 90, grace: 20)),
-      ("stale, and left alone", held(until: 90, grace: 20).postponed(until: 105)),
+      ("stale, and postponed", held(until: 90, grace: 20).postponed(until: 105)),
       ("past its grace", held(until: 80, grace: 20)),
     ]
     var states = [
       State(name: "absent", entry: nil),
       State(name: "in progress", entry: .inProgress(flight())),
       State(
-        name: "in progress, and the second tier was not asked", entry: .inProgress(flight(coversSecondTier: false))),
+        name: "in progress, without a second-tier lookup", entry: .inProgress(flight(coversSecondTier: false))),
       State(name: "abandoned", entry: .inProgress(abandoned), isAbandoned: true),
     ]
     for (name, held) in values {
@@ -73,7 +73,7 @@ struct EntryTests {
   private static let demands: [(String, Demand)] = [
     ("standard", .standard), ("fresh only", Demand(stale: .never)), ("fresh else stale", Demand(stale: .instead)),
     ("cached only", Demand(fetches: false)), ("reload", Demand(acceptsFresh: false, stale: .never)),
-    ("standard, and has looked behind", Self.lookedBehind), ("stale up to 5", Demand(stale: .upTo(5))),
+    ("standard, after the second-tier lookup", Self.lookedBehind), ("stale up to 5", Demand(stale: .upTo(5))),
     ("stale up to 10", Demand(stale: .upTo(10))),
   ]
 
@@ -87,7 +87,7 @@ struct EntryTests {
     left?.flight === right?.flight && left?.held?.value == right?.held?.value && (left == nil) == (right == nil)
   }
 
-  /// What a load must come to, written down a second time and in another way.
+  /// Returns the expected decision of a load. This is an independent second implementation of the decision.
   private static func expected(_ state: State, _ demand: Demand) -> String {
     let isBehind = state.entry?.held == nil && state.flight?.isAheadOfSecondTier == false
     if isBehind, demand.fetches, demand.acceptsFresh, !demand.hasLookedBehind { return "look behind" }
@@ -122,7 +122,7 @@ struct EntryTests {
     }
   }
 
-  @Test func `every event in every state does what the life cycle says`() async {
+  @Test func `every event in every state has the result that the life cycle defines`() async {
     var pairs = 0
     for state in await Self.states() {
       for (demandName, demand) in Self.demands {
@@ -153,7 +153,7 @@ struct EntryTests {
         pairs += 1
       }
 
-      // Writes: each condition, met and not met.
+      // Writes with each condition, both met and not met.
       let other = Self.flight()
       var conditions: [(WriteCondition<Value>, Bool)] = [
         (.always, true), (.own(other), false),
@@ -171,7 +171,7 @@ struct EntryTests {
         pairs += 1
       }
 
-      // Arrivals replace whatever was there, and disown a flight.
+      // An arrival replaces the entry's state, and detaches its flight.
       for arrival in [nil, Self.held(until: 500)] {
         var entry = state.entry
         Entry.arrive(&entry, arrival)
@@ -181,13 +181,14 @@ struct EntryTests {
         pairs += 1
       }
 
-      // The loss of a value leaves a flight alone.
+      // The loss of a value does not affect a flight.
       var lost = state.entry
       Entry.lose(&lost)
       #expect(lost?.held == nil && lost?.flight === state.flight, "\(state.name)")
       pairs += 1
 
-      // The end of a flight: only of the entry's own. A value that it was to refresh stays, and is left alone.
+      // Only the end of the entry's own flight has an effect. A value that the flight was refreshing stays, and its
+      // next refresh is postponed.
       for flight in [state.flight, other] {
         guard let flight else { continue }
         var entry = state.entry
@@ -199,7 +200,7 @@ struct EntryTests {
         pairs += 1
       }
 
-      // A flight that takes too long: its value stays, is not due for a while, and the flight goes on.
+      // If a flight takes too long, the value stays, its next refresh is postponed, and the flight continues.
       if let flight = state.flight {
         var entry = state.entry
         #expect(!Entry.postponeRefresh(by: other, &entry, retryFrom: MonotonicTime(nanoseconds: 150)))
@@ -209,12 +210,13 @@ struct EntryTests {
         pairs += 1
       }
     }
-    // 28 states; 8 loads, 7 conditions, 2 arrivals, a loss and a foreign end in each; 4 more events where there is a flight.
+    // Each of the 28 states has 8 loads, 7 conditions, 2 arrivals, a loss, and the end of another entry's flight.
+    // Each of the 19 states with a flight has 4 more events.
     #expect(pairs == 28 * 19 + 19 * 4)
     print("pairs of state and event covered: \(pairs)")
   }
 
-  @Test func `a look-up of a load's has what the life cycle would return at once, and leaves it the rest`() async {
+  @Test func `the lookup of a load returns exactly the immediate hits of the life cycle`() async {
     for state in await Self.states() {
       for (name, demand) in Self.demands {
         var shard = Shard<Int, Value>(policy: S3FIFO(), invalidations: SharedInvalidations())
@@ -228,7 +230,7 @@ struct EntryTests {
         case .absent, .stale, .expired:
           #expect(shard.counters.memoryHits == 0 && shard.counters.staleHits == 0)
         }
-        // A load that wants a fetch in any case does not look up.
+        // A load that does not accept a fresh value does not look up the key.
         guard demand.acceptsFresh else { continue }
         let expected = Self.expected(state, demand)
         #expect(found == (expected.hasPrefix("hit") ? expected : "nothing"), "\(name) in state \(state.name)")

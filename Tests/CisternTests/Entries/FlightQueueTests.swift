@@ -4,14 +4,14 @@ import Testing
 @testable import Cistern
 
 struct FlightQueueTests {
-  @Test func `the highest priority goes first, and among equals who came first`() {
+  @Test func `the waiter with the highest priority is admitted first, and equal priorities in arrival order`() {
     var queue = FlightQueue<String>(limit: 1)
     #expect(queue.enter(priority: .low) == .admitted)
     let names: [(String, TaskPriority)] = [("a", .low), ("b", .high), ("c", .low), ("d", .high), ("e", .medium)]
     var tickets: [String: UInt64] = [:]
     for (name, priority) in names {
       guard case .queued(let ticket) = queue.enter(priority: priority) else {
-        Issue.record("admitted")
+        Issue.record("the waiter was admitted")
         return
       }
       tickets[name] = ticket
@@ -26,13 +26,13 @@ struct FlightQueueTests {
     #expect(queue.taken == 0)
   }
 
-  @Test func `a turn that comes, or a cancellation, before the waiting is told at once`() {
+  @Test func `a permit or a cancellation that precedes the wait is delivered immediately`() {
     var queue = FlightQueue<String>(limit: 1)
     _ = queue.enter(priority: .low)
     guard case .queued(let first) = queue.enter(priority: .low),
       case .queued(let second) = queue.enter(priority: .low)
     else {
-      Issue.record("admitted")
+      Issue.record("the waiter was admitted")
       return
     }
     #expect(queue.leave() == nil)
@@ -44,7 +44,7 @@ struct FlightQueueTests {
     #expect(queue.taken == 0)
   }
 
-  @Test func `of many who come, wait, become more urgent and are cancelled, the right one goes next`() {
+  @Test func `after random arrivals, escalations and cancellations the most urgent waiter is admitted next`() {
     let priorities: [TaskPriority] = [.background, .low, .medium, .high]
     for seed in SeededSchedule.seeds(300) {
       var generator = SeededGenerator(seed: seed)
@@ -77,7 +77,7 @@ struct FlightQueueTests {
     }
   }
 
-  @Test func `who comes and is cancelled leaves nothing behind, though nobody leaves`() {
+  @Test func `cancelled waiters leave no storage behind, even if no permit is returned`() {
     var queue = FlightQueue<Int>(limit: 1)
     _ = queue.enter(priority: .low)
     for number in 0..<10_000 {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Cistern
 
-/// A flight's life among its waiters: all sequences of events up to a depth, against a naive model.
+/// A flight and its waiters, in all sequences of events up to a depth, compared with a simple model.
 struct FlightStateTests {
-  /// As `#expect`, for a hundred thousand sequences.
+  /// A faster replacement of `#expect` for a large number of sequences.
   private static func require(_ isSo: Bool, line: Int = #line) {
     if !isSo { Issue.record("line \(line)") }
   }
@@ -28,13 +28,13 @@ struct FlightStateTests {
     case sentBack
   }
 
-  /// A waiter as anyone would describe it: what it did, and how often it was resumed.
+  /// The model of a waiter, with its actions and the results with which it was resumed.
   private struct Waiter {
     var waits = false
     var left = false
-    /// Whether it is to look again, and has not been told so yet.
+    /// Whether the waiter was sent back to look up the key again. It may not be resumed yet.
     var isSentBack = false
-    /// Whether it never comes to wait.
+    /// Whether the waiter withdrew. It then never waits.
     var isWithdrawn = false
     var endings: [Ending] = []
 
@@ -49,15 +49,15 @@ struct FlightStateTests {
     var priority = TaskPriority.low
   }
 
-  /// A point in a sequence: the machine, and the model of it.
+  /// A point in a sequence of events, with the state machine and its model.
   private struct Point {
     var state = FlightState<Int, Int>(priority: .low)
     var model = Model()
     let abandonsIfLast: Bool
-    /// Whether waiters withdraw, are sent back, or leave the flight to the cache.
+    /// Whether the events include withdrawing, sending back, and leaving the flight to the cache.
     var isWide = false
 
-    /// The events that callers can bring about here.
+    /// Returns the events that callers can cause at this point.
     func events(waiterLimit: Int) -> [Event] {
       var events: [Event] = [.raise(.high)]
       if model.waiters.count < waiterLimit { events += [.join(.low), .join(.medium)] }
@@ -146,7 +146,7 @@ struct FlightStateTests {
     private mutating func leave(_ number: Int, keeps: Bool) {
       let decision = state.leave(number, abandoningIfLast: abandonsIfLast, keepingFlight: keeps)
       let waiter = model.waiters[number]
-      // Where the result is there already, it may as well have it.
+      // If the result is already known, a waiter that has not waited yet can still receive it.
       let leaves = !waiter.isDone && (isFlying || waiter.waits)
       require((decision.resume != nil) == (leaves && waiter.waits))
       if leaves { model.waiters[number].left = true }
@@ -168,7 +168,7 @@ struct FlightStateTests {
       if !model.isAbandoned { model.hasLanded = true }
     }
 
-    /// Lets everything come to its end: each waiter has been resumed once then.
+    /// Completes the flight, and checks that each waiter was resumed exactly once.
     mutating func finish() {
       if isFlying { land() }
       for number in model.waiters.indices where !model.waiters[number].waits && !model.waiters[number].isWithdrawn {
@@ -182,7 +182,7 @@ struct FlightStateTests {
   }
 
   @Test(arguments: [true, false])
-  func `waiters that withdraw, are sent back or leave the flight to the cache are resumed once, and end no kept flight`(
+  func `waiters that withdraw, are sent back or leave are resumed once and never end a kept flight`(
     abandonsIfLast: Bool
   ) {
     var sequences = 0
@@ -202,7 +202,7 @@ struct FlightStateTests {
   }
 
   @Test(arguments: [true, false])
-  func `in every order of events each waiter is resumed once, and nobody joins an abandoned flight`(
+  func `in every order of events each waiter is resumed once, and no caller joins an abandoned flight`(
     abandonsIfLast: Bool
   ) {
     var sequences = 0
@@ -221,13 +221,13 @@ struct FlightStateTests {
     #expect(sequences > 30_000)
   }
 
-  @Test func `a flight that hangs gives the places of those who left to others`() {
+  @Test func `a flight that does not complete reuses the storage of waiters that left`() {
     var state = FlightState<Int, Int>(priority: .low)
     var numbers: Set<Int> = []
     func join() -> Int {
       guard case .joined(let number, _) = state.join(Urgency(.low)) else { return -1 }
       Self.require(numbers.insert(number).inserted)
-      if case .resume = state.wait(number, number) { Issue.record("nothing has landed") }
+      if case .resume = state.wait(number, number) { Issue.record("the flight has not completed") }
       return number
     }
     let first = join()

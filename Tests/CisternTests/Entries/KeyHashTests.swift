@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// What shards, slots and the memory of what was evicted go by.
+/// The hash of a key, which selects its shard, its slot, and its entry in the ghost table.
 struct KeyHashTests {
   private let keyHash = KeyHash()
 
@@ -11,13 +11,13 @@ struct KeyHashTests {
     ("é", "e\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"),
     ("한글 und mehr", "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF} und mehr"),
   ])
-  func `strings that are equal have one hash, however they are written`(left: String, right: String) {
+  func `equal strings have equal hashes, regardless of Unicode normalization`(left: String, right: String) {
     #expect(left == right)
     #expect(keyHash.of(left) == keyHash.of(right))
     #expect(keyHash.of(left + "!") != keyHash.of(right))
   }
 
-  @Test func `a string's hash is not a matter of how it is held`() {
+  @Test func `the hash of a string does not depend on its storage`() {
     let text = "https://example.com/users/42"
     let bridged = NSString(string: text) as String
     let part = String((">" + text + "<").dropFirst().dropLast())
@@ -25,7 +25,7 @@ struct KeyHashTests {
     #expect(keyHash.of(text) == keyHash.of(part))
   }
 
-  @Test func `of bytes, each bit and the length make a difference`() {
+  @Test func `each bit and the length of a byte array affect its hash`() {
     for count in 0...70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) }
       let hash = keyHash.of(bytes)
@@ -39,15 +39,16 @@ struct KeyHashTests {
     }
   }
 
-  @Test func `other keys are hashed as the standard library does`() {
+  @Test func `keys of other types have the standard library's hash`() {
     let key = UUID()
     #expect(keyHash.of(key) == UInt64(truncatingIfNeeded: key.hashValue))
     #expect(keyHash.of(UInt8(7)) == UInt64(truncatingIfNeeded: UInt8(7).hashValue))
   }
 
-  /// Regular keys are what caches are asked for. Of 2¹⁶ hashes, each part that something goes by is as even as chance makes it.
+  /// Callers often use regular keys. Of 2¹⁶ hashes, each range of bits that selects a shard, slot or tag is as even
+  /// as random numbers.
   @Test(arguments: ["1", "8", "1024", "2^32", "2^48", "key-1", "path"])
-  func `regular keys are spread evenly`(kind: String) {
+  func `hashes of regular keys are distributed evenly`(kind: String) {
     let count = 1 << 16
     let hashes = (0..<count).map { number in
       switch kind {
@@ -60,15 +61,16 @@ struct KeyHashTests {
       default: keyHash.of("https://example.com/a/long/path/to/things/\(number)/thing.json")
       }
     }
-    // The shard by the highest bits, the slot by the lowest, a slot's tag by some in between.
+    // The highest bits select the shard, the lowest bits the slot, and bits in between the slot's tag.
     for shift in [0, 7, 16, 25, 32, 40, 48, 56] {
       var counts = [Int](repeating: 0, count: 256)
       for hash in hashes { counts[Int(hash >> UInt64(shift) & 255)] += 1 }
       let chiSquare = counts.reduce(0.0) { $0 + Double(($1 - 256) * ($1 - 256)) / 256 }
-      // 255 is expected, with a deviation of 23. Less would be too even, which does no harm.
+      // The expected value is 255, with a standard deviation of 23. A lower value is more even than chance, which is
+      // harmless.
       #expect(chiSquare < 255 + 8 * 23, "\(kind), bits from \(shift): \(chiSquare)")
     }
-    // Half of 2³²/2³² pairs meet in the low half by chance.
+    // By chance, half a pair of hashes is expected to have equal low halves.
     let distinct = Set(hashes.map { UInt32(truncatingIfNeeded: $0) }).count
     #expect(distinct > count - 12, "\(kind): \(count - distinct) meet")
     #expect(Set(hashes).count == count)

@@ -3,7 +3,7 @@ import Testing
 @testable import Cistern
 
 struct KeyVersionsTests {
-  @Test func `a key's version changes with its changes, and ends with what ends it, while it is watched`() {
+  @Test func `the version of a watched key counts all changes, and separately replacements and removals`() {
     var versions = KeyVersions()
     versions.note(.replacement, on: 1)
     #expect(versions.isEmpty && versions[1] == nil)
@@ -26,7 +26,7 @@ struct KeyVersionsTests {
     #expect(versions.isEmpty)
   }
 
-  @Test func `what depends on a version applies to that version alone, and nothing but a removal goes past edits`() {
+  @Test func `a write that depends on a version applies only to it, and pending edits block fetches and promotions`() {
     typealias Entry = Cistern.Entry<Int>
     var versions = KeyVersions()
     versions.watch(1)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Cistern
 
-/// Nothing of the user's runs under a lock, but a key's `hash(into:)` and `==`: under a lock, what uses the cache here
-/// would wait for itself.
+/// No user code runs under a lock, except a key's `hash(into:)` and `==`. The code in these tests uses the cache, and
+/// would deadlock under a lock.
 struct LockedCodeTests {
   private static func configuration(_ policy: EvictionPolicyKind = .s3FIFO) -> Store.Configuration {
     var configuration = Store.Configuration()
@@ -13,7 +13,7 @@ struct LockedCodeTests {
     return configuration
   }
 
-  @Test func `a fetch that is told of its escalation may use the cache`() async throws {
+  @Test func `the priority escalation handler of a fetch can use the cache`() async throws {
     let cache = try Cache<Int, Int>(costLimit: 10, configuration: Self.configuration())
     let gate = Gate()
     let escalations = Recorder<TaskPriority>()
@@ -38,7 +38,7 @@ struct LockedCodeTests {
     #expect(escalations.elements.first == .high)
   }
 
-  /// Looks into the cache when it goes.
+  /// An object that uses the cache when it is released.
   private final class Visitor: Sendable {
     let onDeinit: @Sendable () -> Void
 
@@ -50,7 +50,9 @@ struct LockedCodeTests {
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)
-  func `a value may use the cache when it goes, whichever way it goes`(policy: EvictionPolicyKind) async throws {
+  func `a value can use the cache when it is released, for every cause of its release`(policy: EvictionPolicyKind)
+    async throws
+  {
     let clock = ManualClock()
     var configuration = Self.configuration(policy)
     configuration.clock = clock
@@ -88,7 +90,7 @@ struct LockedCodeTests {
     expect(12, "loaded, expired and removed")
   }
 
-  /// Equal by its number. What it carries goes with the last copy of it.
+  /// A key that is equal by its number. The carried object is released with the key's last copy.
   private struct CarryingKey: Hashable, Sendable {
     let number: Int
     var carried: Visitor?
@@ -98,7 +100,9 @@ struct LockedCodeTests {
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)
-  func `a key may use the cache when it goes, whichever way it goes`(policy: EvictionPolicyKind) async throws {
+  func `a key can use the cache when it is released, for every cause of its release`(policy: EvictionPolicyKind)
+    async throws
+  {
     let cache = try Cache<CarryingKey, Int>(costLimit: 2, configuration: Self.configuration(policy))
     let gone = Recorder<Bool>()
     @Sendable func set(_ number: Int) {

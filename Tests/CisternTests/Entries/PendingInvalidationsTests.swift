@@ -16,7 +16,7 @@ struct PendingInvalidationsTests {
     }
   }
 
-  @Test func `what is pending concerns exactly what a list of all invalidations does, while nothing older is left`() {
+  @Test func `pending invalidations agree with a complete list, for every version that is not yet forgotten`() {
     for seed in 0..<100 {
       var generator = SeededGenerator(seed: UInt64(seed))
       var pending = Pending()
@@ -44,27 +44,27 @@ struct PendingInvalidationsTests {
   }
 
   @Test(arguments: [true, false])
-  func `a flight that does not end keeps a bounded number, and counts as invalidated beyond`(isTag: Bool) {
+  func `a flight that never ends keeps a bounded number of invalidations and then counts as invalidated`(isTag: Bool) {
     let bound = 100_000
     var pending = Pending(bound: bound)
     var largest = 0
     var firstRefused: UInt64?
     for number in UInt64(1)...20_000 {
       add(isTag ? .tag("tag\(number)") : .prefix(Array("prefix\(number)".utf8)), number, to: &pending)
-      // A sweep has seen every entry; a flight of before all is on its way.
+      // A sweep has visited every entry, and a flight that is older than all invalidations is in progress.
       _ = pending.forget(olderThan: 0, swept: number)
       largest = max(largest, pending.size)
-      // What is newer than the older half is compared exactly.
+      // The newest invalidation is always compared exactly.
       #expect(!pending.concerns("other", tags: ["other"], since: number - 1))
       #expect(pending.concerns("prefix\(number)", tags: ["tag\(number)"], since: number - 1))
       if firstRefused == nil, pending.concerns("other", tags: ["other"], since: 0) { firstRefused = number }
     }
     #expect(largest <= bound + bound / 8)
-    // Exact for at least half of the bound.
+    // The comparison is exact up to at least half of the bound.
     #expect(firstRefused.map { $0 > UInt64(bound / 2 / 112) } ?? false)
   }
 
-  @Test func `entries that no sweep has seen are compared, until there is four times the bound`() {
+  @Test func `invalidations that no sweep has applied are compared exactly up to four times the bound`() {
     var pending = Pending(bound: 10_000)
     var number: UInt64 = 0
     while pending.size < 39_000 {
@@ -82,7 +82,7 @@ struct PendingInvalidationsTests {
     #expect(!pending.concerns("other", tags: ["other"], since: number))
   }
 
-  @Test func `a key is asked for at most once, and only if there are newer prefixes`() {
+  @Test func `a key is evaluated at most once, and only if newer prefixes are pending`() {
     var pending = Pending()
     var count = 0
     func key() -> String {
@@ -96,7 +96,7 @@ struct PendingInvalidationsTests {
     #expect(!pending.concerns(key(), tags: ["other"], since: 2_000) && count == 1)
   }
 
-  @Test func `one task sweeps at a time, and makes another pass if an invalidation came during the last`() {
+  @Test func `one task sweeps at a time, and repeats its pass if an invalidation arrived during it`() {
     let table = EntryTable<String, Int>(
       shardCount: 1, policy: .leastHitDensity, budget: MemoryBudget(costLimit: 1_000, countLimit: 1_000))
     #expect(table.requestSweep())

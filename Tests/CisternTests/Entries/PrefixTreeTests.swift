@@ -4,7 +4,7 @@ import Testing
 @testable import Cistern
 
 struct PrefixTreeTests {
-  @Test func `the number of a key is the greatest among its prefixes, after any insertions and removals`() {
+  @Test func `the newest number of a key is the greatest among its prefixes, after any insertions and removals`() {
     var generator = SeededGenerator(seed: 1)
     func bytes(upTo length: Int) -> [UInt8] {
       (0..<generator.next(below: length + 1)).map { _ in UInt8(generator.next(below: 3)) }
@@ -31,7 +31,7 @@ struct PrefixTreeTests {
     }
   }
 
-  @Test func `a look-up visits as many nodes among 20,000 prefixes as among few`() {
+  @Test func `the number of nodes that a lookup visits does not grow with the number of prefixes`() {
     func steps(among count: Int) -> Int {
       var tree = PrefixTree()
       for number in 0..<count { tree.insert(Array("user/\(100_000 + number)/".utf8), number: UInt64(number + 1)) }
@@ -40,14 +40,14 @@ struct PrefixTreeTests {
     #expect(steps(among: 20_000) <= "user/100001/".utf8.count + 1)
     var tree = PrefixTree()
     for number in 0..<20_000 { tree.insert(Array("user/\(number)/".utf8), number: UInt64(number + 1)) }
-    // At most two nodes for each prefix.
+    // The tree has at most two nodes for each prefix.
     #expect(tree.nodeCount <= 40_001)
     for number in 0..<20_000 where number != 77 { tree.remove(Array("user/\(number)/".utf8)) }
     #expect(tree.count == 1 && tree.nodeCount <= 10)
     #expect(tree.newestNumber(ofPrefixesOf: Array("user/77/x".utf8).rawSpan) == 78)
   }
 
-  @Test func `zero is no number, and removing an absent prefix changes nothing`() {
+  @Test func `inserting the number zero or removing an absent prefix changes nothing`() {
     var tree = PrefixTree()
     tree.insert([1, 2], number: 0)
     #expect(tree.isEmpty && tree.nodeCount == 1)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cistern
 
-/// A value in the place of another, where nothing has to be decided and where something has.
+/// Sets that replace an existing value, with equal cost and with another cost.
 struct ReplacingTests {
   private func cache(_ policy: EvictionPolicyKind, costLimit: Int) throws -> Cache<String, Int> {
     var configuration = Store.Configuration()
@@ -11,7 +11,7 @@ struct ReplacingTests {
   }
 
   @Test(arguments: [EvictionPolicyKind.lru, .s3FIFO])
-  func `a value that is set in the place of one that costs as much counts as a use`(policy: EvictionPolicyKind) throws {
+  func `a set that replaces a value of equal cost counts as a use`(policy: EvictionPolicyKind) throws {
     let cache = try cache(policy, costLimit: 20)
     for number in 0..<20 { cache.setValue(1, forKey: "\(number)") }
     for _ in 0..<3 { cache.setValue(1, forKey: "0") }
@@ -21,7 +21,7 @@ struct ReplacingTests {
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)
-  func `a value that is set in the place of one that costs something else is counted at its own cost`(
+  func `a set that replaces a value of another cost updates the total cost`(
     policy: EvictionPolicyKind
   ) throws {
     let cache = try cache(policy, costLimit: 10)
@@ -31,14 +31,13 @@ struct ReplacingTests {
     cache.setValue(7, forKey: "a")
     cache.setValue(1, forKey: "a")
     #expect(cache.statistics.memory.cost == 1)
-    // Dearer than all of memory: nothing older is left.
+    // A value that exceeds the memory limit is not stored, and the older value is removed.
     cache.setValue(11, forKey: "a")
     #expect(cache.value(forKey: "a") == nil)
     #expect(cache.statistics.memory.cost == 0)
   }
 
-  @Test func `a value that is set in the place of another is counted, and observers are told of the last`() async throws
-  {
+  @Test func `each set that replaces a value is counted, and observers receive the last value`() async throws {
     let cache = try cache(.leastHitDensity, costLimit: 10)
     cache.setValue(1, forKey: "a")
     var updates = cache.updates(forKey: "a").makeAsyncIterator()

@@ -4,7 +4,7 @@ import Testing
 @testable import Cistern
 
 struct ShardArrayTests {
-  @Test func `no line of memory has parts of two shards`() {
+  @Test func `no cache line contains parts of two shards`() {
     let shards = ShardArray<String, Int>(count: 8, policy: .s3FIFO, invalidations: SharedInvalidations())
     for index in 0..<8 {
       let address = unsafe UInt(bitPattern: shards.lock(at: index))
@@ -13,10 +13,10 @@ struct ShardArrayTests {
     }
   }
 
-  @Test func `the line of a shard's lock has what a hit reads and counts`() {
+  @Test func `the cache line of a shard's lock contains the fields that a hit reads and counts`() {
     let shards = ShardArray<Int, Int>(count: 1, policy: .s3FIFO, invalidations: SharedInvalidations())
     let start = unsafe UInt(bitPattern: shards.lock(at: 0))
-    // Where stored fields are, not copies of them: each is reached in place.
+    // These are the addresses of the stored fields, not of copies, because each field is accessed in place.
     let ends = shards.withShard(at: 0) { shard in
       unsafe [
         withUnsafePointer(to: &shard.slots) { unsafe UInt(bitPattern: $0 + 1) },

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Cistern
 
-/// What look-ups find, and leave behind, that share their shard with others.
+/// The results and side effects of lookups that share a shard with other readers.
 struct SharedLookUpTests {
   private let clock = ManualClock()
 
-  /// Of one shard.
+  /// Creates a cache with one shard.
   private func cache(
     _ policy: EvictionPolicyKind = .s3FIFO, taskExecutor: (any TaskExecutor)? = nil
   ) throws -> Cache<String, Int> {
@@ -24,14 +24,14 @@ struct SharedLookUpTests {
     cache.table.shards.isSharable(at: 0)
   }
 
-  /// Looks something else up until whoever does so shares the shard.
+  /// Looks up another key until readers share the shard.
   private func share(_ cache: Cache<String, Int>) {
     cache.setValue(0, forKey: "other")
     for _ in 0..<ReaderBiasedLock.readsToBias { _ = cache.value(forKey: "other") }
     #expect(isShared(cache))
   }
 
-  @Test func `a hit is counted, and leaves the shard shared`() throws {
+  @Test func `a hit is counted and keeps the shard shared`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a")
     share(cache)
@@ -40,7 +40,7 @@ struct SharedLookUpTests {
     #expect(cache.statistics.memoryHits == 10 + Int(ReaderBiasedLock.readsToBias))
   }
 
-  @Test func `asking whether a key is there leaves the shard shared, and counts for nothing`() throws {
+  @Test func `a containment check keeps the shard shared and is not counted`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a", tags: ["tag"])
     share(cache)
@@ -50,8 +50,9 @@ struct SharedLookUpTests {
     #expect(cache.statistics.memoryHits == Int(ReaderBiasedLock.readsToBias))
   }
 
-  @Test func `asking for an invalidated key finds nothing, before the sweep and after it`() throws {
-    // The sweep takes the shard alone. This executor runs it only while the test's own task is suspended.
+  @Test func `an invalidated key is absent both before and after the sweep`() throws {
+    // The sweep needs exclusive access to the shard. This executor runs it only while the test's own task is
+    // suspended.
     try SeededExecutor.run(seed: 0) { executor in
       let cache = try cache(taskExecutor: executor)
       for key in ["a", "not looked up"] { cache.setValue(1, forKey: key, tags: ["tag"]) }
@@ -60,7 +61,7 @@ struct SharedLookUpTests {
       share(cache)
       #expect(!cache.contains("a"))
       #expect(cache.contains("other"))
-      // The look-up took one invalidated value out, and the sweep takes the other.
+      // The containment check removed one invalidated value, and the sweep removes the other.
       #expect(cache.statistics.memory.entryCount == 3)
       while cache.statistics.memory.entryCount > 2 { await Task.yield() }
       share(cache)
@@ -70,7 +71,7 @@ struct SharedLookUpTests {
     }
   }
 
-  @Test func `a hit counts for eviction`() throws {
+  @Test func `a hit in a shared shard counts as a use for eviction`() throws {
     let cache = try cache()
     for number in 0..<19 { cache.setValue(1, forKey: "\(number)") }
     share(cache)
@@ -80,7 +81,7 @@ struct SharedLookUpTests {
     #expect(cache.value(forKey: "1") == nil)
   }
 
-  @Test func `a policy that hears of each hit has the shard to itself`() throws {
+  @Test func `a policy that records each hit does not share the shard`() throws {
     let cache = try cache(.lru)
     for number in 0..<20 { cache.setValue(1, forKey: "\(number)") }
     for _ in 0..<1000 { #expect(cache.value(forKey: "0") == 1) }
@@ -89,7 +90,7 @@ struct SharedLookUpTests {
     #expect(cache.value(forKey: "0") == 1)
   }
 
-  @Test func `a set and a removal are seen at once`() throws {
+  @Test func `sets and removals are visible immediately in a shared shard`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a")
     share(cache)
@@ -102,7 +103,7 @@ struct SharedLookUpTests {
     #expect(cache.value(forKey: "a") == nil)
   }
 
-  @Test func `a value past its time is not found, and goes`() throws {
+  @Test func `an expired value is not found and is removed`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a", expiry: .after(.seconds(10)))
     share(cache)
@@ -113,19 +114,19 @@ struct SharedLookUpTests {
     #expect(cache.statistics.expirations == 1)
   }
 
-  @Test func `what was invalidated is not found`() throws {
+  @Test func `an invalidated value is not found`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a", tags: ["tag"])
     cache.setValue(2, forKey: "b")
     share(cache)
     #expect(cache.value(forKey: "a") == 1)
-    // The sweep that follows wants the shard alone now and then.
+    // The sweep that follows sometimes needs exclusive access to the shard.
     cache.removeAll(tagged: "tag")
     #expect(cache.value(forKey: "a") == nil)
     #expect(cache.value(forKey: "b") == 2)
   }
 
-  @Test func `a fresh value with tags or grace is found without the shard alone, a stale one not`() throws {
+  @Test func `a fresh value with tags and grace is found in a shared shard, and a stale one is not`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a", expiry: .after(.seconds(10), graceStale: .seconds(60)), tags: ["tag"])
     share(cache)
@@ -136,7 +137,7 @@ struct SharedLookUpTests {
     #expect(!isShared(cache))
   }
 
-  @Test func `a value with an idle time is used by every hit`() throws {
+  @Test func `every hit counts as a use of a value with an idle time`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a", expiry: .idle(.seconds(10)))
     for _ in 0..<10 {

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Cistern
 
-/// The hash table of entries, against a dictionary.
+/// The hash table of entries, compared with a dictionary.
 struct SlotTableTests {
-  /// How a key's fingerprint comes about.
+  /// The distribution of the keys' fingerprints.
   enum Spread: CaseIterable {
     case even
     case fewValues
     case oneValue
-    /// All differ, and all begin in the same group, the last one: searches go round the end.
+    /// All fingerprints differ, and all start in the last group, so that searches wrap around the end.
     case lastGroup
 
     func fingerprint(_ key: Int) -> UInt32 {
@@ -24,7 +24,7 @@ struct SlotTableTests {
     }
   }
 
-  /// Counts its own in and out.
+  /// A value that counts its live instances.
   private final class Witness: Sendable {
     let number: Int
     let alive: Population
@@ -51,7 +51,7 @@ struct SlotTableTests {
     if case .ready(let held) = entry { held.value.number } else { nil }
   }
 
-  @Test func `a key is in the slot that is fetched ahead for it, or beside it, wherever its home group allows`() {
+  @Test func `a key is in its prefetched slot or the adjacent one if its home group has space`() {
     let population = Population()
     var table = SlotTable<Int, Witness>()
     _ = table.rebuild()
@@ -67,7 +67,7 @@ struct SlotTableTests {
   }
 
   @Test(arguments: Spread.allCases)
-  func `random operations agree with a dictionary, and values go when they are taken out`(spread: Spread) {
+  func `random operations agree with a dictionary, and removed values are released`(spread: Spread) {
     for seed in 0..<(spread == .even ? 20 : 8) {
       var generator = SeededGenerator(seed: UInt64(seed))
       let population = Population()
@@ -76,19 +76,19 @@ struct SlotTableTests {
         var table = SlotTable<Int, Witness>()
         var model: [Int: (slot: SlotNumber, value: Int)] = [:]
         for step in 0..<2_000 {
-          // Phases of growth and of shrinking, so that every size is met with many and with few freed slots.
+          // Growth and shrinking alternate, so that every size occurs with many and with few freed slots.
           let grows = step / 400 % 2 == 0
           let key = generator.next(below: size)
           let fingerprint = spread.fingerprint(key)
           let found = table.find(key, fingerprint: fingerprint)
-          if found != model[key]?.slot { Issue.record("\(key) was looked for") }
+          if found != model[key]?.slot { Issue.record("\(key) was not found in its slot") }
           if let found {
             if number(table[found].entry) != model[key]?.value || table[node: found].fingerprint != fingerprint {
-              Issue.record("\(key) has another's value or node")
+              Issue.record("\(key) has the value or node of another key")
             }
             if generator.next(below: 4) >= (grows ? 3 : 1) {
               let removed = table.remove(found)
-              if removed.key != key { Issue.record("another was removed for \(key)") }
+              if removed.key != key { Issue.record("another key was removed instead of \(key)") }
               model[key] = nil
             }
           } else if grows || generator.next(below: 3) == 0 {
@@ -121,7 +121,7 @@ struct SlotTableTests {
   }
 
   @Test(arguments: Spread.allCases)
-  func `a rebuild at any size keeps entries, and links between nodes follow`(spread: Spread) {
+  func `a rebuild at any size keeps all entries and updates the links between nodes`(spread: Spread) {
     for size in Array(0...70) + [100, 333, 512] {
       let population = Population()
       do {
@@ -151,7 +151,7 @@ struct SlotTableTests {
     }
   }
 
-  @Test func `churn in a table of constant size rebuilds it, and does not make it grow`() {
+  @Test func `constant churn rebuilds the table and does not make it grow`() {
     var table = SlotTable<Int, Int>()
     for key in 0..<100_000 {
       if table.isFull { _ = table.rebuild() }
@@ -165,16 +165,16 @@ struct SlotTableTests {
     #expect(table.groupCount * 8 <= 512)
   }
 
-  @Test func `with keys and values of 64 bits a slot has 32 bytes, and its node 16`() {
+  @Test func `a slot with 64-bit keys and values has 32 bytes, and its node has 16`() {
     #expect(SlotTable<Int, Int>.stride == 32)
     #expect(MemoryLayout<EvictionNode>.stride == 16)
   }
 
-  @Test func `with strings as keys and values of 64 bits a slot is a line of memory`() {
+  @Test func `a slot with string keys and 64-bit values fills one cache line`() {
     #expect(SlotTable<String, Int>.stride == 64)
   }
 
-  @Test func `other keys are compared by their own equality`() {
+  @Test func `keys of other types are compared by their own equality`() {
     struct Folded: Hashable {
       let text: String
       static func == (left: Folded, right: Folded) -> Bool { left.text.lowercased() == right.text.lowercased() }
@@ -200,13 +200,13 @@ struct SlotTableTests {
     }
   }
 
-  /// Between two of them in an array lies more than one of them has.
+  /// A key whose stride is larger than its size.
   private struct Padded: Hashable {
     let number: SIMD4<Float>
     let mark: UInt8
   }
 
-  @Test func `a key that has less than its stride leaves what is behind it alone`() {
+  @Test func `a key that is smaller than its stride does not overwrite the bytes after it`() {
     #expect(MemoryLayout<Padded>.size == 17 && SlotTable<Padded, Int>.contentOffset == 24)
     var table = SlotTable<Padded, Int>()
     func key(_ number: Int) -> Padded { Padded(number: SIMD4(repeating: Float(number)), mark: 0xFF) }
@@ -221,7 +221,7 @@ struct SlotTableTests {
     }
   }
 
-  @Test func `a slot keeps the alignment of any key and value, and takes no more than they need`() {
+  @Test func `a slot has the alignment of its key and value, and no unnecessary padding`() {
     #expect(SlotTable<UInt8, Int>.contentOffset == 8)
     #expect(SlotTable<SIMD4<Float>, Int>.stride % 16 == 0)
     #expect(SlotTable<SIMD4<Float>, SIMD4<Float>>.contentOffset == 16)
@@ -229,13 +229,13 @@ struct SlotTableTests {
   }
 }
 
-/// Eight control bytes at a time, against one byte at a time.
+/// Operations on eight control bytes at a time, compared with operations on single bytes.
 struct ControlWordTests {
   private func bytes(_ word: UInt64) -> [UInt64] { (0..<8).map { word >> (8 * $0) & 0xFF } }
 
   private func offsets(_ bits: UInt64) -> [Int] { Array(ControlWord.Offsets(bits: bits)) }
 
-  @Test func `a word's bytes are told apart as one by one`() {
+  @Test func `word operations classify bytes like single-byte operations`() {
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<1_000 {
       var word = ControlWord.allEmpty
@@ -257,7 +257,8 @@ struct ControlWordTests {
       let matches = Set(offsets(ControlWord.matches(word, ControlWord.pattern(fingerprint))))
       let equal = Set(all.indices.filter { all[$0] == ControlWord.byte(fingerprint) })
       #expect(matches.isSuperset(of: equal))
-      // What is set beside those is behind one of them, and differs in one bit: an occupied slot, whose key tells.
+      // A false match follows another match, and its byte differs in one bit. Its slot is occupied, so the comparison
+      // of keys rejects it.
       for extra in matches.subtracting(equal) {
         #expect(all[extra] == ControlWord.byte(fingerprint) ^ 1 && matches.contains(extra - 1))
       }

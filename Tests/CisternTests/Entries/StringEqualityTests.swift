@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// Which strings a look-up takes for the same, where its key has no place of its own in the slot.
+/// The equality of string keys that are not stored inline in the slot.
 struct StringEqualityTests {
   private func areEqualKeys(_ left: String, _ right: String) -> Bool {
     let areEqual = areEqualStrings(left, right)
@@ -16,7 +16,7 @@ struct StringEqualityTests {
     ("https://example.com/users/42", "https://example.com/users/42"), ("é", "e\u{301}"), ("\u{212A}", "K"),
     ("한글 und mehr als fünfzehn", "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF} und mehr als fu\u{308}nfzehn"),
   ])
-  func `strings are equal however they are written and held`(left: String, right: String) {
+  func `equal strings compare as equal, regardless of normalization and storage`(left: String, right: String) {
     let bridged = NSString(string: right) as String
     let part = String((">" + right + "<").dropFirst().dropLast())
     for right in [right, bridged, part] {
@@ -27,7 +27,7 @@ struct StringEqualityTests {
     }
   }
 
-  @Test func `one byte or none makes strings others`() {
+  @Test func `strings that differ in one byte or in length are not equal`() {
     for count in 1...40 {
       let bytes = (0..<count).map { UInt8(97 + $0 % 26) }
       let text = String(decoding: bytes, as: UTF8.self)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Cistern
 
-/// How a slot keeps a key that is a string.
+/// The storage of string keys in a slot.
 struct TextPlaceTests {
-  /// A place of its own, with a key in it.
+  /// A separately allocated place that contains a key.
   @safe
   private final class Kept {
-    // Owned; initialised by `place`, and alive for as long as this is.
+    // This object owns the memory. `place` initializes it, and it is valid for as long as the object lives.
     private let memory = UnsafeMutableRawPointer.allocate(byteCount: TextPlace.byteCount, alignment: 8)
     private var place: TextPlace { unsafe TextPlace(memory) }
 
@@ -32,7 +32,7 @@ struct TextPlaceTests {
     String(decoding: (0..<count).map { UInt8(33 + $0 % 90) }, as: UTF8.self)
   }
 
-  @Test func `a key of any length is found by itself, and comes back`() {
+  @Test func `a key of any length is found and read back`() {
     for count in 0...70 {
       let key = Self.text(count)
       let kept = Kept(key)
@@ -42,7 +42,7 @@ struct TextPlaceTests {
     }
   }
 
-  @Test func `one byte more, less or other makes it another key`() {
+  @Test func `a key with one byte added, removed or changed is not found`() {
     for count in 0...45 {
       let key = Self.text(count)
       let kept = Kept(key)
@@ -63,7 +63,7 @@ struct TextPlaceTests {
     ("é", "e\u{301}"),
     ("\u{1FEF}", "`"),
   ])
-  func `a key is found by every spelling of it`(left: String, right: String) {
+  func `a key is found by each of its canonically equivalent spellings`(left: String, right: String) {
     for (kept, asked) in [(left, right), (right, left), (left, left), (right, right)] {
       let kept = Kept(kept)
       #expect(kept.holds(asked))
@@ -73,13 +73,13 @@ struct TextPlaceTests {
     }
   }
 
-  @Test func `only ASCII lies in the slot`() {
+  @Test func `only ASCII keys are stored inline in the slot`() {
     #expect(Kept("user/1234567890123").isInTheSlot)
     #expect(!Kept("zwölf Boxkämpfer jagen").isInTheSlot)
     #expect(!Kept(String(repeating: "a", count: 38) + "ä").isInTheSlot)
   }
 
-  @Test func `how a string is held makes no difference`() {
+  @Test func `finding a key does not depend on the storage of its string`() {
     let text = "https://example.com/users/42"
     let bridged = NSString(string: text) as String
     let part = String((">" + text + "<").dropFirst().dropLast())
@@ -88,7 +88,7 @@ struct TextPlaceTests {
     }
   }
 
-  @Test func `what is taken out is let go of elsewhere only where it is elsewhere`() {
+  @Test func `taking a key returns a string to release only if the key is not stored inline`() {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: TextPlace.byteCount, alignment: 8)
     defer { unsafe memory.deallocate() }
     let place = unsafe KeyPlace<String>(memory)
@@ -99,7 +99,7 @@ struct TextPlaceTests {
     #expect(place.take() == long)
   }
 
-  /// The whole table with such keys, against a dictionary.
+  /// Compares the whole table with a dictionary.
   @Test func `random operations with strings agree with a dictionary`() {
     for seed in UInt64(0)..<10 {
       var generator = SeededGenerator(seed: seed)
@@ -114,7 +114,7 @@ struct TextPlaceTests {
         let value: Int? = found.flatMap { table[$0].entry.held?.value }
         if value != model[key] { Issue.record("\(key) has another value") }
         if let found {
-          if table.key(of: found) != key { Issue.record("\(key) is kept as another") }
+          if table.key(of: found) != key { Issue.record("\(key) is stored as another key") }
           if step % 3 == 0 {
             _ = table.remove(found)
             model[key] = nil

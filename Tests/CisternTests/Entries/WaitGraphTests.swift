@@ -4,12 +4,12 @@ import Testing
 @testable import Cistern
 
 struct WaitGraphTests {
-  @Test func `a wait is refused exactly if its target waits for the waiter, directly or through others`() {
+  @Test func `a wait is refused exactly if its target waits for the waiter, directly or indirectly`() {
     for seed in SeededSchedule.seeds(200) {
       var generator = SeededGenerator(seed: seed)
       var graph = WaitGraph<Int>()
       var waits: [(Int, Int)] = []
-      /// Whether `start` reaches `end`, by all paths.
+      /// Returns whether `start` reaches `end` by any path.
       func reaches(_ start: Int, _ end: Int) -> Bool {
         var reached: Set<Int> = [start]
         for _ in 0..<6 { for (from, to) in waits where reached.contains(from) { reached.insert(to) } }
@@ -31,7 +31,7 @@ struct WaitGraphTests {
     }
   }
 
-  @Test func `a permit that is lent comes back once, whatever the order of waits and returns`() {
+  @Test func `a lent permit is returned exactly once, in any order of waits and returns`() {
     for seed in SeededSchedule.seeds(300) {
       var generator = SeededGenerator(seed: seed)
       var permit = FetchPermitState()
@@ -58,8 +58,8 @@ struct WaitGraphTests {
         default: break
         }
         check()
-        // While it waits it has no place, unless it is about to give that back.
-        if waits > 0, places > 0 { Issue.record("seed \(seed): it waits and has a place") }
+        // A waiting load has no permit.
+        if waits > 0, places > 0 { Issue.record("seed \(seed): it waits while it has a permit") }
       }
       if permit.end() { places -= 1 }
       while waits > 0 {

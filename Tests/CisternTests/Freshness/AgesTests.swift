@@ -3,15 +3,15 @@ import CisternTesting
 import Locking
 import Testing
 
-/// Nobody is shown a value that is older than what he accepts, under every schedule: however loads, sets, look-ups,
-/// evictions, failures, restarts and the clock interleave, and from whichever tier it comes.
+/// No read returns a value that is older than its caller accepts, from either tier and under every schedule. The
+/// schedules interleave loads, sets, lookups, evictions, failures, restarts and moves of the clock.
 struct AgesTests {
   private static let keys = ["a", "b"]
-  /// More than any grace, in seconds.
+  /// Longer than every grace period, in seconds.
   private static let allGrace = 1_000
   private static let expiry = Expiry.after(.seconds(10), graceStale: .seconds(20))
 
-  /// When each value began to be, and for how long it may be shown.
+  /// The lifetime of each value: when it becomes stale, and when its grace ends.
   private final class Lives: Sendable {
     struct Life: Sendable {
       var freshUntil: UInt64
@@ -33,7 +33,7 @@ struct AgesTests {
     var now: UInt64 { clock.now().nanoseconds }
     var findings: [String] { state.withLock { $0.findings } }
 
-    /// A new value, which begins now.
+    /// Records a new value whose lifetime begins now, and returns it.
     func newValue(freshFor seconds: Int = 10, graceFor grace: Int = 20) -> Int {
       let now = now
       return state.withLock { state in
@@ -44,7 +44,7 @@ struct AgesTests {
       }
     }
 
-    /// A value that was shown to somebody who asked then, and accepts one that has been stale for so long.
+    /// Records a finding if `value`, returned to a call that began at `asked`, was staler than that call accepts.
     func check(_ value: Int?, staleUpTo seconds: Int?, askedAt asked: UInt64, by call: String) {
       guard let value else { return }
       state.withLock { state in
@@ -55,18 +55,18 @@ struct AgesTests {
         if asked < life.freshUntil { return }
         let age = asked - life.freshUntil
         if let seconds, age <= UInt64(seconds) * 1_000_000_000, asked < life.goneFrom { return }
-        state.findings.append("\(call): \(value) is shown when it has been stale for \(age) ns")
+        state.findings.append("\(call): \(value) is returned after it was stale for \(age) ns")
       }
     }
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `at every instant nobody is shown what is staler than he accepts, whichever tier it comes from`(
+  func `no read at any instant returns a value that is staler than the caller accepts, from either tier`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 400) { executor in
       var generator = SeededGenerator(seed: executor.seed)
-      // All the room, a little, and none in memory.
+      // Memory with room for all values, for two, and for none.
       let memoryLimit = [1_000, 16, 7][generator.next(below: 3)]
       var subject = try Subject(kind, on: executor, expiry: Self.expiry, memoryLimit: memoryLimit)
       let lives = Lives(clock: subject.clock)
@@ -89,7 +89,7 @@ struct AgesTests {
         try #require(lives.findings == [])
         try #require(subject.findings == [])
         guard let tier = subject.tier else { continue }
-        // The clock of the next process may be ahead, not behind.
+        // The clock of the next process may be ahead, but not behind.
         subject.clock.moveWallTime(by: .seconds(generator.next(below: 4)))
         subject = try Subject(
           kind, on: executor, expiry: Self.expiry, memoryLimit: memoryLimit,
@@ -120,33 +120,33 @@ struct AgesTests {
     case 5:
       let isThere = cache.contains(key)
       let value = cache[key]
-      lives.check(value, staleUpTo: nil, askedAt: asked, by: "look-up")
+      lives.check(value, staleUpTo: nil, askedAt: asked, by: "lookup")
       lives.check(isThere == (value != nil) ? nil : -1, staleUpTo: nil, askedAt: asked, by: "contains")
     case 6, 7:
       let seconds = generator.next(below: 30)
       let value = cache.value(forKey: key, staleUpTo: .seconds(seconds))
-      lives.check(value, staleUpTo: seconds, askedAt: asked, by: "look-up of what is stale")
+      lives.check(value, staleUpTo: seconds, askedAt: asked, by: "lookup that accepts stale values")
     case 8:
       let value = try? await subject.value(key, policy: .freshOnly, fetch: fetch)
       lives.check(value, staleUpTo: nil, askedAt: asked, by: "fresh load")
     case 9:
       let value = try? await subject.value(key, policy: .cachedOnly, fetch: fetch)
-      lives.check(value, staleUpTo: allGrace, askedAt: asked, by: "load of what is cached")
+      lives.check(value, staleUpTo: allGrace, askedAt: asked, by: "load from the cache alone")
     case 10:
       let seconds = generator.next(below: 30)
       let value = try? await subject.value(key, policy: .staleAcceptable(upTo: .seconds(seconds)), fetch: fetch)
-      lives.check(value, staleUpTo: seconds, askedAt: asked, by: "load of what is stale")
+      lives.check(value, staleUpTo: seconds, askedAt: asked, by: "load that accepts stale values")
     case 11:
       let value = try? await subject.value(key, policy: .freshElseStale, fetch: fetch)
-      lives.check(value, staleUpTo: allGrace, askedAt: asked, by: "load, or what is stale")
+      lives.check(value, staleUpTo: allGrace, askedAt: asked, by: "load that falls back on a stale value")
     case 12:
       let loaded = try? await cache.values(forKeys: keys) { missing in
         _ = try await fetch("")
-        // A life begins when its value is published: all at the end.
+        // The lifetime of every value of a bulk load begins when the load publishes them, at the end.
         return Dictionary(uniqueKeysWithValues: missing.map { ($0, lives.newValue()) })
       }
       for value in (loaded?.values ?? [:]).values {
-        lives.check(value, staleUpTo: allGrace, askedAt: asked, by: "load of several")
+        lives.check(value, staleUpTo: allGrace, askedAt: asked, by: "bulk load")
       }
     default:
       let value = try? await subject.value(key, fetch: fetch)

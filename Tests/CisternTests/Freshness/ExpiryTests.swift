@@ -11,7 +11,7 @@ import Testing
     #expect(Expiry.after(.seconds(3) + .nanoseconds(7)).lifetime == 3_000_000_007)
   }
 
-  @Test func `less than a nanosecond counts as one, so that a positive lifetime is never refused`() {
+  @Test func `a duration below one nanosecond counts as one, so that a positive lifetime never refuses the write`() {
     #expect(Expiry.after(Duration(secondsComponent: 0, attosecondsComponent: 1)).lifetime == 1)
     #expect(Expiry.after(Duration(secondsComponent: 1, attosecondsComponent: 1)).lifetime == 1_000_000_001)
   }
@@ -20,12 +20,12 @@ import Testing
     Duration.zero, .nanoseconds(-1), .seconds(-60), Duration(secondsComponent: 0, attosecondsComponent: -1),
     .seconds(Int64.min),
   ])
-  func `zero or less refuses the write`(_ duration: Duration) {
+  func `a lifetime of zero or less refuses the write`(_ duration: Duration) {
     #expect(Expiry.after(duration).refusesWrite)
     #expect(!Expiry.after(duration).isNever)
   }
 
-  @Test func `what cannot be counted is never`() {
+  @Test func `a lifetime that is too long to count never ends`() {
     #expect(Expiry.after(.seconds(Int64.max)) == .never)
     #expect(Expiry.after(.nanoseconds(UInt64.max)) == .never)
     #expect(Expiry.after(.nanoseconds(UInt64.max) + .nanoseconds(1)) == .never)
@@ -33,7 +33,7 @@ import Testing
     #expect(!Expiry.never.refusesWrite)
   }
 
-  @Test func `a deadline is the lifetime after now, and saturates`() {
+  @Test func `a deadline is now plus the lifetime, and saturates`() {
     #expect(Expiry.after(.nanoseconds(10)).deadline(from: now) == MonotonicTime(nanoseconds: 5_010))
     #expect(Expiry.never.deadline(from: now) == .distantFuture)
     #expect(Expiry.never.deadline(from: MonotonicTime(nanoseconds: 0)) == .distantFuture)
@@ -41,7 +41,7 @@ import Testing
     #expect(Expiry.after(.nanoseconds(10)).deadline(from: late) == .distantFuture)
   }
 
-  @Test func `an expiry on disk is the lifetime after the time of day, and saturates to never`() {
+  @Test func `an expiry on disk is the wall time plus the lifetime, and saturates to never`() {
     #expect(Expiry.after(.nanoseconds(10)).wallExpiry(from: wall) == WallTime(nanosecondsSince1970: 1_000_010))
     #expect(Expiry.never.wallExpiry(from: wall) == nil)
     #expect(Expiry.after(.nanoseconds(UInt64.max - 1)).wallExpiry(from: wall) == nil)
@@ -50,7 +50,7 @@ import Testing
     #expect(Expiry.after(.nanoseconds(10)).wallExpiry(from: early) == WallTime(nanosecondsSince1970: -90))
   }
 
-  @Test func `it describes itself`() {
+  @Test func `an expiry describes itself`() {
     #expect("\(Expiry.never)" == "never")
     #expect("\(Expiry.after(.seconds(60)))" == "after 60.0 seconds")
   }

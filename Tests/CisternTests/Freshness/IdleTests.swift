@@ -3,13 +3,13 @@ import Testing
 
 @testable import Cistern
 
-/// What nobody uses for its idle time is gone, in both tiers; what is used stays, also over a restart.
+/// A value that is unused for its idle time expires in both tiers. A value in use stays, also across a restart.
 @Suite struct IdleTests {
   private static let idle = Expiry.idle(.seconds(100))
 
   private func stores(_ subject: Subject) -> Int { subject.tier?.statistics.stores ?? 0 }
 
-  @Test func `reads of a value with an idle time write at most once in a quarter of it`() throws {
+  @Test func `reads of a value with an idle time write at most once per quarter of that time`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
       let changes = Recorder<UInt64>()
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `without an idle time nothing is written by any read`() throws {
+  @Test func `reads of values without an idle time write nothing`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: .after(.seconds(1_000), graceStale: .seconds(50)))
       subject.cache["a"] = 1
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// How a value is used.
+  /// A way to use a value.
   enum Use: CaseIterable, Sendable {
     case lookUp, load, bulk, bytes, behindMemory, bytesBehindMemory, stale
 
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: Use.allCases, [1_000_000, 7])
-  func `a value in use outlives its idle time, also over a restart, and an unused one does not`(
+  func `a value in use outlives its idle time, also across a restart, and an unused one expires`(
     use: Use, memoryLimit: Int
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -81,7 +81,8 @@ import Testing
       }
       try #require(subject.cache["b"] == nil)
       try #require(subject.findings == [])
-      // The newest use was written: it was more than a quarter of the idle time after the one before.
+      // The last use was written, because more than a quarter of the idle time had passed since the one written
+      // before.
       let reopened = try subject.reopened(after: true)
       subject.clock.advance(by: .seconds(99))
       try #require(reopened.cache["a"] == 1)
@@ -93,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `whenever values are used, evicted, written and reopened, idle time counts from the last use of each`(
+  func `idle time counts from the last use of each value, across evictions, writes and restarts`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -122,7 +123,7 @@ import Testing
             }
           let now = clock.now().nanoseconds
           let idle = lastUses[key].map { Double(now - $0) / 1_000_000_000 }
-          // The last use may be known a quarter of the idle time too early, never too late.
+          // The known last use may be up to a quarter of the idle time too early, but never too late.
           if value == nil { try #require(idle == nil || idle! >= 75) } else { try #require(idle != nil && idle! < 100) }
           lastUses[key] = value == nil ? nil : now
         }
@@ -131,11 +132,11 @@ import Testing
     }
   }
 
-  @Test func `a use of the bytes counts where memory alone knows that the value is still in use`() throws {
+  @Test func `a read of the bytes counts as a use if only memory knows that the value is still in use`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
       subject.cache["a"] = 1
-      // A use so soon is not written.
+      // This use follows too soon after the write to be written.
       subject.clock.advance(by: .seconds(20))
       try #require(subject.cache["a"] == 1)
       for _ in 0..<3 {
@@ -147,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `what is in grace is kept by its use, too`() throws {
+  @Test func `a use also keeps a value that is in grace`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10_000)).idle(.seconds(100))
       let subject = try Subject(.twoTiers, on: executor, expiry: expiry)
@@ -167,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: Interruption.allCases, [false, true])
-  func `what is written while a use is being written wins`(interruption: Interruption, isBehindMemory: Bool) throws {
+  func `a write during the write of a use wins`(interruption: Interruption, isBehindMemory: Bool) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
       let cache = subject.cache
@@ -196,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `setting the clock back or forth gives no value a longer life`() throws {
+  @Test func `a clock that is set back or forward lengthens no lifetime`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
       subject.cache["a"] = 1
@@ -210,7 +211,7 @@ import Testing
       subject.clock.advance(by: .seconds(100))
       try #require(subject.cache["a"] == nil)
 
-      // Forth: it is believed, and what was not used for so long is gone.
+      // The clock goes forward. The cache believes it, and a value that was unused for so long expires.
       subject.cache["a"] = 1
       subject.clock.advance(by: .seconds(30))
       try #require(subject.cache["a"] == 1)
@@ -218,7 +219,8 @@ import Testing
       subject.clock.moveWallTime(by: .seconds(7_200))
       try #require(subject.cache["a"] == nil)
 
-      // Back while the program was not running: a last use in the future is none that anyone can know of.
+      // The clock goes back while the program is not running. A last use in the future cannot be trusted, so the
+      // value expires.
       subject.cache["a"] = 1
       subject.clock.advance(by: .seconds(50))
       try #require(subject.cache["a"] == 1)
@@ -227,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func `a tier that only reads is not written to, and keeps what it has`() throws {
+  @Test func `a read-only tier is not written to and keeps its values`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: Self.idle)
       let tier = try #require(subject.tier)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Cistern
 
-/// A value in grace that only the second tier has, and that memory would not admit: much of the limit, for one use.
+/// A value in grace that only the second tier has. It is a large part of the memory limit and has one use, so that
+/// memory does not admit it.
 struct LargeStaleValueTests {
   private static let large = [UInt8](repeating: 7, count: 800)
 
@@ -30,21 +31,21 @@ struct LargeStaleValueTests {
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
     cache.setValue(Self.large, forKey: "large", expiry: .after(.seconds(60), graceStale: .seconds(600)))
     clock.advance(by: .seconds(61))
-    // Small ones, each wanted often enough that the policy knows what they are worth.
+    // Small values, each read often enough that the policy knows their worth.
     for key in 0..<1_200 { cache["\(key)"] = [1] }
     for request in 0..<8_000 { _ = cache["\(request % 1_200)"] }
     let subject = Subject(cache: cache, tier: tier)
     try #require(cache.table.peek("large", hash: cache.table.hash("large")) == nil)
     tier.setAfterLoad { [reads = subject.reads] key in
       guard key == Array("large".utf8) else { return }
-      // A load that goes round for ever is stopped.
+      // Ends a load that would retry forever.
       if reads.value.add(1, ordering: .relaxed).newValue > 50 { cache["large"] = nil }
     }
     return subject
   }
 
   @Test(arguments: [LoadPolicy.cachedOrFetch, .freshElseStale])
-  func `a load finds it with one read`(policy: LoadPolicy) throws {
+  func `a load finds the value with one read`(policy: LoadPolicy) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor)
       let loaded = try await subject.cache.value(forKey: "large", policy: policy) { _ in throw Broken() }
@@ -53,7 +54,7 @@ struct LargeStaleValueTests {
     }
   }
 
-  @Test func `a load of several finds it with one read`() throws {
+  @Test func `a bulk load finds the value with one read`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor)
       let loaded = try await subject.cache.values(forKeys: ["large"]) { _ in throw Broken() }
@@ -62,7 +63,7 @@ struct LargeStaleValueTests {
     }
   }
 
-  @Test func `a look-up that accepts it finds it, and one that accepts less does not`() throws {
+  @Test func `a lookup finds the value if it accepts its staleness, and not otherwise`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor)
       try #require(subject.cache["large"] == nil)

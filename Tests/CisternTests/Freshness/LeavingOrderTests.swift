@@ -2,11 +2,11 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Callers that leave a flight one after the other, each in its way; and callers that wait for several flights.
+/// Callers that leave a flight one after the other, each in its own way, and callers that wait for several flights.
 struct LeavingOrderTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
-  /// How a second caller leaves.
+  /// The way in which a second caller leaves.
   enum Leaving: CaseIterable, Sendable {
     case cancelled, timedOut
 
@@ -19,7 +19,7 @@ struct LeavingOrderTests {
   }
 
   @Test(arguments: SubjectKind.caches, Leaving.allCases)
-  func `a flight that a caller left with a stale value is stored, whoever joins it and leaves later`(
+  func `a flight that a caller left with a stale value is stored, also if later callers join and leave it`(
     kind: SubjectKind, leaving: Leaving
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
@@ -51,7 +51,7 @@ struct LeavingOrderTests {
   }
 
   @Test(arguments: SubjectKind.caches, Leaving.allCases)
-  func `a flight is stored too if the caller with a stale value leaves last, and not if all were cancelled`(
+  func `a flight is stored if the caller with a stale value leaves last, and not if all were cancelled`(
     kind: SubjectKind, leaving: Leaving
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
@@ -99,14 +99,15 @@ struct LeavingOrderTests {
   }
 
   @Test(arguments: SubjectKind.caches, [false, true])
-  func `a timeout spans the flight that was joined, and the one that follows because the first was invalidated`(
+  func `a timeout covers the joined flight and the next one, if the first was invalidated`(
     kind: SubjectKind, isBulk: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)
       let cache = subject.cache
       let (gate, hanging) = (Gate(), Gate())
-      // A flight that brings nothing for those who join it late: it was invalidated, or is a bulk load that leaves the key out.
+      // This flight has no value for callers that join it late: it was invalidated, or it is a bulk load that leaves
+      // the key out.
       let first = Task(executorPreference: executor) {
         if isBulk {
           _ = try await cache.values(forKeys: ["a"]) { _ in

@@ -2,12 +2,12 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Timeouts, retries, and the limit on fetches at one time.
+/// Timeouts, retries, and the limit on concurrent fetches.
 struct PatienceTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
   @Test(arguments: SubjectKind.caches)
-  func `at the soft timeout a stale value is returned, and the flight goes on and is stored once`(
+  func `at the soft timeout a stale value is returned, and the flight continues and is stored once`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -32,7 +32,7 @@ struct PatienceTests {
   }
 
   @Test(arguments: SubjectKind.caches, [Duration.seconds(5), nil])
-  func `a caller whose stale value goes while it waits is not told of a timeout that it did not ask for`(
+  func `a caller whose stale value expires while it waits gets no timeout that it did not request`(
     kind: SubjectKind, timeout: Duration?
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -45,7 +45,7 @@ struct PatienceTests {
       if let timeout { policy = policy.timingOut(after: timeout) }
       let load = subject.load("a", policy: policy, fetch: origin.fetch)
       while subject.clock.sleeperCount == 0 { await Task.yield() }
-      // Its grace ends, then its patience with what is fetched.
+      // The grace of the value ends, and then the soft timeout does.
       subject.clock.advance(by: .seconds(2))
       while subject.clock.sleeperCount != (timeout == nil ? 0 : 1) { await Task.yield() }
       for _ in 0..<20 { await Task.yield() }
@@ -65,7 +65,7 @@ struct PatienceTests {
   }
 
   @Test(arguments: SubjectKind.caches, [0, 2])
-  func `where a fetch fails the older value is returned while it is in grace, and no longer`(
+  func `a failed fetch returns the older value while it is in grace, and no longer`(
     kind: SubjectKind, waited: Int
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -89,7 +89,7 @@ struct PatienceTests {
   }
 
   @Test(arguments: SubjectKind.caches, [false, true])
-  func `at the hard timeout leader and joiners throw, and the flight is cancelled or goes on, as asked`(
+  func `at the hard timeout leader and waiters throw, and the flight is cancelled or continues, as configured`(
     kind: SubjectKind, completes: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -113,7 +113,7 @@ struct PatienceTests {
   }
 
   @Test(arguments: SubjectKind.caches, [false, true])
-  func `a timeout at any instant gives each caller one of both, and what is fetched is stored once`(
+  func `a timeout at any instant gives each caller one result, and the fetched value is stored once`(
     kind: SubjectKind, isSoft: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -146,7 +146,7 @@ struct PatienceTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a flight that lands in time leaves no timer behind`(kind: SubjectKind) throws {
+  func `a flight that completes in time leaves no timer behind`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor)
       let policy = LoadPolicy.freshOnly.timingOut(after: .seconds(2))
@@ -163,7 +163,7 @@ struct PatienceTests {
     }
   }
 
-  @Test func `a fetch that fails is tried again within its flight, with growing pauses, as often as asked`() throws {
+  @Test func `a failed fetch is retried within its flight, with growing pauses, up to the attempt limit`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var settings = CacheConfiguration<Int>()
       settings.retry = RetryPolicy(attempts: 4, initialDelay: .seconds(1), maximumDelay: .seconds(3)) { error in
@@ -183,7 +183,7 @@ struct PatienceTests {
       for load in loads { try #require(try await load.value == 4) }
       try #require(subject.cache.statistics.failures == 0)
 
-      // Not for what is not worth it, and not for ever.
+      // An error that the policy excludes is not retried, and the number of attempts is bounded.
       let fatal = ScriptedOrigin<String, Int> { _, _ in .failure(Broken(number: 9)) }
       await #expect(throws: Broken(number: 9)) { try await subject.value("b", fetch: fatal.fetch) }
       try #require(fatal.callCount == 1)
@@ -215,7 +215,7 @@ struct PatienceTests {
     }
   }
 
-  @Test func `no more fetches run at once than the limit, and none waits for ever`() throws {
+  @Test func `no more fetches run concurrently than the limit allows, and each gets a permit in the end`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       var settings = CacheConfiguration<Int>()
       settings.flightLimit = 2
@@ -241,7 +241,7 @@ struct PatienceTests {
     }
   }
 
-  @Test func `a load of several keys takes one turn among the fetches, and is tried again as one`() throws {
+  @Test func `a bulk load takes one permit of the fetch limiter and is retried as one fetch`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var settings = CacheConfiguration<Int>()
       settings.flightLimit = 1
@@ -277,7 +277,7 @@ struct PatienceTests {
   private func load(_ task: Task<Int, any Error>) async -> Outcome { await outcome(task) }
 
   @Test(arguments: [0, -1])
-  func `limits and intervals that cannot be are refused with a sentence`(limit: Int) {
+  func `invalid limits and intervals are refused with an explanation`(limit: Int) {
     var settings = CacheConfiguration<Int>()
     settings.flightLimit = limit
     let error = #expect(throws: CisternError.self) { try Cache<String, Int>(settings: settings) }

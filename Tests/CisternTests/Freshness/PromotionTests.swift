@@ -13,40 +13,40 @@ import Testing
     return Timing(of: metadata, wallNow: WallTime(nanosecondsSince1970: wallNow), now: now)?.goneFrom
   }
 
-  @Test func `a promoted record keeps what is left of its lifetime`() {
+  @Test func `a promoted record keeps the rest of its lifetime`() {
     #expect(deadline(created: 100, expires: 160, wallNow: 100) == MonotonicTime(nanoseconds: 5_060))
     #expect(deadline(created: 100, expires: 160, wallNow: 130) == MonotonicTime(nanoseconds: 5_030))
     #expect(deadline(created: 100, expires: 160, wallNow: 159) == MonotonicTime(nanoseconds: 5_001))
   }
 
-  @Test func `an expired record is expired, from the very instant on`() {
+  @Test func `a record has expired from the instant of its expiry on`() {
     #expect(deadline(created: 100, expires: 160, wallNow: 160) == nil)
     #expect(deadline(created: 100, expires: 160, wallNow: .max) == nil)
   }
 
-  @Test func `a record that never expires never does, whatever the clock says`() {
+  @Test func `a record without an expiry never expires, at any time of the clock`() {
     #expect(deadline(created: 100, expires: nil, wallNow: 99) == .distantFuture)
     #expect(deadline(created: 100, expires: nil, wallNow: .max) == .distantFuture)
   }
 
-  @Test func `a record from the future has expired`() {
+  @Test func `a record with a creation time in the future has expired`() {
     #expect(deadline(created: 100, expires: 160, wallNow: 99) == nil)
     #expect(deadline(created: 100, expires: 160, wallNow: .min) == nil)
   }
 
-  @Test func `a record that expires before it was written has expired`() {
+  @Test func `a record that expires before its creation has expired`() {
     #expect(deadline(created: 100, expires: 100, wallNow: 100) == nil)
     #expect(deadline(created: 100, expires: 50, wallNow: 70) == nil)
   }
 
-  @Test func `extremes neither trap nor live longer than they were given`() {
+  @Test func `extreme times neither trap nor lengthen a lifetime`() {
     #expect(deadline(created: .min, expires: .max, wallNow: .min) == .distantFuture)
     #expect(deadline(created: .min, expires: .max, wallNow: .max - 1) == MonotonicTime(nanoseconds: 5_001))
     let remaining = UInt64(bitPattern: Int64.max) + 1
     #expect(deadline(created: .min, expires: 0, wallNow: .min) == MonotonicTime(nanoseconds: 5_000 + remaining))
   }
 
-  @Test func `no setting of the clock lengthens a life beyond its lifetime`() {
+  @Test func `no setting of the clock lengthens a lifetime`() {
     let lifetime: Int64 = 60
     let points: [Int64] = [.min, -61, -60, -1, 0, 1, 30, 59, 60, 61, 100, .max]
     for created in points where created <= .max - lifetime {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `setting the clock back while a store is open gives no record a nanosecond`() {
+  @Test func `a clock that is set back while a store is open lengthens no lifetime`() {
     let clock = ManualClock()
     let timeline = WallTimeline(clock)
     let created = timeline.time(clock.wallTime(), now: clock.now())
@@ -83,7 +83,7 @@ import Testing
     #expect(timeline.time(clock.wallTime(), now: clock.now()) == clock.wallTime())
   }
 
-  @Test func `a timeline survives the ends of time`() {
+  @Test func `a timeline handles the first and the last representable time`() {
     let clock = ManualClock(
       now: MonotonicTime(nanoseconds: 0), wallTime: WallTime(nanosecondsSince1970: .max - 1))
     let timeline = WallTimeline(clock)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// After a fetch failed or took too long, the origin is left alone, whatever memory keeps.
+/// After a fetch failed or timed out, the cache pauses requests to the origin, whether or not memory keeps the entry.
 struct RetryPauseTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(6_000))
 
@@ -14,7 +14,7 @@ struct RetryPauseTests {
   }
 
   @Test(arguments: SubjectKind.tiered, [LoadPolicy.cachedOrFetch, .freshElseStale])
-  func `a key that memory evicts costs a failing origin one request in each interval`(
+  func `a key that memory evicts costs a failing origin one request per interval`(
     kind: SubjectKind, policy: LoadPolicy
   ) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
@@ -24,7 +24,7 @@ struct RetryPauseTests {
       subject.clock.advance(by: .seconds(61))
       for round in 1...3 {
         for _ in 0..<10 {
-          // At once, or while the fetch is under way.
+          // The eviction comes before the load, or during its fetch.
           if executor.seed % 2 == 0 { subject.cache.trim(toCost: 0) }
           let load = subject.load("a", policy: policy, fetch: origin.fetch)
           if executor.seed % 3 == 0 {
@@ -44,7 +44,7 @@ struct RetryPauseTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `what is written after a failure is refreshed as any value is`(kind: SubjectKind) throws {
+  func `a value written after a failure is refreshed as any other`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings(.seconds(1_000)))
       let origin = ScriptedOrigin<String, Int> { _, number in
@@ -64,7 +64,7 @@ struct RetryPauseTests {
   }
 
   @Test(arguments: SubjectKind.caches, [false, true])
-  func `after a timeout the stale value is returned at once until the interval ends`(
+  func `after a timeout the stale value is returned immediately until the interval ends`(
     kind: SubjectKind, completes: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -89,7 +89,7 @@ struct RetryPauseTests {
       try #require(subject.cache.statistics.timeouts == 1)
       try #require(origin.callCount == 1)
       if completes {
-        // The flight goes on, and what it brings is stored.
+        // The flight continues, and its value is stored.
         gate.open()
         while subject.inProgressCount > 0 { await Task.yield() }
         try #require(subject.cache["a"] == 1)
@@ -104,7 +104,7 @@ struct RetryPauseTests {
     }
   }
 
-  @Test func `pauses take up room for a bounded number of keys, and the newest are kept`() {
+  @Test func `pauses take memory for a bounded number of keys, and the newest are kept`() {
     let pauses = RetryPauses()
     #expect(pauses.isEmpty)
     let count = UInt64(RetryPauses.limit) * 3
@@ -117,11 +117,11 @@ struct RetryPauseTests {
     let now = MonotonicTime(nanoseconds: 99)
     for hash in (count - UInt64(RetryPauses.limit) / 2)..<count {
       guard pauses.end(for: hash, created: early, now: now) == MonotonicTime(nanoseconds: 100 + hash) else {
-        Issue.record("the pause of \(hash) is forgotten")
+        Issue.record("the pause of \(hash) is missing")
         return
       }
     }
-    // Not for a record that was written since, nor after the end.
+    // A pause applies neither to a record that was written after it began, nor after its end.
     #expect(pauses.end(for: count - 1, created: late, now: now) == nil)
     #expect(pauses.end(for: count - 2, created: early, now: MonotonicTime(nanoseconds: 98 + count)) == nil)
     #expect(pauses.end(for: count, created: early, now: now) == nil)

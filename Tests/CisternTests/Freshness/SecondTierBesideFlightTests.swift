@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Values that only the second tier has, while a flight of their key is under way or about to begin.
+/// Values that only the second tier has, while a flight of their key runs or is about to begin.
 struct SecondTierBesideFlightTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
   private static let policies: [LoadPolicy] = [
@@ -11,7 +11,7 @@ struct SecondTierBesideFlightTests {
   ]
 
   @Test(arguments: SubjectKind.tiered, policies)
-  func `beside a reload a load returns the fresh value that only the second tier has`(
+  func `during a reload, a load returns the fresh value that only the second tier has`(
     kind: SubjectKind, policy: LoadPolicy
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -38,7 +38,7 @@ struct SecondTierBesideFlightTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `a reload is stored, whoever found the older value in the second tier beside it`(kind: SubjectKind) throws {
+  func `a reload is stored, even if loads found the older value in the second tier`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)
       let gate = Gate()
@@ -91,7 +91,7 @@ struct SecondTierBesideFlightTests {
   }
 
   @Test(arguments: SubjectKind.tiered, [false, true])
-  func `a stale value that only the second tier has is what a failed fetch falls back on, and the source says so`(
+  func `a failed fetch falls back on a stale value that only the second tier has, and the source reports it`(
     kind: SubjectKind, isHeld: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -122,7 +122,7 @@ struct SecondTierBesideFlightTests {
   }
 
   @Test(arguments: SubjectKind.tiered, [false, true])
-  func `a value that is due and that only the second tier has is returned at once, and refreshed`(
+  func `a value that is due for refresh and only in the second tier is returned immediately and refreshed`(
     kind: SubjectKind, isHeld: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -144,7 +144,7 @@ struct SecondTierBesideFlightTests {
       }
       try #require(subject.cache.statistics.refreshes == 1 && subject.cache.statistics.diskHits == 1)
       await gate.arrivals(atLeast: 1)
-      // Others have it meanwhile, from either tier, and begin no other fetch.
+      // Other loads get the value during the fetch, from either tier, and begin no other fetch.
       let others = (0..<3).map { _ in subject.load("a", fetch: origin.fetch) }
       for other in others { try #require(try await other.value == -1) }
       gate.open()

@@ -2,12 +2,12 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Fresh, stale in grace, gone; one refresh behind; an origin that fails.
+/// Values that are fresh, stale within their grace, or expired; background refreshes; an origin that fails.
 struct StaleValueTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
   @Test(arguments: SubjectKind.caches)
-  func `a value in grace is returned at once, and one refresh brings the next, however many ask`(
+  func `loads return a value in grace immediately, and all of them together begin one refresh`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -18,7 +18,7 @@ struct StaleValueTests {
       cache["a"] = -1
       subject.clock.advance(by: .seconds(60))
       if kind != .memory, executor.seed % 2 == 0 { cache.trim(toCost: 0) }
-      // Look-ups that do not say that a stale one will do, do not get it.
+      // A lookup that does not accept stale values does not return one.
       try #require(cache["a"] == nil)
       try #require(cache.contains("a") == false)
       try #require(cache.value(forKey: "a", staleUpTo: .seconds(1)) == -1)
@@ -42,7 +42,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `past its grace a value is returned by no call and no policy`(kind: SubjectKind) throws {
+  func `no call and no policy returns a value after its grace`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)
       let cache = subject.cache
@@ -67,7 +67,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a refresh that fails leaves the stale value, and is not tried again within the interval, however many ask`(
+  func `a failed refresh leaves the stale value, and no load retries it within the interval`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -100,7 +100,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `policies: fresh only waits and throws, cached only neither fetches nor waits, reload fetches in any case`(
+  func `fresh-only waits and throws, cached-only neither fetches nor waits, and reload always fetches`(
     kind: SubjectKind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -134,7 +134,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `who asks late in a lifetime has the value fetched anew, so that what is in use never expires`(
+  func `a load late in a lifetime triggers a refresh, so that a value in use never expires`(
     kind: SubjectKind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -158,7 +158,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `in the last part of a lifetime one fetch runs, however many ask and whenever, and nobody waits for it`(
+  func `in the last part of a lifetime loads begin one fetch, and none waits for it`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -177,7 +177,7 @@ struct StaleValueTests {
       }
       for load in loads { try #require(try await load.value == -1) }
       await gate.arrivals(atLeast: 1)
-      // It is fresh to the last, and then gone; the fetch is under way.
+      // The value is fresh until its last instant, and then gone. The fetch still runs.
       subject.clock.advance(by: .seconds(executor.seed % 4 < 2 ? 13 : 14))
       try #require(subject.cache["a"] == (executor.seed % 4 < 2 ? -1 : nil))
       let late = subject.load("a", policy: .freshOnly, fetch: origin.fetch)
@@ -192,7 +192,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a set or removal during a refresh stands, and the refresh is dropped`(kind: SubjectKind) throws {
+  func `a set or removal during a refresh wins, and the refresh is dropped`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)
       let origin = ScriptedOrigin<String, Int> { _, number in .yielding(3, .value(number)) }
@@ -213,7 +213,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `eviction of a value while it is refreshed leaves the refresh to publish`(kind: SubjectKind) throws {
+  func `eviction of a value during its refresh does not stop the refresh from being stored`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute, memoryLimit: 16)
       let gate = Gate()
@@ -232,7 +232,7 @@ struct StaleValueTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `grace outlives a restart, and a clock set back or forth gives nobody a longer one`(kind: SubjectKind) throws {
+  func `grace outlives a restart, and a clock set back or forward does not lengthen it`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)
       subject.cache["a"] = -1

@@ -14,7 +14,7 @@ import Testing
     #expect(last > MonotonicTime(nanoseconds: 0))
   }
 
-  @Test func `the time of day is of this century`() {
+  @Test func `the wall time is after the year 2020`() {
     let year2020: Int64 = 1_577_836_800_000_000_000
     #expect(SystemClock().wallTime() > WallTime(nanosecondsSince1970: year2020))
   }

@@ -2,17 +2,17 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// What callers see of each key is what a register that may forget would have shown, under every schedule: nobody reads
-/// what was replaced or removed, from either tier, whatever is evicted, lost, refused or cancelled meanwhile.
+/// For each key, callers observe the values of a register that may forget, under every schedule. No read of either
+/// tier returns a replaced or removed value, despite concurrent evictions, losses, refusals and cancellations.
 struct CacheHistoryTests {
   private static let keys = ["a", "b", "c"]
 
   @Test(arguments: SubjectKind.caches)
-  func `no read is stale, and nothing removed comes back`(kind: SubjectKind) throws {
+  func `no read is stale, and no removed value returns`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 400) { executor in
       let subject = try Subject(
         kind, on: executor, completesAbandonedFlights: executor.seed % 2 == 0,
-        // Now and then there is hardly room.
+        // One seed in three leaves room for two values only.
         memoryLimit: executor.seed % 3 == 0 ? 16 : 1_000)
       let recorder = HistoryRecorder()
       let callers = Self.startCallers(of: subject, recorder, on: executor)
@@ -24,13 +24,13 @@ struct CacheHistoryTests {
     }
   }
 
-  /// Where no write need be committed, and the second tier need not even be readable.
+  /// The second tier may commit no write, and may not be readable.
   @Test(arguments: SubjectKind.tiered)
-  func `no read is stale, and nothing removed comes back, while the second tier refuses writes, fails and recovers`(
+  func `no read is stale and no removed value returns while the second tier refuses writes, fails and recovers`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 400) { executor in
-      // Now and then memory has hardly room, or cannot hold a single value.
+      // Memory has room for all values, for two, or for none.
       let memoryLimit = [1_000, 16, 7][Int(executor.seed % 3)]
       let subject = try Subject(
         kind, on: executor, completesAbandonedFlights: executor.seed % 2 == 0, memoryLimit: memoryLimit)
@@ -59,7 +59,7 @@ struct CacheHistoryTests {
     }
   }
 
-  @Test func `the histories are rich enough to mean something`() throws {
+  @Test func `the histories contain enough reads`() throws {
     let reads = try SeededExecutor.run(seed: 5) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let recorder = HistoryRecorder()
@@ -70,7 +70,7 @@ struct CacheHistoryTests {
     #expect(reads > 60)
   }
 
-  /// Four tasks, each with eight operations on any of the keys.
+  /// Starts four tasks, each with eight operations on random keys.
   private static func startCallers(
     of subject: Subject, _ recorder: HistoryRecorder, on executor: SeededExecutor
   ) -> [Task<Void, Never>] {
@@ -85,7 +85,7 @@ struct CacheHistoryTests {
     }
   }
 
-  /// Reads each key in the end, from memory where it is there, and then from what is behind it.
+  /// Reads each key twice at the end: from memory if it is there, and then from the tier behind it.
   private static func readBothTiers(of subject: Subject, _ recorder: HistoryRecorder) {
     for key in keys {
       for _ in 0..<2 {
@@ -105,7 +105,7 @@ struct CacheHistoryTests {
     switch generator.next(below: 16) {
     case 0, 1:
       let value = recorder.newValue()
-      // Recorded at once: others may read it before this returns.
+      // The value is recorded before the write returns, because others may read it earlier.
       cache[key] = value
       recorder.record(.write(value), on: key, called: called)
     case 2:
@@ -133,7 +133,7 @@ struct CacheHistoryTests {
       subject.tier?.failCommits()
     default:
       let value = cache[key]
-      // What cannot be read for now may be there later.
+      // A value that cannot be read now may be readable later, so this miss is not recorded.
       if value == nil, let tier = subject.tier, tier.statistics.mode != .active { return }
       recorder.record(value.map { .read($0) } ?? .miss, on: key, called: called)
     }

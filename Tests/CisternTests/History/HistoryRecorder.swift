@@ -2,8 +2,8 @@ import Cistern
 import CisternTesting
 import Locking
 
-/// Records what each operation of a schedule saw, key by key, with times of a counter that every call and every return
-/// moves on; and checks it.
+/// Records the result of each operation of a schedule per key, and checks the histories. Times come from a counter
+/// that every call and every return advances.
 final class HistoryRecorder: Sendable {
   typealias Operation = HistoryOperation<Int>
 
@@ -15,7 +15,7 @@ final class HistoryRecorder: Sendable {
 
   private let state = Guarded(State())
 
-  /// The time now; later than every one before.
+  /// Advances the counter and returns the new time.
   func tick() -> UInt64 {
     state.withLock { state in
       state.time += 1
@@ -23,7 +23,7 @@ final class HistoryRecorder: Sendable {
     }
   }
 
-  /// A value that nobody has written.
+  /// Returns a value that no operation has written.
   func newValue() -> Int {
     state.withLock { state in
       state.lastValue += 1
@@ -31,19 +31,20 @@ final class HistoryRecorder: Sendable {
     }
   }
 
-  /// Records an operation that was called then, and returns now.
+  /// Records an operation that was called at `called` and returns now.
   func record(_ kind: Operation.Kind, on key: String, called: UInt64) {
     let returned = tick()
     state.withLock { $0.histories[key, default: []].append(Operation(kind, called: called, returned: returned)) }
   }
 
-  /// Records a write that may take effect at any time after it was called, or never.
+  /// Records a write that may take effect at any time after its call, or never.
   func recordPossibleWrite(of value: Int, on key: String, called: UInt64) {
     state.withLock { $0.histories[key, default: []].append(Operation(.write(value), called: called)) }
   }
 
-  /// A fetch that brings a new value each time, for a load that was called then. The value's write begins with the load
-  /// that leads the flight: what replaces or removes it while the fetch is still to come does so after it.
+  /// Fetches a new value each time, for a load that was called at `loadCalled`. The possible write of the value
+  /// begins with the load that leads the flight: a write or removal between that call and the fetch is ordered after
+  /// it.
   func fetch(_ key: String, loadCalled: UInt64) async throws -> Int {
     let value = newValue()
     recordPossibleWrite(of: value, on: key, called: loadCalled)
@@ -53,14 +54,14 @@ final class HistoryRecorder: Sendable {
     return value
   }
 
-  /// What is wrong, in words.
+  /// Descriptions of the violations that the checker finds.
   var violations: [String] {
     state.withLock { $0.histories }.sorted { $0.key < $1.key }.flatMap { key, history in
       HistoryChecker.violations(in: history).map { "\(key): \($0)" }
     }
   }
 
-  /// How many reads found a value.
+  /// The number of reads that found a value.
   var readCount: Int {
     state.withLock { state in
       state.histories.values.reduce(0) { sum, history in

@@ -1,44 +1,44 @@
 import CisternTesting
 
-/// What callers may see of one key, one after the other, its flights included. It forgets, or it does not: then a miss
-/// where a value must have been is wrong, and so is a fetch, and so are two fetches at once.
+/// A model of the operations that callers see on one key, flights included. If `forgets` is false, a miss or a fetch
+/// of a key that has a value is an error, and so are two concurrent fetches.
 struct KeyModel: SequentialModel {
   struct State: Hashable, Sendable {
     var entry = Entry.absent
-    /// The value that was forgotten since the last write: an update that read it before may still replace it.
+    /// The value that was forgotten since the last write. An update that read it before may still replace it.
     var forgotten: Int?
   }
 
   enum Entry: Hashable, Sendable {
     case absent
-    /// A flight is under way, which fetches this value.
+    /// A flight is running that fetches this value.
     case loading(Int)
-    /// A flight is under way, or is over, and has stored this value or nothing: whoever led it has left.
+    /// The leader of a flight left. The flight may still be running, or it ended and stored this value or nothing.
     case adrift(Int)
     case value(Int)
   }
 
-  /// A load is two operations where it fetched: that it began, and how it ended.
+  /// A load that fetched consists of two operations: its beginning and its end.
   enum Operation: Hashable, Sendable {
     case set(Int)
     case removed
-    /// Replaced in one step.
+    /// An update replaced the value in one step.
     case updated(from: Int?, to: Int?)
-    /// A look-up found this.
+    /// A lookup found this value.
     case found(Int)
-    /// A look-up found nothing.
+    /// A lookup found no value.
     case missed
-    /// A load found nothing, and fetches this value.
+    /// A load found no value and fetches this one.
     case began(Int)
-    /// The load that fetched this value returned it. It was stored, unless something had overtaken the fetch.
+    /// The load that fetched this value returned it. The value was stored, unless a write had overtaken the fetch.
     case landed(Int)
     /// The load that fetched this value failed.
     case failed(Int)
-    /// A load found nothing, and fetched this value; but whoever began it left, and knows no more of it.
+    /// A load found no value and fetched this one, but its caller left, so that the end of the flight is unknown.
     case left(Int)
-    /// A load returned a value that another had fetched, or that was there.
+    /// A load returned a value that another load had fetched, or that was cached.
     case joined(Int)
-    /// A load failed with the failure of another's fetch.
+    /// A load failed with the error of another load's fetch.
     case joinedFailure(Int)
   }
 
@@ -55,7 +55,7 @@ struct KeyModel: SequentialModel {
       state = State(entry: new.map { .value($0) } ?? .absent)
     case .updated(nil, let new):
       guard lacks(&state) else { return false }
-      // Nothing for nothing changes nothing: a flight goes on.
+      // An update from no value to no value changes nothing, and a flight continues.
       if let new { state = State(entry: .value(new)) }
     case .found(let value):
       guard has(state, value) else { return false }
@@ -75,12 +75,12 @@ struct KeyModel: SequentialModel {
     return true
   }
 
-  /// Whether a look-up can find the value.
+  /// Returns whether a lookup can find the value.
   private func has(_ state: State, _ value: Int) -> Bool {
     state.entry == .value(value) || state.entry == .adrift(value)
   }
 
-  /// Whether a look-up can find none; forgets what there is, where that is how.
+  /// Returns whether a lookup can find no value. Forgets the value if the model allows it.
   private func lacks(_ state: inout State) -> Bool {
     guard case .value(let value) = state.entry else { return true }
     state = State(forgotten: value)

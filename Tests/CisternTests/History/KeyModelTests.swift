@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-/// The yardstick itself: which histories of one key it takes.
+/// Tests of the model itself: which histories of one key it accepts.
 struct KeyModelTests {
   private func isRight(_ operations: [KeyModel.Operation], forgets: Bool = false) -> Bool {
     let history = operations.enumerated().map {
@@ -11,14 +11,14 @@ struct KeyModelTests {
       .isLinearizable
   }
 
-  @Test func `a load fetches only where there is nothing, and once`() {
+  @Test func `a load fetches only if no value is cached, and once`() {
     #expect(isRight([.began(1), .joined(1), .landed(1), .found(1), .joined(1)]))
     #expect(!isRight([.began(1), .began(2)], forgets: true))
     #expect(!isRight([.set(1), .began(2)]))
     #expect(isRight([.set(1), .began(2), .landed(2), .found(2)], forgets: true))
   }
 
-  @Test func `what overtook a flight stays, and whoever joined it before has what it brought`() {
+  @Test func `a write that overtakes a flight wins, and loads that joined before it get the flight's value`() {
     #expect(isRight([.began(1), .set(2), .landed(1), .found(2)]))
     #expect(isRight([.began(1), .removed, .landed(1), .missed, .began(2)]))
     #expect(!isRight([.began(1), .removed, .landed(1), .found(1)], forgets: true))
@@ -26,7 +26,7 @@ struct KeyModelTests {
     #expect(isRight([.began(1), .updated(from: nil, to: 3), .landed(1), .found(3)]))
   }
 
-  @Test func `a value is gone only where it may be forgotten`() {
+  @Test func `a value disappears only if it may be forgotten`() {
     #expect(!isRight([.set(1), .missed]))
     #expect(isRight([.set(1), .missed], forgets: true))
     #expect(!isRight([.set(1), .missed, .found(1)], forgets: true))
@@ -35,7 +35,7 @@ struct KeyModelTests {
     #expect(!isRight([.set(1), .missed, .removed, .updated(from: 1, to: 2)], forgets: true))
   }
 
-  @Test func `a flight that fails or is abandoned leaves nothing`() {
+  @Test func `a flight that fails or is abandoned leaves no entry`() {
     #expect(isRight([.began(1), .joinedFailure(1), .failed(1), .missed, .began(2)]))
     #expect(!isRight([.began(1), .failed(1), .joinedFailure(1)]))
     #expect(isRight([.left(1), .missed, .began(2)]))

@@ -2,13 +2,13 @@ import CisternTesting
 import Locking
 import Synchronization
 
-/// What all workers saw, by key, on a clock that orders nothing but itself.
+/// The operations of all workers by key. The clock is relaxed, so that it orders no memory access of the workers.
 final class KeyRecorder: Sendable {
   typealias Operation = TimedOperation<KeyModel.Operation>
 
   private let time = Atomic<UInt64>(0)
   private let lastValue = Atomic<Int>(0)
-  // Guarded by its lock; taken once a worker, at its end.
+  // Each worker takes the lock once, at its end.
   private let all = Guarded<[String: [Operation]]>([:])
   private let departed = Guarded<[Departed]>([])
 
@@ -20,7 +20,7 @@ final class KeyRecorder: Sendable {
     all.withLock { $0.merge(log, uniquingKeysWith: +) }
   }
 
-  /// A load that left, and whose flight may have ended in any way.
+  /// A load whose caller left. Its flight may have ended in any way.
   struct Departed: Sendable {
     let key: String
     let value: Int
@@ -32,7 +32,7 @@ final class KeyRecorder: Sendable {
     departed.withLock { $0.append(load) }
   }
 
-  /// All, once nothing is under way any more.
+  /// The operations by key. Call this only after all flights have ended.
   var histories: [String: [Operation]] {
     var histories = all.withLock { $0 }
     for load in departed.withLock({ $0 }) {
@@ -43,7 +43,7 @@ final class KeyRecorder: Sendable {
   }
 }
 
-/// What a fetch knows of itself: whether it ran, and when.
+/// The times at which a fetch began and ended, if it ran.
 final class FetchRecord: Sendable {
   private let beginning = Atomic<UInt64>(0)
   private let end = Atomic<UInt64>(0)

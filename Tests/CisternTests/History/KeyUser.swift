@@ -1,15 +1,15 @@
 import Cistern
 import CisternTesting
 
-/// One worker: does random things to a few keys, and writes down what it saw.
+/// A worker that performs random operations on a few keys and records their results.
 struct KeyUser: Sendable {
-  /// What it does beside reading and writing single keys.
+  /// The kinds of operations that a worker performs in addition to reads and writes of single keys.
   struct Habits: Sendable {
-    /// It loads.
+    /// Whether it loads.
     var loads = true
-    /// It empties memory. Where a disk has the values, nothing is lost by that.
+    /// Whether it empties memory. This loses no value if a disk tier has them.
     var trims = false
-    /// It removes by a prefix.
+    /// Whether it removes by a prefix.
     var invalidates = true
   }
 
@@ -28,7 +28,7 @@ struct KeyUser: Sendable {
     self.habits = habits
   }
 
-  /// Everything, in a task.
+  /// Performs `count` operations, loads included.
   func work(_ count: Int) async {
     var user = self
     for _ in 0..<count {
@@ -37,7 +37,7 @@ struct KeyUser: Sendable {
     recorder.add(user.log)
   }
 
-  /// What needs no task.
+  /// Performs `count` operations that need no task.
   func workAlone(_ count: Int) {
     var user = self
     for _ in 0..<count { user.operate() }
@@ -123,7 +123,7 @@ struct KeyUser: Sendable {
     case .failure(let error as Broken):
       record(.joinedFailure(error.number), on: key, called: called, returned: returned)
     case .failure:
-      // It left. Its flight may go on, for others who joined it, and may even be about to begin its fetch.
+      // The caller left. The flight may go on for other callers that joined it, and its fetch may not have begun yet.
       recorder.add(.init(key: key, value: value, called: called, fetch: fetch))
     }
   }

@@ -3,16 +3,16 @@ import CisternTesting
 import Foundation
 import Testing
 
-/// Real threads on few keys, and for what they saw an order that explains it. Where everything fits, that is stricter
-/// than "nothing stale": no value is lost, and none is fetched twice.
+/// Searches for an order that explains the results of real threads on few keys. If all values fit in memory, this is
+/// stricter than a check for stale reads: no value is lost, and none is fetched twice.
 @Suite(.serialized)
 struct LinearizabilityThreadsTests {
-  /// Of each worker. `CISTERN_OPERATIONS` sets another number.
+  /// The number of operations of each worker. `CISTERN_OPERATIONS` overrides it.
   private static let operationCount =
     ProcessInfo.processInfo.environment["CISTERN_OPERATIONS"].flatMap { Int($0) } ?? 2_000
 
   @Test(arguments: [(1_000_000, false), (3, true)])
-  func `in memory each key is a register, and forgets only where there is no room`(
+  func `in memory each key is a register that forgets only for lack of space`(
     limit: Int, forgets: Bool
   ) async throws {
     let cache = try Cache<String, Int>(costLimit: limit)
@@ -20,10 +20,10 @@ struct LinearizabilityThreadsTests {
     #expect(cache.checkInvariants() == [])
   }
 
-  // Without loads: one that is overtaken between memory and disk fetches for those who joined it, beside another. And
-  // without invalidations: what is written while one is on its way from one tier to the other may count as older on
-  // disk, and so be forgotten with its eviction from memory.
-  @Test func `over a disk with room each key is a register that forgets nothing, whatever memory evicts`()
+  // No loads: a load that a write overtakes between memory and disk fetches for the callers that joined it,
+  // concurrently with another load. No invalidations either: a value that is written while an invalidation moves from
+  // one tier to the other may count as older on disk. Its eviction from memory then loses it.
+  @Test func `over a disk with space each key is a register that forgets nothing, whatever memory evicts`()
     async throws
   {
     let scratch = Scratch()
@@ -43,7 +43,7 @@ struct LinearizabilityThreadsTests {
         if worker < 4 {
           group.addTask { await user.work(Self.operationCount) }
         } else {
-          // Threads of their own, beside the pool's: they are interrupted anywhere.
+          // These are separate threads beside the pool's. The system can preempt them anywhere.
           group.addTask {
             await withCheckedContinuation { continuation in
               Thread {

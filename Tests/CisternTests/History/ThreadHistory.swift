@@ -1,15 +1,15 @@
 import CisternTesting
 import Synchronization
 
-/// Histories from real threads: each task keeps its own, so that recording orders nothing that the cache does not.
+/// Histories from real threads. Each task keeps its own log, so that recording adds no ordering that the cache lacks.
 final class ThreadHistory: Sendable {
   typealias Operation = HistoryOperation<Int>
 
-  // Relaxed: ThreadSanitizer must not take the clock for a lock.
+  // Relaxed: ThreadSanitizer must not treat the clock as a lock.
   private let time = Atomic<UInt64>(0)
   private let lastValue = Atomic<Int>(0)
 
-  /// What one task saw, by key.
+  /// The operations of one task, by key.
   struct Log: Sendable {
     var operations: [Int: [Operation]] = [:]
   }
@@ -18,7 +18,7 @@ final class ThreadHistory: Sendable {
 
   func newValue() -> Int { lastValue.add(1, ordering: .relaxed).newValue }
 
-  /// What is wrong, in words.
+  /// Descriptions of the violations that the checker finds.
   static func violations(in logs: [Log]) -> [String] {
     var histories: [Int: [Operation]] = [:]
     for log in logs { histories.merge(log.operations, uniquingKeysWith: +) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cistern
 
-/// The few worst, and what was evicted.
+/// The candidates with the lowest densities, and the table of evicted entries.
 struct EvictionCandidatesTests {
-  @Test func `the worst of all that were offered are kept, as by sorting`() {
+  @Test func `the candidates with the lowest densities are kept, in agreement with sorting`() {
     for seed in 0..<50 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
       var candidates = EvictionCandidates()
@@ -40,7 +40,7 @@ struct EvictionCandidatesTests {
   }
 
   @Test(arguments: [200, 5_000])
-  func `about as many are remembered as there are entries, the last that went, and each once`(entryCount: Int) {
+  func `the table keeps the newest evictions, each once, about as many as there are entries`(entryCount: Int) {
     var departed = DepartedTable()
     var ended = 0
     func fingerprint(_ number: Int) -> UInt32 {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cistern
 
-/// What is counted, and what is made of it.
+/// The statistics of lifetimes, and the densities that are computed from them.
 struct HitDensitiesTests {
-  @Test func `classes of age have no gap and no overlap`() {
+  @Test func `classes of age have neither gaps nor overlaps`() {
     var last = 0
     for age in 0..<100_000 as Range<UInt32> {
       let ageClass = LifetimeClass.ofAge(age)
@@ -20,14 +20,14 @@ struct HitDensitiesTests {
     #expect(classes.last == LifetimeClass.useClasses - 1)
   }
 
-  @Test func `while nothing is known, what was used more often and later promises more`() {
+  @Test func `without statistics, more uses and a later age promise more hits`() {
     let densities = HitDensities(LifetimeStatistics(), scale: 100)
     #expect(densities[2, 0] > densities[1, 0])
     #expect(densities[200, 0] > densities[2, 0])
     #expect(densities[2, 0] >= densities[2, 50])
   }
 
-  @Test func `an entry promises the best of what any later age of letting go would bring`() {
+  @Test func `an entry's density is the best over all later ages of eviction`() {
     for seed in 0..<20 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
       var lifetimes = LifetimeStatistics()
@@ -59,7 +59,7 @@ struct HitDensitiesTests {
     }
   }
 
-  @Test func `in a loop, the nearer its turn the more an entry promises`() {
+  @Test func `in a loop, an entry promises more hits as its next request comes nearer`() {
     var lifetimes = LifetimeStatistics()
     for _ in 0..<1_000 { lifetimes.countUse(after: 1, age: 1_000) }
     let densities = HitDensities(lifetimes, scale: 500)
@@ -67,7 +67,7 @@ struct HitDensitiesTests {
     #expect(densities[1, 300] > densities[1, 10])
   }
 
-  @Test func `after a burst an entry promises little`() {
+  @Test func `after a burst an entry promises few hits`() {
     var lifetimes = LifetimeStatistics()
     for _ in 0..<1_000 {
       lifetimes.countUse(after: 1, age: 3)
@@ -77,7 +77,7 @@ struct HitDensitiesTests {
     #expect(densities[1, 0] > 50 * densities[1, 100])
   }
 
-  @Test func `what faded counts less than what comes now`() {
+  @Test func `faded counts weigh less than new ones`() {
     var lifetimes = LifetimeStatistics()
     for _ in 0..<1_000 { lifetimes.countUse(after: 1, age: 10) }
     for _ in 0..<20 { lifetimes.fade() }
@@ -88,7 +88,7 @@ struct HitDensitiesTests {
 
   @Test(arguments: [(1, 0), (1, 2), (3, 3)] as [(UInt8, UInt8)])
   func `uses that are noticed late are spread over the time since the last look`(before: UInt8, count: UInt8) {
-    // Through the word that holds it, across the wrap of the clock.
+    // The history goes through the word that stores it, across the wrap of the clock.
     var node = EvictionNode(fingerprint: 1)
     let start = UInt32.max - 500
     node.history = UseHistory(uses: before, lastUse: start, lastLook: start &+ 600)
@@ -104,7 +104,7 @@ struct HitDensitiesTests {
     if let first = ages.first { #expect(first > 600) } else { #expect(node.history.lastUse == start) }
   }
 
-  @Test func `fewer misses of objects cost some of bytes: the weight of a cost grows, and slower than it`() {
+  @Test func `the weight of a cost grows with the cost, but more slowly`() {
     var last: Float = 0
     for exponent in 0..<32 {
       let cost = UInt32(1) << UInt32(exponent)

@@ -5,7 +5,7 @@ import Testing
 
 /// One limit over all shards of all caches that share it.
 struct MemoryBudgetTests {
-  @Test func `a reservation takes all or nothing, here and above, and names who is short`() {
+  @Test func `a reservation takes all or nothing, here and in the parent, and returns the budget that is short`() {
     let store = MemoryBudget(costLimit: 100)
     let cache = MemoryBudget(costLimit: 60, countLimit: 3, parent: store)
     #expect(cache.reserve(cost: 50, count: 1) == nil)
@@ -35,7 +35,7 @@ struct MemoryBudgetTests {
       configuration: CacheConfiguration(countLimit: countLimit, weigher: { _ in 1 }))
   }
 
-  @Test func `a cache at a limit of its own evicts its own entries only`() throws {
+  @Test func `a cache at its own limit evicts only its own entries`() throws {
     let store = try store(limit: 1_000)
     let large = try cache(store, "large")
     let small = try cache(store, "small", countLimit: 10)
@@ -46,7 +46,7 @@ struct MemoryBudgetTests {
     #expect(small.statistics.evictionsByCount == 4_990)
   }
 
-  @Test func `caches that outlive the store and another cache have the room that this one held`() throws {
+  @Test func `a cache that outlives its store and another cache gets the space that the other one used`() throws {
     func remaining() throws -> Cache<Int, Int> {
       let store = try store(limit: 100)
       let other = try cache(store, "other")
@@ -59,26 +59,26 @@ struct MemoryBudgetTests {
     #expect(survivor.checkInvariants() == [])
   }
 
-  @Test func `a busy cache does not keep a new one out, and gives it what it needs`() throws {
+  @Test func `a busy cache leaves space to a new one as it needs it`() throws {
     let store = try store(limit: 1_000)
     let old = try cache(store, "old")
     let new = try cache(store, "new")
     for key in 0..<10_000 { old[key] = key }
     #expect(old.statistics.memory.entryCount == 1_000)
-    // Both are as busy: with time they share.
+    // Both caches are equally busy, so that they share the limit over time.
     for key in 0..<10_000 {
       old[key] = key
       new[key] = key
     }
     let share = new.statistics.memory.entryCount
     #expect((200...800).contains(share), "\(share)")
-    // The old one rests: it cannot keep what it no longer uses.
+    // The old cache rests and cannot keep values that it no longer uses.
     for key in 10_000..<40_000 { new[key] = key }
     #expect(new.statistics.memory.entryCount > 900)
     #expect(store.statistics.memory.cost <= 1_000)
   }
 
-  @Test func `caches give way in proportion to what they hold`() throws {
+  @Test func `caches give up space in proportion to what they hold`() throws {
     let store = try store(limit: 10_000)
     let large = try cache(store, "large")
     let small = try cache(store, "small")
@@ -88,13 +88,13 @@ struct MemoryBudgetTests {
     for key in 0..<2_000 { new[key] = key }
     let fromLarge = 8_000 - large.statistics.memory.entryCount
     let fromSmall = 2_000 - small.statistics.memory.entryCount
-    // Eighty to twenty, but for chance: some twelve standard deviations either way.
+    // The expected ratio is 80 to 20. The bounds allow about twelve standard deviations to either side.
     #expect(fromLarge + fromSmall > 1_500)
     #expect(fromSmall * 100 > (fromLarge + fromSmall) * 9, "\(fromSmall) and \(fromLarge)")
     #expect(fromSmall * 100 < (fromLarge + fromSmall) * 31, "\(fromSmall) and \(fromLarge)")
   }
 
-  @Test func `trimming evicts down to the target over all caches, and stops at nothing`() throws {
+  @Test func `a trim evicts down to the target over all caches, and accepts a negative target as zero`() throws {
     let store = try store(limit: 1_000)
     let caches = try (0..<5).map { try cache(store, "\($0)") }
     for cache in caches { for key in 0..<200 { cache[key] = key } }
@@ -108,7 +108,7 @@ struct MemoryBudgetTests {
     for cache in caches { #expect(cache.checkInvariants() == []) }
   }
 
-  @Test func `an entry as dear as the whole limit gets its room from all caches`() throws {
+  @Test func `an entry as large as the whole limit takes space from all caches`() throws {
     let store = try store(limit: 500)
     let small = try cache(store, "small")
     for key in 0..<500 { small[key] = key }
@@ -122,9 +122,9 @@ struct MemoryBudgetTests {
   }
 }
 
-/// The same on real threads.
+/// The same properties on real threads.
 struct MemoryBudgetThreadsTests {
-  @Test func `reservations of many threads never exceed a limit, here or above, at any instant`() async {
+  @Test func `reservations of many threads never exceed a limit, here or in the parent, at any instant`() async {
     let store = MemoryBudget(costLimit: 100, countLimit: 20)
     let caches = (0..<2).map { _ in MemoryBudget(costLimit: 70, countLimit: 15, parent: store) }
     await withTaskGroup { group in
@@ -184,7 +184,7 @@ struct MemoryBudgetThreadsTests {
     #expect(caches.reduce(0) { $0 + $1.statistics.memory.cost } == store.budget.cost)
   }
 
-  @Test func `threads that fill two caches of a store at once both get room`() async throws {
+  @Test func `threads that concurrently fill two caches of a store both get space`() async throws {
     let store = try Store.inMemory(memoryLimit: .bytes(500), configuration: .ignoringMemoryPressure)
     let caches = try (0..<2).map { index in
       try store.cache(

@@ -3,7 +3,7 @@ import Testing
 @testable import Cistern
 
 struct MemorySizingTests {
-  @Test func `shards are a power of two, one for little, more for more, never more than the machine can use`() {
+  @Test func `shard counts are powers of two that grow with the limits up to a bound of the machine`() {
     #expect(MemorySizing.shardCount(costLimit: 1, countLimit: 1) == 1)
     #expect(MemorySizing.shardCount(costLimit: .max, countLimit: 100) == 1)
     #expect(MemorySizing.shardCount(costLimit: .max, countLimit: .max) == MemorySizing.defaultShardCount)
@@ -17,7 +17,7 @@ struct MemorySizingTests {
     #expect(MemorySizing.defaultShardCount >= 8 && MemorySizing.defaultShardCount <= 256)
   }
 
-  @Test func `where each entry costs 1, a limit on cost divides as the same limit on count does`() throws {
+  @Test func `if each entry costs 1, a limit on cost gives the same shards as an equal limit on count`() throws {
     for limit in [1, 1_000, 10_000, 32_000, 1_000_000] {
       #expect(
         MemorySizing.shardCount(costLimit: limit, countLimit: .max, costIsCount: true)

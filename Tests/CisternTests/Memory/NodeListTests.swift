@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// A queue linked through its nodes, against an array.
+/// A queue that is linked through its nodes, compared with an array.
 struct NodeListTests {
   @Test func `random operations agree with an array`() {
     for seed in 0..<20 as Range<UInt64> {

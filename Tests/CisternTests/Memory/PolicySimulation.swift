@@ -2,7 +2,7 @@ import CisternTesting
 
 @testable import Cistern
 
-/// A cache that is nothing but a policy and a limit: what it evicts, when, and what it misses.
+/// A cache that consists only of a policy and a limit. It records evictions and misses.
 struct PolicySimulation: ~Copyable {
   private var table = SlotTable<Int, Int>()
   let policy: any EvictionPolicy
@@ -28,7 +28,7 @@ struct PolicySimulation: ~Copyable {
     return keys.sorted()
   }
 
-  /// The sum of the costs of what is in the table, counted one by one.
+  /// The sum of the costs in the table, added up entry by entry.
   var recounted: (cost: Int, count: Int) {
     var sum = (cost: 0, count: 0)
     table.forEach { _, _, node in
@@ -40,7 +40,7 @@ struct PolicySimulation: ~Copyable {
 
   func slot(of key: Int) -> SlotNumber? { table.find(key, fingerprint: Self.fingerprint(key)) }
 
-  /// Hits, or inserts after room was made.
+  /// Hits the entry, or makes room and inserts it.
   mutating func request(_ key: Int, cost: Int = 1) {
     if let slot = slot(of: key) { return hit(slot) }
     misses += 1
@@ -62,7 +62,7 @@ struct PolicySimulation: ~Copyable {
     }
   }
 
-  /// Gives a key another cost, others making room, as a set of a key that is there does.
+  /// Changes the cost of a key and evicts others to make room, as a set of a cached key does.
   mutating func update(_ key: Int, cost: Int) {
     guard let slot = slot(of: key) else { return }
     while policy.total.cost - Int(table[node: slot].cost) + cost > limit {
@@ -87,7 +87,7 @@ struct PolicySimulation: ~Copyable {
   }
 }
 
-/// S3-FIFO as its paper tells it, for entries of cost 1: arrays, and a ghost that is an exact queue.
+/// S3-FIFO as described in its paper, for entries of cost 1, with arrays and an exact queue as the ghost.
 struct NaiveS3FIFO {
   let limit: Int
   private var small: [Int] = []
@@ -138,14 +138,14 @@ struct NaiveS3FIFO {
   }
 }
 
-/// Requests in which a few keys come often and most seldom.
+/// Returns requests in which a few keys are frequent and most are rare.
 func skewedTrace(_ count: Int, keys: Int, seed: UInt64) -> [Int] {
   var generator = SeededGenerator(seed: seed)
-  // The sums of a Zipf-like distribution, searched by halves.
+  // The cumulative sums of a Zipf-like distribution, for binary search.
   var sums: [Double] = []
   var sum = 0.0
   for rank in 1...keys {
-    // Between rank^-1 and rank^-0.75: roots are all that the standard library has.
+    // The weight lies between rank^-1 and rank^-0.75, because the standard library offers only square roots.
     let root = Double(rank).squareRoot()
     sum += 0.5 / Double(rank) + 0.5 / (root * root.squareRoot())
     sums.append(sum)

@@ -1,13 +1,13 @@
 @testable import Cistern
 import CisternTesting
 
-/// A value that comes in parts.
+/// A value that arrives in parts.
 typealias Fields = [String: Int]
 
-/// Refuses to be merged.
+/// A value that `mergeFields` refuses to merge.
 let unmergeable: Fields = ["unmergeable": 1]
 
-/// The incoming fields over the cached ones.
+/// Returns the cached fields with the incoming ones over them.
 @Sendable func mergeFields(_ cached: Fields, _ incoming: Fields) throws -> Fields {
   if incoming == unmergeable || cached == unmergeable { throw Broken() }
   return cached.merging(incoming) { $1 }
@@ -44,7 +44,7 @@ struct FieldsSubject: Sendable {
       "fields", of: Fields.self, keyedBy: String.self, expiry: expiry, configuration: configuration)
   }
 
-  /// Another store over the same tier: nothing is in memory.
+  /// Returns another store over the same tier, with empty memory.
   func reopened() throws -> FieldsSubject { try FieldsSubject(kind, on: executor, tier: tier) }
 
   func task<Success: Sendable>(
@@ -53,7 +53,8 @@ struct FieldsSubject: Sendable {
     Task(executorPreference: executor, operation: body)
   }
 
-  /// What either tier returns; memory is emptied on the way, where that loses nothing.
+  /// Returns the values from memory and from the second tier. Empties memory between the reads if a second tier has
+  /// the values.
   func valuesFromBothTiers(_ key: String) -> [Fields?] {
     let first = cache[key]
     if kind != .memory { cache.trim(toCost: 0) }
@@ -64,7 +65,7 @@ struct FieldsSubject: Sendable {
 }
 
 extension Cache {
-  /// Keys that are watched though nobody writes.
+  /// Findings about keys that are still watched when no write is pending.
   var watchFindings: [String] {
     table.watchedCount == 0 ? [] : ["\(table.watchedCount) keys are still watched"]
   }

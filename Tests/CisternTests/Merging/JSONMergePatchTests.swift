@@ -45,7 +45,7 @@ struct JSONMergePatchTests {
     #expect(try JSONMergePatch.merge(original, patch) == result)
   }
 
-  @Test func `a patch that only writes a letter and its accent otherwise changes the text`() throws {
+  @Test func `a patch that only changes the Unicode form of a letter changes the text`() throws {
     let (whole, decomposed) = ("{\"a\":\"\u{e9}\"}", "{\"a\":\"e\u{301}\"}")
     #expect(Array(try JSONMergePatch.merge(whole, decomposed).utf8) == Array(decomposed.utf8))
     let values = try [whole, decomposed].map { try JSONValue(parsing: Array($0.utf8)) }
@@ -73,19 +73,19 @@ struct JSONMergePatchTests {
     "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"a\nb\"", "1 2", "[1}", "{\"a\":1,}",
     "\u{FEFF}1",
   ])
-  func `what is not JSON is refused`(text: String) {
+  func `text that is not JSON is refused`(text: String) {
     #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: Array(text.utf8)) }
     #expect(throws: JSONSyntaxError.self) { try JSONMergePatch.merge("{}", text) }
   }
 
-  @Test func `bytes that are not UTF-8, and nesting without end, are refused`() {
+  @Test func `bytes that are not UTF-8 and endless nesting are refused`() {
     #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: [0x22, 0xFF, 0x22]) }
     #expect(throws: JSONSyntaxError.self) {
       try JSONValue(parsing: Array(repeating: UInt8(ascii: "["), count: 1_000_000))
     }
   }
 
-  @Test func `escapes mean what Foundation takes them for, and what is written reads the same`() throws {
+  @Test func `escapes decode as in Foundation, and written text reads back as the same value`() throws {
     let text = #"["\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\u0000",true,false,null,{"":[{}]},-1.5E+3]"#
     let value = try JSONValue(parsing: Array(text.utf8))
     #expect(try JSONValue(parsing: value.text) == value)
@@ -94,7 +94,7 @@ struct JSONMergePatchTests {
     #expect(ours != nil && ours == theirs)
   }
 
-  @Test func `random values survive writing and reading, and merging with themselves`() throws {
+  @Test func `random values survive writing, reading, and merging with themselves`() throws {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<300 {
       let value = Self.random(&generator, depth: 4)

@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertions 13, 19 and 20, and what merging promises beyond.
+/// Partial values: every write and load merges its value with the cached one.
 struct MergingTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `what is set is merged with what either tier holds`(kind: FieldsSubject.Kind) throws {
+  func `a set value is merged with the value of either tier`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(kind, on: executor)
       subject.cache["k"] = ["a": 1, "b": 1]
@@ -21,7 +21,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `partial values that are set and loaded at once lose no field of either`(kind: FieldsSubject.Kind) throws {
+  func `concurrent sets and loads of partial values lose no field`(kind: FieldsSubject.Kind) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let subject = try FieldsSubject(kind, on: executor)
       let cache = subject.cache
@@ -55,7 +55,8 @@ struct MergingTests {
       for value in subject.valuesFromBothTiers("k") {
         let value = try #require(value)
         for number in 0..<3 { try #require(value["set\(number)"] == 1) }
-        // One of the two fetched, or neither had to. What was fetched before a set does not replace what was set.
+        // One of the two loads fetched, or neither needed to. A fetch that began before a set does not replace the
+        // set value.
         let isFetched = loaded["loaded"] == 1 || bulkLoaded?["bulk"] == 1
         try #require(!isFetched || value["loaded"] == 1 || value["bulk"] == 1)
       }
@@ -64,7 +65,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a value that was fetched before a set is merged under it, and all who waited get the merged one`(
+  func `a value fetched before a set is merged under it, and all waiters get the merged value`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -121,7 +122,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a fetch whose callers have all gone merges nothing`(kind: FieldsSubject.Kind) throws {
+  func `a fetch whose callers have all left merges nothing`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(kind, on: executor)
       let gate = Gate()
@@ -143,7 +144,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a merge that throws concerns that value alone, is reported, and leaves what is cached`(
+  func `a merge that throws affects only its value, is reported, and keeps the cached value`(
     kind: FieldsSubject.Kind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -160,7 +161,7 @@ struct MergingTests {
       subject.cache["other"] = ["b": 2]
       try #require(subject.cache["other"] == ["a": 1, "b": 2])
 
-      // A load whose value cannot be merged with what was set meanwhile fails; what was set stays.
+      // A load fails if its value cannot be merged with one that was set during the fetch. The set value stays.
       let gate = Gate()
       let load = subject.task {
         try await subject.cache.value(forKey: "new") { _ in
@@ -179,7 +180,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `an expired value is not merged with`(kind: FieldsSubject.Kind) throws {
+  func `an expired value is not merged`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(kind, on: executor, expiry: .after(.seconds(10)))
       subject.cache["k"] = ["old": 1]
@@ -190,7 +191,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a stale value in grace is merged with, and its refresh is merged into it`(kind: FieldsSubject.Kind) throws {
+  func `a write is merged with a stale value in grace, and so is its refresh`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10))
       let subject = try FieldsSubject(kind, on: executor, expiry: expiry)
@@ -207,7 +208,7 @@ struct MergingTests {
     }
   }
 
-  @Test func `a merge may use the cache, also where keys share a stamp`() throws {
+  @Test func `a merge may use the cache, even if keys share a write version`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let reference = Recorder<Cache<String, Fields>>()
       let subject = try FieldsSubject(
@@ -231,7 +232,7 @@ struct MergingTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `observers are told of the merged value, and of nothing where nothing changed`(kind: FieldsSubject.Kind) throws {
+  func `observers get the merged value, and no change if the value stays equal`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(
         kind, on: executor, configuration: CacheConfiguration(merge: mergeFields, isEqual: ==))
@@ -253,7 +254,7 @@ struct MergingTests {
     }
   }
 
-  @Test func `without merging, equal values are not announced, and a late fetch is still dropped`() throws {
+  @Test func `without merging, equal values are not announced, and a late fetch is dropped`() throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try FieldsSubject(.twoTiers, on: executor, configuration: CacheConfiguration(isEqual: ==))
       let gate = Gate()

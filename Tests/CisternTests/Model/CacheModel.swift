@@ -1,8 +1,8 @@
-/// What a cache must show, if it never forgets: a dictionary with lifetimes.
+/// A model of a cache that never forgets: a dictionary with lifetimes.
 struct CacheModel {
   private struct Entry {
     var value: Int
-    /// Nanoseconds; nil for never.
+    /// In nanoseconds; nil for a value that never expires.
     var deadline: UInt64?
   }
 

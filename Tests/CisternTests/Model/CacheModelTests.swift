@@ -2,23 +2,23 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Random operations, one after the other, on a cache and on a model of a dictionary's size.
+/// Applies random operations sequentially to a cache and to a dictionary as its model.
 struct CacheModelTests {
   private static let keys =
     (0..<12).map { "key \($0)" } + ["", "é\u{0}\u{10FFFF}", String(repeating: "long ", count: 300)]
 
-  /// What a cache may do beside what it is asked to.
+  /// The conditions under which a cache may forget values.
   enum Setting: CaseIterable, Sendable {
-    /// Nothing: it has all the room that it wants.
+    /// The cache has enough space and forgets nothing.
     case roomy
-    /// Forget, in memory: hardly anything fits. A second tier still has it.
+    /// Memory holds few values, and a second tier holds all of them.
     case tight
-    /// Forget, in either tier.
+    /// Both tiers may forget values.
     case lossy
   }
 
   @Test(arguments: SubjectKind.caches, Setting.allCases)
-  func `a cache shows what a dictionary would, but what it was allowed to forget`(
+  func `a cache returns the values of a dictionary, except those that it may forget`(
     kind: SubjectKind, setting: Setting
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
@@ -64,7 +64,7 @@ struct CacheModelTests {
         case 15 where setting == .lossy && generator.next(below: 3) == 0:
           subject.tier?.failCommits()
         case 16 where kind != .memory && generator.next(below: 5) == 0:
-          // The store goes, its directory stays.
+          // The store closes, and its directory stays.
           try await Self.flush(subject)
           subject = try subject.reopened()
         default:
@@ -81,7 +81,7 @@ struct CacheModelTests {
     }
   }
 
-  /// A flush that a test may have told to fail.
+  /// Flushes, and accepts the failure that the test may have injected.
   private static func flush(_ subject: Subject) async throws {
     do { try await subject.tier?.flush() } catch { try #require(error.code == .noSpace) }
   }

@@ -20,7 +20,7 @@ import Testing
     return numbers
   }
 
-  @Test func `unbounded keeps all, in order`() {
+  @Test func `an unbounded buffer keeps all changes in order`() {
     var buffer = Buffer(.unbounded)
     for number in 1...5 { buffer.append(change(UInt64(number), "a")) }
     #expect(buffer.count == 5)
@@ -29,7 +29,7 @@ import Testing
     #expect(buffer.takeDisplaced().count == 0)
   }
 
-  @Test func `bounded keeps the newest, and hands out what it dropped`() {
+  @Test func `a bounded buffer keeps the newest changes and returns the dropped ones`() {
     var buffer = Buffer(.bounded(2))
     for number in 1...5 { buffer.append(change(UInt64(number), "a")) }
     #expect(buffer.takeDisplaced().map(\.number) == [1, 2, 3])
@@ -37,13 +37,13 @@ import Testing
     #expect(drain(&buffer) == [4, 5])
   }
 
-  @Test(arguments: [1, 0, -7]) func `bounded keeps at least one`(_ limit: Int) {
+  @Test(arguments: [1, 0, -7]) func `a bounded buffer keeps at least one change`(_ limit: Int) {
     var buffer = Buffer(.bounded(limit))
     for number in 1...3 { buffer.append(change(UInt64(number), "a")) }
     #expect(drain(&buffer) == [3])
   }
 
-  @Test func `the newest per key stands in the place of the oldest`() {
+  @Test func `the newest change of a key takes the position of its oldest`() {
     var buffer = Buffer(.newestPerKey)
     for (number, key) in [(1, "a"), (2, "b"), (3, "a"), (4, "c"), (5, "b"), (6, "a")] {
       buffer.append(change(UInt64(number), key))
@@ -52,7 +52,7 @@ import Testing
     #expect(drain(&buffer) == [6, 5, 4])
   }
 
-  @Test func `a key that was consumed takes a new place`() {
+  @Test func `a key whose change was consumed gets a new position`() {
     var buffer = Buffer(.newestPerKey)
     buffer.append(change(1, "a"))
     buffer.append(change(2, "b"))
@@ -62,7 +62,7 @@ import Testing
     #expect(drain(&buffer) == [2, 3])
   }
 
-  @Test func `a clear replaces what was there, and what follows stands behind it`() {
+  @Test func `a clear replaces all earlier changes, and later ones follow it`() {
     var buffer = Buffer(.newestPerKey)
     for (number, key) in [(1, "a"), (2, "b"), (3, nil), (4, "a"), (5, nil), (6, "b"), (7, "b")] {
       buffer.append(change(UInt64(number), key))
@@ -71,7 +71,7 @@ import Testing
     #expect(drain(&buffer) == [5, 7])
   }
 
-  @Test func `an invalidation is kept once, and no later change of a key comes before it`() {
+  @Test func `an invalidation is kept once, and no later change of a key precedes it`() {
     var buffer = Buffer(.newestPerKey)
     buffer.append(change(1, "a"))
     buffer.append(change(2, "b"))
@@ -86,13 +86,14 @@ import Testing
   }
 
   @Test(arguments: [Buffer.Policy.unbounded, .newestPerKey, .bounded(3), .bounded(200)])
-  func `it behaves like a list, whatever the operations`(_ policy: Buffer.Policy) {
+  func `random operations agree with a list`(_ policy: Buffer.Policy) {
     for seed in SeededSchedule.seeds(200) {
       var generator = SeededGenerator(seed: seed)
       var buffer = Buffer(policy)
       var model: [ErasedChange] = []
       var displaced = 0
-      // More is added than taken in one half of the run, less in the other, so that it grows and shrinks.
+      // The first half of the run adds more than it takes, and the second half less, so that the buffer grows and
+      // shrinks.
       for step in 0..<600 {
         if generator.next(below: 10) < (step < 300 ? 7 : 3) {
           let key = generator.next(below: 40) == 0 ? nil : "\(generator.next(below: 150))"

@@ -9,7 +9,7 @@ import Testing
     ErasedChange(Change<String, Int>(number: number, event: .updated("key", Int(number))))
   }
 
-  @Test func `the task is asked for once, started once, and asked for again when it has stopped`() {
+  @Test func `a task is requested once, started once, and requested again after it stops`() {
     var state = State.idle(ChangeBuffer(.unbounded))
     #expect(state.start() == false)
     #expect(state.append(change(1)) == true)
@@ -28,7 +28,7 @@ import Testing
     #expect(state.next()?.number == 5)
   }
 
-  @Test func `nothing is told once ended, whichever state it ended in`() {
+  @Test func `an ended state delivers nothing, whichever state it ended in`() {
     let idle = State.idle(ChangeBuffer(.unbounded))
     var due = idle
     _ = due.append(change(1))
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `what was not told is handed out at the end, to be freed`() {
+  @Test func `changes that were not delivered are returned at the end, to be freed`() {
     var state = State.idle(ChangeBuffer(.unbounded))
     _ = state.append(change(1))
     guard case .due(let buffer) = state.end() else {

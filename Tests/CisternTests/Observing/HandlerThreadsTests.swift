@@ -4,9 +4,9 @@ import Testing
 
 @testable import Cistern
 
-/// Handlers that block, on real threads: bounded work, no clock.
+/// Handlers that block real threads. The work is bounded and uses no clock.
 @Suite struct HandlerThreadsTests {
-  /// Blocks threads until it is opened.
+  /// Blocks threads until `open()` is called.
   private final class Barrier: Sendable {
     private let isOpen = Monitor(false)
     private let arrivals = Guarded<(count: Int, continuation: AsyncStream<Int>.Continuation)?>(nil)
@@ -33,11 +33,11 @@ import Testing
     func open() { isOpen.change { $0 = true } }
   }
 
-  @Test func `handlers that block hold up no other observer's handler, and no load`() async throws {
+  @Test func `handlers that block delay neither the handlers of other observers nor a load`() async throws {
     let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
     let barrier = Barrier()
     let tokens = Observations()
-    // More than the pool has threads.
+    // More than the number of threads in the pool.
     let count = 48
     for _ in 0..<count { cache.observe(.key("blocked")) { _ in barrier.pass() }.store(in: tokens) }
     let (heard, handler) = AsyncStream<Int>.makeStream()
@@ -59,7 +59,7 @@ import Testing
     tokens.cancelAll()
   }
 
-  @Test func `many observers hear everything once and in order, with fewer threads than observers`() async {
+  @Test func `many observers receive each change once and in order, with fewer threads than observers`() async {
     let threads = HandlerThreads(limit: 3, idleNanoseconds: 1)
     let (counts, continuation) = AsyncStream<Int>.makeStream()
     for job in 0..<50 {
@@ -79,7 +79,7 @@ import Testing
       if jobs.count == 50 { break }
     }
     #expect(threads.count <= 3)
-    // Those that have nothing to do end.
+    // Idle threads end.
     while threads.count > 0 { await Task.yield() }
   }
 
@@ -89,12 +89,12 @@ import Testing
     func enqueue(_ job: consuming ExecutorJob) {
       count.withLock { $0 += 1 }
       let job = UnownedJob(job)
-      // This one lives as long as the job, which the task holds.
+      // The executor lives as long as the job, because the task holds it.
       Task.detached { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
   }
 
-  @Test func `a handler runs on the executor that it was given`() async throws {
+  @Test func `a handler runs on the executor that was passed`() async throws {
     let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
     let executor = CountingExecutor()
     let (heard, handler) = AsyncStream<String>.makeStream()

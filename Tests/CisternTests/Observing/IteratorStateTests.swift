@@ -3,7 +3,7 @@ import Testing
 @testable import Cistern
 
 @Suite struct IteratorStateTests {
-  /// A waiter here is a number.
+  /// In these tests, a waiter is a number.
   private typealias State = IteratorState<Int>
 
   private func change(_ number: UInt64) -> ErasedChange {
@@ -24,7 +24,7 @@ import Testing
     if case .nothing = next { true } else { false }
   }
 
-  @Test func `what came is there at once, in order`() {
+  @Test func `buffered changes are available immediately and in order`() {
     var state = open
     #expect(state.append(change(1)) == false)
     #expect(state.append(change(2)) == false)
@@ -33,7 +33,7 @@ import Testing
     #expect(isNothing(state.next()) == true)
   }
 
-  @Test func `who waits is handed the next change, and it once`() {
+  @Test func `a waiter gets the next change, once`() {
     var state = open
     #expect(state.wait(7).changes.count == 0)
     #expect(state.append(change(1)) == true)
@@ -43,7 +43,7 @@ import Testing
     #expect(isNothing(state.next()) == true)
   }
 
-  @Test func `a change that came between asking and waiting is not missed`() {
+  @Test func `a change between a request and its wait is not missed`() {
     var state = open
     #expect(isNothing(state.next()) == true)
     #expect(state.append(change(1)) == false)
@@ -51,7 +51,7 @@ import Testing
     #expect(handover.changes.map(\.0) == [7])
   }
 
-  @Test func `several that wait are served in their order, and nobody overtakes them`() {
+  @Test func `several waiters are served in order, and no request overtakes them`() {
     var state = open
     _ = state.wait(7)
     _ = state.wait(8)
@@ -65,7 +65,7 @@ import Testing
     #expect(number(state.next()) == 3)
   }
 
-  @Test func `what was displaced is handed out, and asks for attention`() {
+  @Test func `displaced changes are returned, and their append requests a handover`() {
     var state = open
     _ = state.append(change(1))
     _ = state.append(change(2))
@@ -74,7 +74,7 @@ import Testing
     #expect(number(state.next()) == 2)
   }
 
-  @Test func `at the end of the cache, what is left comes first`() {
+  @Test func `when the cache ends, buffered changes come first`() {
     var state = open
     _ = state.append(change(1))
     _ = state.finish()
@@ -90,7 +90,7 @@ import Testing
     #expect(other.wait(8).ends == [8])
   }
 
-  @Test func `at the end of the cache, who waits gets what is about to come, or the end`() {
+  @Test func `when the cache ends, a waiter gets the pending change or the end`() {
     var state = open
     _ = state.wait(7)
     _ = state.wait(8)
@@ -101,7 +101,7 @@ import Testing
     #expect(isEnd(state.next()) == true)
   }
 
-  @Test func `ended is for ever, whichever state it ended in`() {
+  @Test func `an ended state stays ended, whichever state it ended in`() {
     var waited = open
     _ = waited.wait(7)
     var finishing = open
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `who waits at the end is handed out, to be resumed`() {
+  @Test func `a state that ends returns its waiters, to be resumed`() {
     var state = open
     _ = state.wait(7)
     guard case .waited(let waiters, _) = state.end() else {

@@ -3,7 +3,7 @@ import CisternTesting
 import Locking
 import Testing
 
-/// The handler form: scopes, order, and the token's end, on one thread and repeatable.
+/// Observation by handlers: scopes, order and the end of a token. The tests use one thread and are repeatable.
 @Suite struct ObservingTests {
   private typealias Registry = ObserverRegistry<String, Int>
 
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `nobody listens until somebody does, and not after`() throws {
+  @Test func `a registry is observed only between the first registration and its cancellation`() throws {
     try onSchedules { registry, _ in
       try #require(!registry.isObserved)
       let token = registry.observe(.all) { _ in }
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `each scope hears its keys once, and everyone of a clear`() throws {
+  @Test func `each scope receives the changes of its keys once, and every scope receives a clear`() throws {
     try onSchedules { registry, _ in
       let all = Recorder<String>()
       let one = Recorder<String>()
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a prefix is one of bytes, for byte keys too`() async {
+  @Test func `a prefix compares bytes, also for byte keys`() async {
     let registry = ObserverRegistry<[UInt8], Int>(taskExecutor: nil)
     var updates = registry.updates(.prefix([1, 2]), buffering: .bounded(9)).makeAsyncIterator()
     for key: [UInt8] in [[1], [1, 2], [1, 2, 3], [2, 1]] { registry.change(.inserted(key, 1)) }
@@ -62,14 +62,14 @@ import Testing
     #expect(await updates.next()?.key == [1, 2, 3])
   }
 
-  @Test func `a prefix finds equal strings, however their accents are written`() async {
+  @Test func `a prefix matches equal strings in any Unicode form`() async {
     let registry = Registry(taskExecutor: nil)
     var updates = registry.updates(.prefix("caf\u{E9}/"), buffering: .bounded(9)).makeAsyncIterator()
     registry.change(.inserted("cafe\u{301}/1", 1))
     #expect(await updates.next()?.value == 1)
   }
 
-  @Test func `changes of a key come in commit order, exactly once, with rising numbers`() throws {
+  @Test func `changes of a key arrive in commit order, exactly once, with ascending numbers`() throws {
     try onSchedules { registry, executor in
       let heard = Recorder<Change<String, Int>>()
       let token = registry.observe(.all) { heard.record($0) }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `every change after registering is seen, and none before`() throws {
+  @Test func `an observer receives every change after its registration, and none before`() throws {
     try onSchedules { registry, _ in
       registry.change(.inserted("a", 1))
       let heard = Recorder<Int?>()
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is heard once the token is cancelled, though it was recorded before`() throws {
+  @Test func `a cancelled token delivers nothing, not even a change recorded earlier`() throws {
     try onSchedules { registry, executor in
       let heard = Recorder<Int?>()
       let token = registry.observe(.all) { heard.record($0.value) }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is heard once the token is out of scope, and it lives until then`() throws {
+  @Test func `a token observes while it is in scope, and not after`() throws {
     try onSchedules { registry, _ in
       let heard = Recorder<Int?>()
       func observe() async throws {
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `tokens in a bag last as long as the bag`() {
+  @Test func `tokens in a collection last as long as the collection`() {
     let registry = Registry(taskExecutor: nil)
     var bag: Observations? = Observations()
     registry.observe(.all) { _ in }.store(in: bag!)
@@ -159,7 +159,7 @@ import Testing
     #expect(!registry.isObserved)
   }
 
-  @Test func `a handler may cancel its own observation, and hears nothing more`() throws {
+  @Test func `a handler may cancel its own observation, and then receives nothing more`() throws {
     try onSchedules { registry, _ in
       let heard = Recorder<Int?>()
       let bag = Observations()
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a handler may change what it observes, and hears of that too`() throws {
+  @Test func `a handler may change the observed keys, and receives those changes too`() throws {
     try onSchedules { registry, _ in
       let heard = Recorder<Int?>()
       let token = registry.observe(.all) { [weak registry] change in
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `a handler that never gets to run stalls neither writers nor other observers`() async {
+  @Test func `a handler that never runs stalls neither writers nor other observers`() async {
     let registry = Registry(taskExecutor: StandingExecutor())
     let heard = Recorder<Int?>()
     let token = registry.observe(.all) { heard.record($0.value) }
@@ -199,7 +199,7 @@ import Testing
     #expect(heard.count == 0)
   }
 
-  @Test func `inside a handler everything may be done: observe, cancel, change, iterate`() throws {
+  @Test func `a handler may observe, cancel and change`() throws {
     try onSchedules { registry, executor in
       let others = Observations()
       let heard = Recorder<String>()
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `the cache may go before its token`() {
+  @Test func `a cache may be freed before its token`() {
     var registry: Registry? = Registry(taskExecutor: nil)
     let token = registry!.observe(.all) { _ in }
     registry = nil
@@ -228,7 +228,7 @@ import Testing
   }
 }
 
-/// An executor whose jobs never get their turn.
+/// An executor that never runs its jobs.
 private final class StandingExecutor: TaskExecutor {
   private let jobs = Guarded<[UnownedJob]>([])
 
@@ -239,7 +239,7 @@ private final class StandingExecutor: TaskExecutor {
 }
 
 extension ObserverRegistry {
-  /// A change, as the cache makes it.
+  /// Records and delivers a change, as the cache does.
   func change(_ event: Change<Key, Value>.Event) {
     record(event)
     deliver()

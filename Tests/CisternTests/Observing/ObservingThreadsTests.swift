@@ -4,9 +4,10 @@ import Locking
 import Synchronization
 import Testing
 
-/// The same on real threads: bounded work, no clock.
+/// Observation on real threads. The work is bounded and uses no clock.
 @Suite struct ObservingThreadsTests {
-  /// Reports its end; freed under a lock, it would deadlock on asking whether the registry is observed there.
+  /// Reports its deinitialization. If it is freed under a lock, the test deadlocks, because `onDeinit` takes that
+  /// lock.
   private final class Witness: Sendable {
     let number: Int
     let onDeinit: @Sendable () -> Void
@@ -19,7 +20,7 @@ import Testing
     deinit { onDeinit() }
   }
 
-  @Test func `many writers, each key behind a lock: every observer hears its keys' changes in order`() async {
+  @Test func `with many writers and a lock per key, each observer receives its keys' changes in order`() async {
     let registry = ObserverRegistry<Int, Int>(taskExecutor: nil)
     let shards = Shards(count: 4)
     let heard = (0..<3).map { _ in Recorder<Change<Int, Int>>() }
@@ -53,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `registering, cancelling and writing at once lose and invent nothing`() async {
+  @Test func `concurrent registrations, cancellations and writes neither lose nor invent changes`() async {
     let registry = ObserverRegistry<Int, Int>(taskExecutor: nil)
     let shards = Shards(count: 2)
     await withTaskGroup { group in
@@ -78,7 +79,7 @@ import Testing
     #expect(!registry.isObserved)
   }
 
-  @Test func `consumers cancelled at random instants all end, and see no gap before`() async {
+  @Test func `consumers that are cancelled at random instants all end, and saw no gap before`() async {
     let registry = ObserverRegistry<Int, Int>(taskExecutor: nil)
     let shards = Shards(count: 1)
     await withTaskGroup { group in
@@ -102,11 +103,11 @@ import Testing
     #expect(!registry.isObserved)
   }
 
-  @Test func `no value is freed under a lock, and each exactly once`() async {
+  @Test func `no value is freed under a lock, and each is freed exactly once`() async {
     let registry = ObserverRegistry<Int, Witness>(taskExecutor: nil)
     let freed = Atomic<Int>(0)
     func change(_ number: Int) {
-      // Whoever frees the value takes the registry's lock and each mailbox's.
+      // The deinitializer takes the lock of the registry and of each mailbox.
       let witness = Witness(number) { [weak registry] in
         freed.add(1, ordering: .relaxed)
         registry?.record(.removed(-1, .explicit))
@@ -127,12 +128,13 @@ import Testing
       token.cancel()
     }
     #expect(!registry.isObserved)
-    // The handler's task may still hold the one value that it was told last.
+    // The handler's task may still hold the last delivered value.
     #expect(freed.load(ordering: .relaxed) >= 299)
   }
 }
 
-/// Counters behind a lock each, as a cache's shards are: a change is recorded inside, and delivered outside.
+/// Counters, each behind its lock like the shards of a cache: a change is recorded inside the lock and delivered
+/// outside it.
 private final class Shards: Sendable {
   private final class Shard: Sendable {
     let value = Guarded(0)

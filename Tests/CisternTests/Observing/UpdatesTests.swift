@@ -3,11 +3,11 @@ import CisternTesting
 import Locking
 import Testing
 
-/// The sequence form: what it brings, and when it ends.
+/// Observation by sequences: their elements and their end.
 @Suite struct UpdatesTests {
   private typealias Registry = ObserverRegistry<String, Int>
 
-  @Test func `it brings every change since it was made, to its first iterator`() async {
+  @Test func `the first iterator receives every change since the creation of the sequence`() async {
     let registry = Registry(taskExecutor: nil)
     registry.change(.inserted("a", 0))
     let updates = registry.updates(.key("a"), buffering: .bounded(10))
@@ -19,7 +19,7 @@ import Testing
     #expect(await iterator.next()?.value == 2)
   }
 
-  @Test func `a further iterator begins when it is made, and each sees every change`() async {
+  @Test func `a further iterator begins at its creation, and each receives every change`() async {
     let registry = Registry(taskExecutor: nil)
     let updates = registry.updates(.all, buffering: .bounded(10))
     registry.change(.inserted("a", 1))
@@ -31,7 +31,7 @@ import Testing
     #expect(await second.next()?.value == 2)
   }
 
-  @Test func `the newest per key is what a slow consumer gets`() async {
+  @Test func `with newest-per-key buffering, a slow consumer gets the newest change of each key`() async {
     let registry = Registry(taskExecutor: nil)
     var iterator = registry.updates(.all, buffering: .newestPerKey).makeAsyncIterator()
     for value in 1...100 {
@@ -44,7 +44,7 @@ import Testing
     #expect(last?.key == "b" && last?.value == nil)
   }
 
-  @Test func `who waits is woken by the change`() throws {
+  @Test func `a change resumes a waiting consumer`() throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let registry = Registry(taskExecutor: executor)
       let updates = registry.updates(.all, buffering: .bounded(100))
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled consumer ends at once, at any instant, and is unregistered`() throws {
+  @Test func `a cancelled consumer ends immediately at any instant, and is unregistered`() throws {
     try SeededSchedule.explore(seeds: 500) { executor in
       let registry = Registry(taskExecutor: executor)
       let updates = registry.updates(.all, buffering: .bounded(100))
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `whoever leaves the loop, drops the iterator or never iterates is unregistered`() async {
+  @Test func `a consumer that leaves the loop, drops the iterator or never iterates is unregistered`() async {
     let registry = Registry(taskExecutor: nil)
     do {
       let updates = registry.updates(.all, buffering: .newestPerKey)
@@ -115,7 +115,7 @@ import Testing
     #expect(!registry.isObserved)
   }
 
-  @Test func `it ends with the cache, after what is buffered`() async {
+  @Test func `the sequence ends with the cache, after its buffered changes`() async {
     var registry: Registry? = Registry(taskExecutor: nil)
     let updates = registry!.updates(.all, buffering: .bounded(10))
     registry!.change(.inserted("a", 1))
@@ -124,10 +124,10 @@ import Testing
     var values: [Int?] = []
     for await change in updates { values.append(change.value) }
     #expect(values == [1, 2])
-    for await _ in updates { Issue.record("there is nothing more to bring") }
+    for await _ in updates { Issue.record("the sequence has ended") }
   }
 
-  @Test func `who waits hears of the cache's end`() throws {
+  @Test func `the end of the cache resumes a waiting consumer`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       var registry: Registry? = Registry(taskExecutor: executor)
       let updates = registry!.updates(.all, buffering: .newestPerKey)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `it keeps to the actor that iterates`() async {
+  @Test func `the sequence stays on the actor that iterates`() async {
     await iterateOnMainActor()
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 struct ValueUpdatesTests {
   @Test(arguments: SubjectKind.caches)
-  func `the value of now and later ones come in order, with no gap, none twice, and the last one always`(
+  func `the current value and later ones arrive in order, none twice, and always with the last`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
@@ -40,7 +40,7 @@ struct ValueUpdatesTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a value in grace is what observers begin with, as loads return it, until it is gone`(kind: SubjectKind) throws {
+  func `observers begin with a value in grace, as loads return it, until it expires`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(600)))
       let cache = subject.cache
@@ -60,7 +60,7 @@ struct ValueUpdatesTests {
       while seen.elements.isEmpty { await Task.yield() }
       try #require(try await subject.value("k", policy: .cachedOnly) { _ in 0 } == 1)
       subject.clock.advance(by: .seconds(600))
-      // Gone: the next use notices.
+      // The value has expired. The next use notices it.
       try #require(cache["k"] == nil)
       let (first, second) = await reader.value
       try #require(first == .some(1) && second == .some(nil))
@@ -71,7 +71,7 @@ struct ValueUpdatesTests {
     }
   }
 
-  @Test func `a key without a value begins with none, and the sequence ends with its task or the cache`() throws {
+  @Test func `a key without a value begins with nil, and the sequence ends with its task or the cache`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       var subject: FieldsSubject? = try FieldsSubject(.memory, on: executor)
       let sequence = try #require(subject).cache.valueUpdates(forKey: "k")
@@ -91,7 +91,7 @@ struct ValueUpdatesTests {
     }
   }
 
-  @Test func `an invalidation of other keys is no end of the value, and one of its own is`() throws {
+  @Test func `an invalidation of other keys does not end the value, and one of its own key does`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.memory, on: executor)
       let cache = subject.cache
@@ -111,7 +111,7 @@ struct ValueUpdatesTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a closure has the value of now and later ones in order, with no gap, none twice, and the last one always`(
+  func `a closure receives the current value and later ones in order, without gaps or repetitions, including the last`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
@@ -150,7 +150,7 @@ struct ValueUpdatesTests {
     }
   }
 
-  @Test func `a closure is told of an invalidation that ends the value, once, and that there is none at first`() throws
+  @Test func `a closure receives an initial nil, and one nil for an invalidation of its value`() throws
   {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.memory, on: executor)
@@ -172,7 +172,7 @@ struct ValueUpdatesTests {
     }
   }
 
-  @Test func `a closure is told once of a value that came while it began, though other keys changed, too`() throws {
+  @Test func `a closure receives a value set during its registration once, even if other keys change`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let cache = subject.cache

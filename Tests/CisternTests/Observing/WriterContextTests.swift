@@ -3,7 +3,7 @@ import CisternTesting
 import Testing
 
 struct WriterContextTests {
-  @Test func `contexts are equal to their copies, and those of a token to those of an equal one`() {
+  @Test func `a context equals its copies, and contexts of equal tokens are equal`() {
     let mine = WriterContext()
     #expect(mine == mine && mine != WriterContext())
     #expect(WriterContext("view") == WriterContext("view") && WriterContext("view") != WriterContext("list"))
@@ -12,7 +12,7 @@ struct WriterContextTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases)
-  func `a change tells whose write it was`(kind: FieldsSubject.Kind) throws {
+  func `a change carries the context of its write`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(kind, on: executor)
       let (mine, yours) = (WriterContext(), WriterContext("yours"))

@@ -2,9 +2,9 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 15.
+/// Loads of several keys with one fetch, beside loads of single keys.
 struct BulkLoadTests {
-  /// An origin of several keys at a time: waits at a gate, and leaves out or fails what it is told to.
+  /// An origin that fetches several keys at a time. It waits at a gate, omits given keys, and can fail.
   private final class BulkOrigin: Sendable {
     let gate: Gate
     let calls = Recorder<Set<String>>()
@@ -32,7 +32,7 @@ struct BulkLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a bulk load joins single flights, is joined by single loads, and each key is fetched once`(
+  func `bulk loads and single loads join each other, and each key is fetched once`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
@@ -61,7 +61,7 @@ struct BulkLoadTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `keys that disk has are not fetched, whichever they are`(kind: SubjectKind) throws {
+  func `keys that the disk has are not fetched, in every combination`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor)
       var generator = SeededGenerator(seed: executor.seed)
@@ -79,7 +79,7 @@ struct BulkLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a key that the fetch leaves out is missing, the others are there, and who joined it asks alone`(
+  func `a key that the fetch omits is missing, the others are present, and a joined load fetches it alone`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -103,7 +103,7 @@ struct BulkLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a fetch that fails touches only the keys that it was for`(kind: SubjectKind) throws {
+  func `a failed fetch affects only its keys`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor)
       subject.cache["a"] = 1
@@ -124,7 +124,7 @@ struct BulkLoadTests {
       try #require(Set(result.failures.keys) == ["ccc", "d"])
       try #require(result.failures.values.allSatisfy { $0 is Broken })
       try #require(try await single.value == 2)
-      // And a retry fetches again.
+      // A retry fetches again.
       let retry = try await subject.cache.values(forKeys: ["ccc", "d"], fetch: BulkOrigin(isOpen: true).fetch)
       try #require(retry.values == ["ccc": 300, "d": 100])
       try #require(subject.findings == [])
@@ -132,7 +132,7 @@ struct BulkLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a bulk load that is cancelled returns at once; its fetch ends when nobody waits for any of its keys`(
+  func `a cancelled bulk load returns immediately, and its fetch ends when none of its keys has a waiter`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
@@ -144,7 +144,7 @@ struct BulkLoadTests {
       await bulk.gate.arrivals(atLeast: 1)
       let isJoined = executor.seed % 2 == 0
       let joined = isJoined ? subject.load("bb") { _ in 7 } : nil
-      // Long enough for it to have joined, whatever the order.
+      // Long enough for the load to join, in every order.
       for _ in 0..<40 { await Task.yield() }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
@@ -152,7 +152,7 @@ struct BulkLoadTests {
         try #require(bulk.cancellations.count == 0)
         bulk.gate.open()
         try #require(try await joined.value == 200)
-        // Nobody waited for the other key any more; it may be fetched again.
+        // The other key has no waiter any more, and a load may fetch it again.
         _ = try await subject.value("a") { _ in 8 }
       } else {
         while bulk.cancellations.count == 0 { await Task.yield() }
@@ -163,7 +163,7 @@ struct BulkLoadTests {
     }
   }
 
-  @Test func `an invalidation during a bulk load concerns its keys as it does a single one's`() throws {
+  @Test func `an invalidation during a bulk load affects its keys as it does a single load's key`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let bulk = BulkOrigin()

@@ -2,12 +2,12 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 16, as far as a cache is concerned: what it stages, and when it says that something is on disk. (What LMDB
-/// makes of it is tested with real files and killed processes.)
+/// The writes that a cache stages, and when it reports them as durable. Tests with real files and killed processes
+/// cover LMDB itself.
 struct CrashedTierTests {
   private static let keys = ["a", "b", "c"]
 
-  @Test func `after a crash at any instant each key has what was committed last, or something newer`() throws {
+  @Test func `after a crash at any instant each key has its last committed value or a newer one`() throws {
     try SeededSchedule.explore(seeds: 400) { executor in
       let subject = try Subject(.staging, on: executor)
       let cache = subject.cache
@@ -18,7 +18,8 @@ struct CrashedTierTests {
           await Task.yield()
         }
       }
-      // A key's writes in their order, nil for a removal; and how many of them were said to be on disk.
+      // The writes of each key in order, with nil for a removal, and the number of writes that were reported as
+      // durable.
       let histories = Self.keys.map { (key: $0, writes: Recorder<Int?>(), committed: Recorder<Int>()) }
       let writers = histories.enumerated().map { index, history in
         Task(executorPreference: executor) {
@@ -42,7 +43,7 @@ struct CrashedTierTests {
       }
       var generator = SeededGenerator(seed: executor.seed)
       await pause(&generator, atMost: 60)
-      // Here the machine stops.
+      // The process crashes here.
       let crashed = try subject.reopened(after: true)
       for history in histories {
         let writes = [nil] + history.writes.elements
@@ -55,7 +56,7 @@ struct CrashedTierTests {
     }
   }
 
-  @Test func `the asynchronous forms return after the commit, and the synchronous ones before`() throws {
+  @Test func `the asynchronous forms return after the commit, and the synchronous ones before it`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.staging, on: executor)
       let tier = try #require(subject.tier)
@@ -87,7 +88,7 @@ struct CrashedTierTests {
     }
   }
 
-  @Test func `a commit that fails is thrown by those who wait for it, and the next one works`() throws {
+  @Test func `a failed commit is thrown to its waiters, and the next commit succeeds`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(.staging, on: executor)
       let tier = try #require(subject.tier)
@@ -105,7 +106,7 @@ struct CrashedTierTests {
     }
   }
 
-  @Test func `writers wait for room without holding up readers, and lose nothing`() throws {
+  @Test func `writers wait for space without blocking readers, and lose no value`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let tier = try #require(subject.tier)
@@ -116,7 +117,7 @@ struct CrashedTierTests {
       await tier.room.arrivals(atLeast: 2)
       try #require(subject.cache["b"] == 1)
       try #require(subject.cache["c"] == nil)
-      // What comes meanwhile outlives the flight that waits.
+      // A write during the wait wins over the waiting flight.
       let isOvertaken = executor.seed % 2 == 0
       if isOvertaken { subject.cache["a"] = 4 }
       tier.room.open()
@@ -128,7 +129,7 @@ struct CrashedTierTests {
     }
   }
 
-  @Test func `a tier that fails leaves a cache in memory, and nothing stale when it comes back`() throws {
+  @Test func `a cache works in memory while its tier fails, and returns no stale value afterwards`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let tier = try #require(subject.tier)

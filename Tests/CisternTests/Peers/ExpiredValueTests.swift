@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 11.
+/// Values that have expired, in both tiers and after a restart.
 struct ExpiredValueTests {
   @Test(arguments: SubjectKind.caches, [false, true])
-  func `what has expired is returned by no call, from either tier, and reading does not revive it`(
+  func `no call returns an expired value from either tier, and a read does not revive it`(
     kind: SubjectKind, isInMemory: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -25,7 +25,7 @@ struct ExpiredValueTests {
       try #require(cache["a"] == 1)
       subject.clock.advance(by: .seconds(30))
       try #require(cache["a"] == nil)
-      // It is fetched again, and lives anew.
+      // A load fetches the value again, and its lifetime begins again.
       try #require(try await subject.value("a") { _ in 4 } == 4)
       subject.clock.advance(by: .seconds(59))
       try #require(cache["a"] == 4)
@@ -37,7 +37,7 @@ struct ExpiredValueTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `after a restart what has expired meanwhile stays so, and a clock set back prolongs nothing`(
+  func `a value that expired before a restart stays expired, and a clock set back prolongs no lifetime`(
     kind: SubjectKind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -45,7 +45,7 @@ struct ExpiredValueTests {
       subject.cache.setValue(1, forKey: "a", expiry: .after(.seconds(60)))
       subject.cache.setValue(2, forKey: "b", expiry: .after(.seconds(600)))
       try await subject.tier?.flush()
-      // The machine was off for two minutes; the monotonic clock knows nothing of that.
+      // The machine was off for two minutes, and the monotonic clock does not count that time.
       subject.clock.moveWallTime(by: .seconds(120))
       let reopened = try subject.reopened(after: true)
       try #require(reopened.cache["a"] == nil)
@@ -57,7 +57,7 @@ struct ExpiredValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `of many loads of an expired value one fetches, and none returns the old one`(kind: SubjectKind) throws {
+  func `of many loads of an expired value one fetches, and none returns the old value`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60)))
       subject.cache["a"] = -1
@@ -72,7 +72,7 @@ struct ExpiredValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `loads that find an expired value give its room back, however many`(kind: SubjectKind) throws {
+  func `any number of loads that find an expired value release its cost`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: .after(.seconds(1)), memoryLimit: 16)
       for number in 0..<20 {
@@ -84,7 +84,7 @@ struct ExpiredValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a value lives from its publication, not from the start of its fetch`(kind: SubjectKind) throws {
+  func `a lifetime begins at the publication of the value, not at the start of its fetch`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60)))
       let gate = Gate()

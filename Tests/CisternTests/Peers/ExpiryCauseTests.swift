@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cistern
 
-/// A value that had expired before anyone noticed ends as expired, whatever is done to its key.
+/// A value that expired unnoticed is announced as expired, for every operation on its key.
 @Suite struct ExpiryCauseTests {
-  /// What is done to a key.
+  /// An operation on a key.
   enum Write: CaseIterable, Sendable {
     case set, commit, update, batch, removal, batchRemoval, load, nothing
 
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [SubjectKind.memory, .twoTiers], Write.allCases)
-  func `what expired unnoticed is told as expired, before what is written in its place`(
+  func `a value that expired unnoticed is announced as expired, before the value that replaces it`(
     kind: SubjectKind, write: Write
   ) throws {
     for isInMemory in [true, false] where isInMemory || kind != .memory {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `what goes while it is refreshed is told as expired, and what comes then as inserted`() throws {
+  @Test func `a value that expires during its refresh is announced as expired, and the new one as inserted`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: .after(.seconds(10), graceStale: .seconds(10)))
       let changes = Recorder<String>()

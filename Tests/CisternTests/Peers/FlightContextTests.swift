@@ -2,12 +2,12 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 18: priority and task-local values.
+/// The priority and the task-local values of a flight.
 struct FlightContextTests {
   @TaskLocal static var request = "none"
 
   @Test(arguments: SubjectKind.allCases)
-  func `a waiter of a higher priority raises the flight, and it runs on when that waiter leaves`(
+  func `a waiter of a higher priority raises the flight's priority, also if that waiter leaves`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -37,7 +37,7 @@ struct FlightContextTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `a waiting task that is escalated raises the flight`(kind: SubjectKind) throws {
+  func `a waiting task that is escalated raises the flight's priority`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor)
       let gate = Gate()

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Cistern
 
-/// Many invalidations, while one fetch does not end.
+/// Many invalidations during a fetch that does not end.
 struct HungFetchTests {
   private static let count = 3_000
 
   @Test(arguments: SubjectKind.caches, [true, false])
-  func `a hung fetch is stored after many invalidations of others, and not after one of its own`(
+  func `a hung fetch is stored after many invalidations of other keys, but not after one of its own`(
     kind: SubjectKind, isTag: Bool
   ) throws {
     for isConcerned in [false, true] {
@@ -37,7 +37,7 @@ struct HungFetchTests {
         gate.open()
         try #require(try await load.value == 1)
         try #require(cache["hung/1"] == (isConcerned ? nil : 1))
-        // Nothing is older than an invalidation any more.
+        // The last invalidation leaves no older value or flight.
         cache.removeAll(tagged: "last")
         for _ in 0..<100 { await Task.yield() }
         try #require(cache.pendingInvalidationCount == 0)

@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 5: what a key was told during a load outlives the load.
+/// An invalidation during a load wins over the load.
 struct InvalidatedLoadTests {
   enum Invalidation: CaseIterable, Sendable {
     case removal, clear, set, removalAndSet, removalByCondition
@@ -19,7 +19,7 @@ struct InvalidatedLoadTests {
       }
     }
 
-    /// What the key has afterwards.
+    /// The value of the key afterwards.
     var left: Int? {
       switch self {
       case .removal, .clear, .removalByCondition: nil
@@ -29,7 +29,7 @@ struct InvalidatedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches, Invalidation.allCases)
-  func `after an invalidation at any instant of a load nobody reads what the load brings, from either tier`(
+  func `after an invalidation at any instant of a load, no read of either tier returns the load's value`(
     kind: SubjectKind, invalidation: Invalidation
   ) throws {
     try SeededSchedule.explore(seeds: 150) { executor in
@@ -41,14 +41,15 @@ struct InvalidatedLoadTests {
       while origin.callCount == 0 { await Task.yield() }
       var generator = SeededGenerator(seed: executor.seed)
       await pause(&generator)
-      // With a flight that nobody waits for, too.
+      // Also with a flight that has no waiter.
       if executor.seed % 4 == 0 { for load in loads { load.cancel() } }
       let begun = origin.callCount
       invalidation.apply(to: cache)
       let atOnce = cache["a"]
       if let left = invalidation.left { try #require(atOnce == left) } else { try #require(atOnce == nil) }
 
-      // Waiters that came before it have one consistent outcome; those that come after see what was set, or fetch anew.
+      // Waiters that came before the invalidation have one consistent outcome. Later loads see the set value, or
+      // fetch again.
       let later = subject.load("a", fetch: origin.fetch)
       let outcomes = await Set([outcome(loads[0]), outcome(loads[1]), outcome(loads[2])]).subtracting([.cancelled])
       let end = await outcome(later)
@@ -56,7 +57,7 @@ struct InvalidatedLoadTests {
         try #require(end == .value(left))
         try #require(outcomes.isSubset(of: [.value(1), .value(left)]))
       } else {
-        // The loads had all begun before, or begin after it; none ends with a fetch of before and starts after.
+        // The later load returns the value of a fetch that began after the invalidation.
         guard case .value(let number) = end else {
           Issue.record("seed \(executor.seed): \(end)")
           return
@@ -87,7 +88,7 @@ struct InvalidatedLoadTests {
       invalidation.apply(to: subject.cache)
       let after = (0..<3).map { _ in subject.load("a", fetch: origin.fetch) }
       await second.arrivals(atLeast: 1)
-      // The older one ends first, last, or meanwhile.
+      // The older fetch ends before or after its successor.
       if executor.seed % 2 == 0 {
         second.open()
         for load in after { try #require(try await load.value == 2) }
@@ -107,7 +108,7 @@ struct InvalidatedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches, [true, false])
-  func `a load that ends without a value after its key was set leaves the set value's cost alone`(
+  func `a load that ends without a value after a set keeps the cost of the set value`(
     kind: SubjectKind, isCancelled: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -130,7 +131,7 @@ struct InvalidatedLoadTests {
     }
   }
 
-  @Test func `who asks a coalescer after it was told to forget gets a flight of its own`() throws {
+  @Test func `after a removal, a coalescer starts a new flight`() throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let subject = try Subject(.coalescer, on: executor)
       let (first, second) = (Gate(), Gate())

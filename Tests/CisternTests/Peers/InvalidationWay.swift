@@ -1,6 +1,6 @@
 import Cistern
 
-/// By what the keys `a/…` of a cache are removed at once.
+/// A way to remove the keys `a/…` of a cache in one call.
 enum InvalidationWay: CaseIterable, Sendable {
   case tag, tagOfValue, prefix, predicate
 
@@ -15,7 +15,7 @@ enum InvalidationWay: CaseIterable, Sendable {
 }
 
 extension CacheConfiguration<Int> {
-  /// Odd values have a tag of their own.
+  /// A configuration that tags odd values.
   static var taggingOdd: CacheConfiguration<Int> {
     var settings = CacheConfiguration<Int>()
     settings.tagsOfValue = { $0 % 2 == 0 ? [] : ["odd"] }

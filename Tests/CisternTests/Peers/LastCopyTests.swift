@@ -2,9 +2,9 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Whoever takes the last copy of a value tells of its end.
+/// The removal of the last copy of a value is announced.
 @Suite struct LastCopyTests {
-  @Test func `what is evicted from memory after the store was closed is told of`() throws {
+  @Test func `an eviction from memory after the store was closed is announced`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let tier = try #require(subject.tier)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a record that departs while it is promoted leaves the last copy in memory, observed or not`(
+  func `a record lost during its promotion leaves the last copy in memory, with and without an observer`(
     isObserved: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -36,7 +36,7 @@ import Testing
       let audit = ChangeAudit()
       subject.cache["b"] = 2
       let early = isObserved ? subject.cache.observe { audit.take($0) } : nil
-      // Between the read and the promotion, by a load.
+      // The eviction comes between the read and the promotion by the load.
       tier.setAfterLoad { _ in
         tier.setAfterLoad(nil)
         tier.evict("a", from: Subject.partition)

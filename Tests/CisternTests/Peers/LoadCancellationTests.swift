@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertions 3 and 4.
+/// The cancellation of waiters and of fetches without waiters.
 struct LoadCancellationTests {
   @Test(arguments: SubjectKind.allCases)
-  func `cancelling some of the waiters, the leader included, leaves the rest alone, and they return at once`(
+  func `cancelled waiters, the leader included, return immediately, and the others keep waiting`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 500) { executor in
@@ -24,7 +24,7 @@ struct LoadCancellationTests {
       let spared = generator.next(below: 6)
       let cancelled = (0..<6).filter { $0 != spared && generator.next(below: 2) == 0 }
       for index in cancelled { loads[index].cancel() }
-      // The fetch is still blocked: they return nevertheless.
+      // The cancelled loads return although the fetch is still blocked.
       for index in cancelled { try #require(await outcome(loads[index]) == .cancelled) }
       try #require(!origin.calls.contains { $0.wasCancelled })
       gate.open()
@@ -37,7 +37,7 @@ struct LoadCancellationTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `cancelling at any instant gives each waiter one outcome, and leaves nothing behind`(kind: SubjectKind) throws {
+  func `a cancellation at any instant gives each waiter one outcome and leaves no flight`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 1_000) { executor in
       let subject = try Subject(kind, on: executor)
       let origin = ScriptedOrigin<String, Int> { _, number in .yielding(3, .value(number)) }
@@ -64,18 +64,18 @@ struct LoadCancellationTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `when the last waiter leaves the fetch is cancelled, and a newcomer does not join it`(kind: SubjectKind) throws {
+  func `when the last waiter leaves, the fetch is cancelled, and new loads do not join it`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 500) { executor in
       let subject = try Subject(kind, on: executor)
       let gate = Gate()
       let other = Gate()
       let origin = ScriptedOrigin<String, Int> { _, number in .gated(other, .value(number)) }
-      // This one does not heed its cancellation, and ends last.
+      // This fetch ignores its cancellation and ends last.
       origin.script(.gatedUncancelled(gate, .value(-1)), for: "a")
       let loads = (0..<3).map { _ in subject.load("a", fetch: origin.fetch) }
       await gate.arrivals(atLeast: 1)
       for load in loads { load.cancel() }
-      // It comes while the others are leaving.
+      // This load begins while the others leave.
       let newcomer = subject.load("a", fetch: origin.fetch)
       for load in loads { try #require(await outcome(load) == .cancelled) }
       let another = subject.load("a", fetch: origin.fetch)
@@ -83,7 +83,7 @@ struct LoadCancellationTests {
       try #require(origin.calls[0].wasCancelled)
       try #require(!origin.calls[1].wasCancelled)
       other.open()
-      // Behind a cache both newcomers share one flight. A coalescer, which keeps nothing, may need one for each.
+      // In a cache, both new loads share one flight. A coalescer keeps no value and may need one flight for each.
       let numbers: Set<Outcome> = kind == .coalescer ? [.value(2), .value(3)] : [.value(2)]
       try #require(numbers.contains(await outcome(newcomer)))
       try #require(numbers.contains(await outcome(another)))
@@ -98,7 +98,7 @@ struct LoadCancellationTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `where it is asked for, a fetch without waiters completes, can be joined, and is stored`(
+  func `if configured, a fetch without waiters completes, can be joined, and is stored`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
@@ -127,7 +127,7 @@ struct LoadCancellationTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `a caller cancelled before it asks starts nothing, and returns once`(kind: SubjectKind) throws {
+  func `a caller that is cancelled before its load starts no fetch, and returns once`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor)
       let origin = ScriptedOrigin<String, Int> { _, number in .value(number) }
@@ -145,7 +145,7 @@ struct LoadCancellationTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `a leader cancelled before its task begins need not fetch, and others are served`(kind: SubjectKind) throws {
+  func `a leader cancelled before its task begins need not fetch, and others get the value`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 500) { executor in
       let subject = try Subject(kind, on: executor)
       let origin = ScriptedOrigin<String, Int> { _, number in .value(number) }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Cistern
 
-/// Loads inside a fetch.
+/// Loads inside fetches.
 struct NestedLoadTests {
   private static func isCycle(_ error: any Error) -> Bool { (error as? CisternError)?.code == .cyclicLoad }
 
-  /// What a load brings; -1 where it would wait for itself.
+  /// Returns the value of a load, or -1 if the load would wait for itself.
   private static nonisolated(nonsending) func orCycle(
     _ load: nonisolated(nonsending) () async throws -> Int
   ) async throws -> Int {
@@ -15,7 +15,7 @@ struct NestedLoadTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `a fetch that loads its own key gets an error at once, and later callers are served`(kind: SubjectKind) throws {
+  func `a fetch that loads its own key gets an error immediately, and later loads succeed`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try Subject(kind, on: executor)
       let loads = (0..<3).map { _ in
@@ -25,7 +25,7 @@ struct NestedLoadTests {
         }
       }
       for load in loads { try #require(try await load.value == 1) }
-      // The error is the flight's where the fetch does not catch it.
+      // A fetch that does not catch the error passes it to its flight.
       subject.remove("a")
       let error = await #expect(throws: CisternError.self) {
         try await subject.value("a") { key in try await subject.value(key) { _ in 5 } }
@@ -37,7 +37,7 @@ struct NestedLoadTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `of fetches that load each other's keys one inner load gets an error`(kind: SubjectKind) throws {
+  func `if fetches load each other's keys in a cycle, one inner load throws`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor)
       let next = ["a": "b", "b": "c", "c": "a"]
@@ -48,7 +48,7 @@ struct NestedLoadTests {
       let loads = next.keys.sorted().map { subject.load($0, fetch: fetch) }
       var values: [Int] = []
       for load in loads { values.append(try await load.value) }
-      // A coalescer forgets: a key that is loaded again later may add to what the others brought.
+      // A coalescer keeps no value. A key that is loaded again later may add to the values of the others.
       if kind != .coalescer { try #require(values.sorted() == [1, 2, 3], "\(values)") }
       try #require(subject.findings == [])
     }
@@ -70,7 +70,7 @@ struct NestedLoadTests {
         }
       }
       try #require(value == 4)
-      // The keys of one bulk load have one fetch.
+      // The keys of one bulk load share one fetch.
       let several = try await subject.cache.values(forKeys: ["e", "f"]) { keys in
         let inner = try await Self.orCycle { try await subject.value("e") { _ in 9 } }
         let all = try await subject.cache.values(forKeys: ["f", "g"]) { _ in ["g": 1] }
@@ -83,10 +83,10 @@ struct NestedLoadTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `loads inside fetches that make no cycle are as any others`(kind: SubjectKind) throws {
+  func `loads inside fetches without a cycle succeed`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor)
-      // Each waits for all that are smaller, several at once.
+      // Each fetch loads all smaller numbers concurrently.
       @Sendable func fetch(_ key: String) async throws -> Int {
         let number = Int(key)!
         return try await withThrowingTaskGroup(of: Int.self) { group in
@@ -101,7 +101,7 @@ struct NestedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a task that outlives the fetch that started it, or is detached from it, loads the key`(kind: SubjectKind) throws
+  func `a task that outlives its fetch, or is detached from it, can load the same key`(kind: SubjectKind) throws
   {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try Subject(kind, on: executor)
@@ -126,7 +126,7 @@ struct NestedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches, [1, 2])
-  func `fetches that load other keys of a limited cache all end, and no more run than the limit`(
+  func `fetches that load other keys of a limited cache all end, and run within the limit`(
     kind: SubjectKind, limit: Int
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -142,7 +142,7 @@ struct NestedLoadTests {
       @Sendable func fetch(_ key: String) async throws -> Int {
         await work()
         guard let number = Int(key), number > 0 else { return 1 }
-        // Its own predecessor, and one that all share.
+        // Each number loads its predecessor and one key that all numbers share.
         let loaded =
           executor.seed % 2 == 0
           ? try await subject.value("\(number - 1)", fetch: fetch) + subject.value("0", fetch: fetch)
@@ -162,7 +162,7 @@ struct NestedLoadTests {
         sum += change
         try #require(sum <= limit)
       }
-      // All permits are back.
+      // All permits have been returned.
       let gate = Gate()
       let last = (0..<limit).map { number in
         subject.load("last \(number)") { _ in

@@ -2,12 +2,12 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 12.
+/// The changes that observers receive.
 struct ObservedChangeTests {
   private static let keys = ["a", "b", "c"]
 
   @Test(arguments: SubjectKind.caches)
-  func `changes of a key arrive in order, each once, and add up to what the cache holds`(kind: SubjectKind) throws {
+  func `changes of a key arrive in order, each once, and add up to the cache's content`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 400) { executor in
       let subject = try Subject(kind, on: executor, memoryLimit: executor.seed % 3 == 0 ? 16 : 1_000)
       let audit = ChangeAudit()
@@ -25,9 +25,9 @@ struct ObservedChangeTests {
       for task in tasks { await task.value }
       while subject.inProgressCount > 0 { await Task.yield() }
       subject.tier?.commit()
-      // What is delivered, is delivered by tasks of this executor.
+      // Tasks of this executor deliver the changes.
       for _ in 0..<40 { await Task.yield() }
-      // Whoever looks ends what has expired, and brings into memory what makes others go.
+      // A lookup removes an expired value, and may promote a value that evicts others.
       for key in Self.keys { _ = subject.cache[key] }
       for _ in 0..<40 { await Task.yield() }
       try #require(audit.findings == [])
@@ -66,7 +66,7 @@ struct ObservedChangeTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `each way of going is told with its cause`(kind: SubjectKind) throws {
+  func `each kind of removal is announced with its cause`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor)
       let cache = subject.cache
@@ -101,7 +101,7 @@ struct ObservedChangeTests {
       if kind == .memory {
         try #require(await newest() == ["+a=4", "-a evicted"])
       } else {
-        // The second tier still has it; it has gone when that lets it go.
+        // The second tier still has the value. Its eviction there removes the last copy.
         try #require(await newest() == ["+a=4"])
         subject.tier?.evict("a", from: Subject.partition)
         try #require(await newest() == ["-a evicted"])
@@ -122,7 +122,7 @@ struct ObservedChangeTests {
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `a record that leaves the disk while it is read is told of as it is`(isLoad: Bool, isToldAtOnce: Bool) throws {
+  func `changes match the cache if a record leaves the disk during its read`(isLoad: Bool, isToldAtOnce: Bool) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
       let subject = try Subject(.twoTiers, on: executor, tier: tier)
@@ -149,7 +149,7 @@ struct ObservedChangeTests {
     }
   }
 
-  @Test func `a load that was overtaken is not told of`() throws {
+  @Test func `a load that a write overtook is not announced`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let audit = ChangeAudit()
@@ -174,7 +174,7 @@ struct ObservedChangeTests {
     }
   }
 
-  @Test func `after its token was cancelled, or is gone, an observer hears nothing`() throws {
+  @Test func `an observer receives nothing after its token was cancelled or freed`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.memory, on: executor)
       let (cancelled, gone) = (Recorder<Int?>(), Recorder<Int?>())
@@ -194,7 +194,7 @@ struct ObservedChangeTests {
     }
   }
 
-  @Test func `an observer that changes the cache, and one that never keeps up, stall nobody`() throws {
+  @Test func `an observer that changes the cache, and one that never consumes, stall no other`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let cache = subject.cache
@@ -204,7 +204,7 @@ struct ObservedChangeTests {
         cache["echo"] = change.value
         _ = cache["a"]
       }
-      // Nobody ever takes from this one.
+      // No task consumes this sequence.
       let idle = cache.updates(.all, buffering: .bounded(2))
       for number in 1...10 {
         cache["a"] = number
@@ -219,7 +219,7 @@ struct ObservedChangeTests {
     }
   }
 
-  @Test func `a sequence of updates brings the newest value of a key, and ends when its task is cancelled`() throws {
+  @Test func `a sequence of updates returns the newest value of a key, and ends when its task is cancelled`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.memory, on: executor)
       let cache = subject.cache

@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// What observers hear of invalidations, and by tags.
+/// The changes that observers receive for invalidations, and observations of tags.
 struct ObservedInvalidationTests {
   @Test(arguments: SubjectKind.caches)
-  func `observers are told once, in order with the changes of the keys, and the next value is an insertion`(
+  func `observers receive an invalidation once, in order with changes of keys, and the next value as an insertion`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
@@ -41,7 +41,7 @@ struct ObservedInvalidationTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `an observer of a tag hears of the values that carry it, come or gone, once each, and of no others`(
+  func `an observer of a tag receives each change of the values that carry it once, and no others`(
     kind: SubjectKind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in

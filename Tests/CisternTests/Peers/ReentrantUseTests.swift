@@ -3,9 +3,9 @@ import CisternTesting
 import Locking
 import Testing
 
-/// Assertion 13: what a user supplies may use the cache, wherever it is called. A lock held around it would hang here.
+/// Code that the user supplies may use the cache. A lock held during its call would deadlock these tests.
 struct ReentrantUseTests {
-  /// A value whose end uses the cache that it was in.
+  /// A value whose deinitializer uses its cache.
   private final class Parting: Sendable {
     let name: String
     let cache: @Sendable () -> Cache<String, Parting>?
@@ -24,12 +24,12 @@ struct ReentrantUseTests {
     }
   }
 
-  /// Gives code that a cache calls a way to that cache.
+  /// Gives user-supplied code access to the cache that calls it.
   private final class Reference<Element: Sendable>: Sendable {
     private let element = Guarded<Element?>(nil)
     var value: Element? { element.withLock { $0 } }
     func set(_ value: Element?) {
-      // What was there must not end inside the lock.
+      // The old element must not be freed inside the lock.
       let old = element.withLock { element in
         defer { element = value }
         return element
@@ -38,7 +38,7 @@ struct ReentrantUseTests {
     }
   }
 
-  @Test func `a value's deinit may use the cache, however the value leaves`() async throws {
+  @Test func `the deinitializer of a value may use the cache, for every kind of removal`() async throws {
     let reference = Reference<Cache<String, Parting>>()
     let cache = try Cache<String, Parting>(costLimit: 3)
     reference.set(cache)
@@ -57,7 +57,7 @@ struct ReentrantUseTests {
     reference.set(nil)
   }
 
-  @Test func `weigher, fetch, observer and report handler may use the cache`() throws {
+  @Test func `a weigher, fetch and observer may use the cache`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let reference = Reference<Cache<String, Int>>()
       let meddle: @Sendable () -> Void = {
@@ -97,7 +97,7 @@ struct ReentrantUseTests {
     }
   }
 
-  @Test func `a codec may use the cache, and the store's reports`() throws {
+  @Test func `a codec and a report handler may use the cache`() throws {
     struct Meddling: Codec {
       let meddle: @Sendable () -> Void
       func encode(_ value: Int) throws -> [UInt8] {
@@ -135,7 +135,7 @@ struct ReentrantUseTests {
     reference.set(nil)
   }
 
-  @Test func `the body that sees a value's bytes may use the cache`() throws {
+  @Test func `the body that reads a value's bytes may use the cache`() throws {
     let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .bytes(100))
     let cache = try store.cache("bytes", of: [UInt8].self, keyedBy: String.self)
     cache["a"] = [1, 2, 3]

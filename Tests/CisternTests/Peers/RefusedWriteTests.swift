@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertions 7, 8 and 9: limits, and what they refuse.
+/// Limits, and writes that they refuse.
 struct RefusedWriteTests {
   private func bytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
 
@@ -16,7 +16,7 @@ struct RefusedWriteTests {
       .cache("bytes", of: [UInt8].self, keyedBy: String.self)
   }
 
-  @Test func `a value that memory cannot hold evicts nobody, and leaves no older value of its key`() throws {
+  @Test func `a value larger than the memory limit evicts no other, and removes its older value`() throws {
     let cache = try open(memoryLimit: 100, tier: nil)
     cache["a"] = bytes(10)
     cache["b"] = bytes(10)
@@ -46,7 +46,7 @@ struct RefusedWriteTests {
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func `a removal counts while the second tier cannot be read, though nobody can see what it removes`() throws {
+  @Test func `a removal while the second tier is unreadable takes effect when it recovers`() throws {
     let tier = FaultInjectingTier()
     let cache = try open(memoryLimit: 100, tier: tier)
     cache["a"] = bytes(10)
@@ -61,7 +61,7 @@ struct RefusedWriteTests {
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func `a value that only disk can hold is kept there, and in memory no older one is`() throws {
+  @Test func `a value that only the disk can hold is stored there, and leaves no older one in memory`() throws {
     let tier = FaultInjectingTier()
     let cache = try open(memoryLimit: 100, tier: tier)
     cache["a"] = bytes(10)
@@ -71,7 +71,7 @@ struct RefusedWriteTests {
     #expect(cache.statistics.memory.cost == 0)
   }
 
-  @Test func `a value that only memory can hold is kept there, and on disk no older one is`() async throws {
+  @Test func `a value that only memory can hold is stored there, and leaves no older one on disk`() async throws {
     let tier = FaultInjectingTier()
     tier.setSizeLimit(50)
     let cache = try open(memoryLimit: 100, tier: tier)
@@ -85,7 +85,7 @@ struct RefusedWriteTests {
     #expect(cache["a"] == bytes(60))
   }
 
-  @Test func `a write whose lifetime is over leaves no older value in either tier`() throws {
+  @Test func `a write with an expired lifetime leaves no older value in either tier`() throws {
     let tier = FaultInjectingTier()
     let cache = try open(memoryLimit: 100, tier: tier)
     cache["a"] = bytes(10)
@@ -97,7 +97,7 @@ struct RefusedWriteTests {
   }
 
   @Test(arguments: [true, false])
-  func `a fetched value dearer than every limit is returned, and not stored`(hasTier: Bool) async throws {
+  func `a fetched value larger than every limit is returned and not stored`(hasTier: Bool) async throws {
     let tier = hasTier ? FaultInjectingTier() : nil
     tier?.setSizeLimit(100)
     let cache = try open(memoryLimit: 100, tier: tier)
@@ -111,7 +111,7 @@ struct RefusedWriteTests {
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func `a commit that fails loses the value on disk; memory has it, and says so when it goes`() async throws {
+  @Test func `after a failed commit memory keeps the value, and its eviction is announced`() async throws {
     let tier = FaultInjectingTier(commits: .onDemand, departures: .onDemand)
     let cache = try open(memoryLimit: 100, tier: tier)
     let changes = Recorder<String>()
@@ -129,7 +129,7 @@ struct RefusedWriteTests {
   }
 
   @Test(arguments: [false, true])
-  func `a value that cannot be encoded is reported, stays in memory only if it can be weighed, and leaves none on disk`(
+  func `a value that cannot be encoded is reported, stays in memory if weighed, and leaves none on disk`(
     isWeighed: Bool
   ) async throws {
     struct Picky: Codec {
@@ -159,7 +159,7 @@ struct RefusedWriteTests {
     #expect(tier.committedBytes(forKey: "a", in: "picky") == nil)
     await #expect(throws: CisternError.self) { try await cache.commitValue(-2, forKey: "a") }
 
-    // And one that cannot be decoded is a miss, and gone.
+    // A value that cannot be decoded is a miss, and its record is removed.
     cache["b"] = 2
     cache.trim(toCost: 0)
     tier.corrupt("b", in: "picky") { $0[0] = 200 }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Cistern
 
-/// A reload that comes while the leader of a plain load reads the second tier.
+/// A reload that begins while the leader of a load reads the second tier.
 struct ReloadThreadsTests {
   @Test(.timeLimit(.minutes(1)))
-  func `a reload that joins a load fetches, though the load finds its value in the second tier`() async throws {
+  func `a reload that joins a load fetches, even if the load finds its value in the second tier`() async throws {
     let tier = FaultInjectingTier()
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
@@ -21,7 +21,7 @@ struct ReloadThreadsTests {
         reload.task.withLock { task in
           task = Task.detached { try await cache.refreshValue(forKey: "a") { _ in round } }
         }
-        // On another thread: the leader holds no lock here.
+        // The reload runs on another thread, and the leader holds no lock here.
         while cache.statistics.joins == joins {}
       }
       let value = try await cache.value(forKey: "a") { _ in 0 }

@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertions 1, 2 and 9 of those that users' reports about other libraries have taught.
+/// One fetch per key for any number of callers.
 struct SingleFlightTests {
   @Test(arguments: SubjectKind.allCases)
-  func `many loads of an absent key at once run one fetch`(kind: SubjectKind) throws {
+  func `many concurrent loads of an absent key run one fetch`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let subject = try Subject(kind, on: executor)
       let gate = Gate()
@@ -28,7 +28,7 @@ struct SingleFlightTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a load that comes at any time, before or after publication, runs no second fetch`(kind: SubjectKind) throws {
+  func `a load at any time, before or after publication, runs no second fetch`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 500) { executor in
       let subject = try Subject(kind, on: executor)
       let origin = ScriptedOrigin<String, Int> { _, number in .yielding(4, .value(number)) }
@@ -60,7 +60,7 @@ struct SingleFlightTests {
   }
 
   @Test(arguments: SubjectKind.allCases)
-  func `an error goes to all who wait, from one fetch, and a retry in a catch block starts a new flight`(
+  func `an error goes to all waiters of one fetch, and a retry in a catch block starts a new flight`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
@@ -84,7 +84,7 @@ struct SingleFlightTests {
       await started.arrivals(atLeast: 6)
       gate.open()
       for load in loads { try #require(try await load.value >= 2) }
-      // Behind a cache the retries share one flight or find its value; a coalescer keeps nothing.
+      // In a cache, the retries share one flight or find its value. A coalescer keeps no value.
       if kind != .coalescer { try #require(origin.callCount == 2) }
       try #require(origin.greatestConcurrency == 1)
       try #require(subject.inProgressCount == 0)
@@ -113,7 +113,7 @@ struct SingleFlightTests {
     }
   }
 
-  @Test func `flights of different keys do not wait for one another`() throws {
+  @Test func `flights of different keys do not wait for each other`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(.memory, on: executor)
       let gate = Gate()

@@ -2,8 +2,8 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 6: a value that was read from disk before a write does not replace what was written. And assertion 8, as
-/// far as promotion is concerned.
+/// A value that was read from disk before a write never replaces the written value. Promotions keep limits and
+/// lifetimes.
 struct StalePromotionTests {
   enum Interruption: CaseIterable, Sendable {
     case set, removal, clear, setAndRemoval, setAndTrim, load
@@ -23,7 +23,7 @@ struct StalePromotionTests {
       }
     }
 
-    /// What the key has afterwards.
+    /// The value of the key afterwards.
     var left: Int? {
       switch self {
       case .set, .setAndTrim: 2
@@ -34,7 +34,7 @@ struct StalePromotionTests {
   }
 
   @Test(arguments: SubjectKind.tiered, Interruption.allCases)
-  func `a read that was overtaken by a write after it had loaded its record does not bring the older value back`(
+  func `a lookup that a write overtakes after its record was read does not bring the older value back`(
     kind: SubjectKind, interruption: Interruption
   ) throws {
     try SeededExecutor.run(seed: 1) { executor in
@@ -42,7 +42,7 @@ struct StalePromotionTests {
       let tier = try #require(subject.tier)
       subject.cache["a"] = 1
       subject.cache.trim(toCost: 0)
-      // In the middle of the read, once.
+      // Once, in the middle of the read.
       tier.setAfterLoad { _ in
         tier.setAfterLoad(nil)
         interruption.apply(to: subject)
@@ -55,7 +55,7 @@ struct StalePromotionTests {
   }
 
   @Test(arguments: SubjectKind.tiered, Interruption.allCases)
-  func `a load that was overtaken by a write after it had read the disk does not bring the older value back`(
+  func `a load that a write overtakes after it read the disk does not bring the older value back`(
     kind: SubjectKind, interruption: Interruption
   ) throws {
     try SeededSchedule.explore(seeds: 20) { executor in
@@ -73,7 +73,7 @@ struct StalePromotionTests {
         try #require([1, 2, 3].contains(value))
       }
       let values = subject.valuesFromBothTiers("a")
-      // What was removed was perhaps fetched again, after it.
+      // A load may have fetched the removed key again after the removal.
       try #require(values[0] == interruption.left || (interruption.left == nil && values[0] == 3))
       try #require(values[0] == values[1])
       try #require(subject.findings == [])
@@ -81,7 +81,7 @@ struct StalePromotionTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `a load that finds nothing on disk, and is overtaken by a set, does not replace what was set`(
+  func `a load that finds nothing on disk and is overtaken by a set does not replace the set value`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -102,7 +102,7 @@ struct StalePromotionTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `reads from disk in any order with writes end with what was written last`(kind: SubjectKind) throws {
+  func `reads from disk in any order with writes end with the last written value`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let subject = try Subject(kind, on: executor)
       let tier = try #require(subject.tier)
@@ -133,7 +133,7 @@ struct StalePromotionTests {
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `what comes back from disk keeps its cost and its lifetime`(kind: SubjectKind) throws {
+  func `a value that returns from disk keeps its cost and its lifetime`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor)
       subject.cache.setValue(1, forKey: "a", expiry: .after(.seconds(10)))
@@ -149,7 +149,7 @@ struct StalePromotionTests {
     }
   }
 
-  @Test func `hits on disk cause no write, however many`() throws {
+  @Test func `hits on disk never write`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       subject.cache["a"] = 1

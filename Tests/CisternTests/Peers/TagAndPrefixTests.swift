@@ -2,10 +2,10 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 5, for tags and prefixes: what was invalidated is read by nobody, whenever that happened.
+/// Invalidations by tag and by prefix. No read returns an invalidated value, at any instant of the invalidation.
 struct TagAndPrefixTests {
   @Test(arguments: SubjectKind.caches, InvalidationWay.allCases)
-  func `what a tag or prefix concerns is gone from both tiers at once, and the rest stays`(
+  func `a tag or prefix removes its values from both tiers immediately, and keeps all others`(
     kind: SubjectKind, way: InvalidationWay
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -23,7 +23,7 @@ struct TagAndPrefixTests {
           try #require(!cache.contains("a/\(number)"))
           try #require(cache["b/\(number)"] == 2)
         }
-        // What is stored from now on is there.
+        // Values that are stored from now on are valid.
         cache.setValue(3, forKey: "a/1", tags: ["news"])
         cache.setValue(5, forKey: "a/2")
         try #require(cache["a/1"] == 3 && cache["a/2"] == 5)
@@ -38,7 +38,7 @@ struct TagAndPrefixTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `tags are given by updates, confirmed edits, bulk loads, batches and drafts, too`(kind: SubjectKind) throws {
+  func `updates, confirmed edits, bulk loads, batches and drafts can set tags`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor)
       let cache = subject.cache
@@ -69,7 +69,7 @@ struct TagAndPrefixTests {
       let draft = cache.draft()
       draft.setValue(1, forKey: "i", tags: tags)
       try draft.save()
-      // An update's tags take the place of the old ones.
+      // The tags of an update replace the old ones.
       cache.setValue(1, forKey: "kept", tags: tags)
       cache.updateValue(forKey: "kept", tags: ["other"]) { $0 = 2 }
       if kind != .memory { cache.trim(toCost: 0) }
@@ -81,7 +81,7 @@ struct TagAndPrefixTests {
   }
 
   @Test(arguments: SubjectKind.tiered, [InvalidationWay.tag, .prefix])
-  func `an invalidation outlives a restart once it is committed, and what came after it, too`(
+  func `a committed invalidation survives a restart, and so do values that were stored after it`(
     kind: SubjectKind, way: InvalidationWay
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -96,7 +96,7 @@ struct TagAndPrefixTests {
       try #require(reopened.cache["a/1"] == nil)
       try #require(reopened.cache["a/2"] == 2)
       try #require(reopened.cache["b/1"] == 1)
-      // Its own invalidations are newer than those before.
+      // Invalidations of the new process are newer than all earlier ones.
       way.apply(to: reopened.cache)
       try #require(reopened.cache["a/2"] == nil)
       try #require(reopened.cache["b/1"] == 1)
@@ -104,7 +104,7 @@ struct TagAndPrefixTests {
     }
   }
 
-  @Test func `a sweep lets go of what was invalidated, and of the invalidation`() throws {
+  @Test func `a sweep removes the invalidated values, and then the invalidation`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.memory, on: executor)
       let cache = subject.cache

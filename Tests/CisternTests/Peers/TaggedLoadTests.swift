@@ -2,16 +2,16 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Assertion 5, for loads and what is invalidated by tag or prefix while they run.
+/// Invalidations by tag or prefix during loads.
 struct TaggedLoadTests {
   @Test(arguments: SubjectKind.caches, InvalidationWay.allCases)
-  func `after an invalidation at any instant of a load nobody who asks later reads what the load brings`(
+  func `after an invalidation at any instant of a load, no later load returns its value`(
     kind: SubjectKind, way: InvalidationWay
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor, settings: .taggingOdd)
       let cache = subject.cache
-      // Always odd: 1, 3, 5, …
+      // The values are always odd: 1, 3, 5, …
       let origin = ScriptedOrigin<String, Int> { _, number in .yielding(3, .value(2 * number - 1)) }
       @Sendable func load() -> Task<Int, any Error> {
         Task(executorPreference: executor) {
@@ -24,7 +24,7 @@ struct TaggedLoadTests {
       await pause(&generator)
       let begun = origin.callCount
       way.apply(to: cache)
-      // A predicate visits what is there, and a flight is not: whoever removes by predicate does not stop it.
+      // A predicate applies only to stored values. A removal by predicate does not stop a running flight.
       guard way != .predicate else { return }
       try #require(cache["a/1"] == nil || origin.callCount > begun)
       let later = load()
@@ -42,7 +42,7 @@ struct TaggedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `who joins a flight after an invalidation does not get what it brings, also where a write took its entry`(
+  func `a load that joins a flight after an invalidation does not get its value, even after a write`(
     kind: SubjectKind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -75,7 +75,7 @@ struct TaggedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `who joins a load between two invalidations does not get what it brings, as who joins after the last`(
+  func `a load that joins a flight between two invalidations, or after both, does not get its value`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -92,7 +92,7 @@ struct TaggedLoadTests {
       let between = load()
       while cache.statistics.waiterCount < 2 { await Task.yield() }
       if executor.seed % 2 == 0 { cache.removeAll(tagged: "news") } else { cache.removeAll(tagged: "other") }
-      // With and without the sweep that forgets what was invalidated.
+      // With and without the sweep that removes the invalidation.
       for _ in 0..<(executor.seed % 3 == 0 ? 0 : 200) { await Task.yield() }
       let after = load()
       while cache.statistics.waiterCount < 3 { await Task.yield() }

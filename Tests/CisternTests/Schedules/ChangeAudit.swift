@@ -2,8 +2,8 @@ import Cistern
 import CisternTesting
 import Locking
 
-/// Follows a cache's changes as an observer, and finds what contradicts: numbers that go back, a key inserted twice,
-/// updated or removed while it was not there.
+/// An observer that records contradictions in a cache's changes: a number that goes back, an insertion of a present
+/// key, an update or removal of an absent one.
 final class ChangeAudit: Sendable {
   private struct State {
     var values: [String: Int] = [:]
@@ -15,7 +15,7 @@ final class ChangeAudit: Sendable {
 
   private let state = Guarded(State())
 
-  /// Takes the next change.
+  /// Records the next change.
   func take(_ change: Change<String, Int>) {
     state.withLock { state in
       state.count += 1
@@ -41,7 +41,7 @@ final class ChangeAudit: Sendable {
       case .invalidated(.prefix(let prefix)):
         state.values = state.values.filter { !Array($0.key.utf8).starts(with: prefix) }
       case .invalidated(.tag(let tag)):
-        // In these tests an odd value has the tag "odd".
+        // In these tests, an odd value has the tag "odd".
         state.values = state.values.filter { tag != "odd" || $0.value % 2 == 0 }
       }
     }
@@ -49,6 +49,6 @@ final class ChangeAudit: Sendable {
 
   var count: Int { state.withLock { $0.count } }
   var findings: [String] { state.withLock { $0.findings } }
-  /// What the cache holds, as far as the changes tell.
+  /// The content of the cache according to the changes.
   var values: [String: Int] { state.withLock { $0.values } }
 }

@@ -3,8 +3,8 @@ import CisternTesting
 import Locking
 import Testing
 
-/// Every two events that can happen to a key, at once, wherever its life is: what everybody sees is what a register that
-/// may forget would have shown, observers are told what happened, and nothing is left over.
+/// Applies every two events to a key concurrently, in every state of the key. Callers observe a register that may
+/// forget, observers receive the events, and nothing is left over.
 struct EventPairTests {
   private struct Case {
     let state: KeyState
@@ -17,7 +17,7 @@ struct EventPairTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `every two events at once, in every state of a key, leave it as one after the other would`(
+  func `two concurrent events in any state of a key act like sequential ones`(
     kind: SubjectKind
   ) throws {
     let covered = Guarded<Set<Int>>([])

@@ -1,7 +1,7 @@
 import Locking
 import Testing
 
-/// For ThreadSanitizer: with real threads, so that it has something to look at.
+/// Real threads for ThreadSanitizer to observe.
 struct GuardedThreadsTests {
   @Test func `state behind a lock is not a race`() async {
     final class Counter: Sendable {

@@ -1,7 +1,7 @@
 import Cistern
 import CisternTesting
 
-/// What can happen to a key, as far as its life cycle can tell events apart.
+/// The events of a key that its life cycle can tell apart.
 enum KeyEvent: CaseIterable, Sendable {
   case lookUp, load, cancelledLoad, staleLoad, reload, bulkLoad
   case set, commitlessUpdate, asynchronousUpdate, batch, draft, edit
@@ -9,12 +9,13 @@ enum KeyEvent: CaseIterable, Sendable {
   case trim, becomeStale, expire, commitBehind, departFromDisk
 }
 
-/// Where a key's life is when two events come upon it.
+/// The state of a key when two events occur.
 enum KeyState: CaseIterable, Sendable {
   case absent, inProgress, fresh, onDiskOnly, stale, refreshing
 }
 
-/// One key of a cache, to which events happen, and what everybody saw of it. All values are odd, and have the tag "odd".
+/// One key of a cache to which events happen, with a record of all observations. All values are odd, and have the tag
+/// "odd".
 struct KeyUnderTest: Sendable {
   static let key = "a"
   static let lifetime = Duration.seconds(10)
@@ -53,13 +54,13 @@ struct KeyUnderTest: Sendable {
     }
   }
 
-  /// Begins a load, and returns when its flight is on its way. What becomes of it is recorded.
+  /// Begins a load, and returns once its fetch runs. The load records its result.
   private func beginLoad() async {
     Task(executorPreference: subject.executor) { await load(.cachedOrFetch) }
     while fetches.count == 0 { await Task.yield() }
   }
 
-  /// Lets an event happen.
+  /// Performs an event.
   func happen(_ event: KeyEvent, _ generator: inout SeededGenerator) async {
     let called = recorder.tick()
     switch event {
@@ -114,7 +115,7 @@ struct KeyUnderTest: Sendable {
     }
   }
 
-  /// What is wrong, once nothing is under way.
+  /// Returns findings after all flights have ended.
   func findings() async -> [String] {
     while subject.inProgressCount > 0 { await Task.yield() }
     for _ in 0..<2 {
@@ -124,7 +125,7 @@ struct KeyUnderTest: Sendable {
     return recorder.violations + subject.findings + audit.findings
   }
 
-  /// A stale value is there, though a look-up for a fresh one finds nothing.
+  /// A lookup of a fresh value may miss while a stale value is present, so both are read.
   private func lookUp() {
     let called = recorder.tick()
     let value = cache[Self.key] ?? cache.value(forKey: Self.key, staleUpTo: Self.lifetime)
@@ -155,7 +156,7 @@ struct KeyUnderTest: Sendable {
     if let value { recorder.record(.read(value), on: Self.key, called: called) }
   }
 
-  /// Brings a new value; its write begins with the load that leads the flight.
+  /// Returns a new value. Its possible write begins with the load that leads the flight.
   private func fetch(calledAt called: UInt64) async throws -> Int {
     let value = newValue()
     recorder.recordPossibleWrite(of: value, on: Self.key, called: called)

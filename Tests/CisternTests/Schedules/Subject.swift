@@ -1,22 +1,22 @@
 import Cistern
 import CisternTesting
 
-/// What a property of loading is checked on: the coalescer by itself, a cache in memory, a cache over a second tier.
+/// The subject of a test of loading: a bare coalescer, a cache in memory, or a cache over a second tier.
 enum SubjectKind: CaseIterable, Sendable {
   case coalescer
   case memory
-  /// Over a tier that commits at once.
+  /// A cache over a tier that commits immediately.
   case twoTiers
-  /// Over a tier that has staged everything and committed nothing.
+  /// A cache over a tier that stages all writes and commits on demand.
   case staging
 
-  /// Those that keep values.
+  /// The subjects that keep values.
   static let caches: [SubjectKind] = [.memory, .twoTiers, .staging]
-  /// Those that keep values in two places.
+  /// The subjects that keep values in two tiers.
   static let tiered: [SubjectKind] = [.twoTiers, .staging]
 }
 
-/// A coalescer or cache of strings to numbers, made for one schedule.
+/// A coalescer or cache of strings to numbers for one schedule.
 struct Subject: Sendable {
   typealias Fetch = @Sendable (String) async throws -> Int
 
@@ -24,7 +24,7 @@ struct Subject: Sendable {
   let executor: SeededExecutor
   let clock: ManualClock
   let memoryLimit: Int
-  /// Present where there is one.
+  /// The second tier, if the subject has one.
   let tier: FaultInjectingTier?
   private let coalescer: Coalescer<String, Int>?
   private let held: Cache<String, Int>?
@@ -70,13 +70,13 @@ struct Subject: Sendable {
     }
   }
 
-  /// Another store over the same second tier, as after a restart.
+  /// Returns another store over the same second tier, as after a restart or a crash.
   func reopened(after crash: Bool = false) throws -> Subject {
     try Subject(
       kind, on: executor, memoryLimit: memoryLimit, tier: crash ? tier?.reopenedAfterCrash() : tier, clock: clock)
   }
 
-  /// The cache, of the kinds that are one.
+  /// The cache. The subject must not be a coalescer.
   var cache: Cache<String, Int> { held! }
 
   nonisolated(nonsending) func value(
@@ -86,19 +86,19 @@ struct Subject: Sendable {
     return try await cache.value(forKey: key, policy: policy, fetch: fetch)
   }
 
-  /// Makes what is on its way not be kept.
+  /// Removes the value. A running flight of the key is not stored.
   func remove(_ key: String) {
     if let coalescer { coalescer.forget(key) } else { cache.removeValue(forKey: key) }
   }
 
-  /// A load in a task of its own.
+  /// Loads in a new task.
   func load(
     _ key: String, priority: TaskPriority? = nil, policy: LoadPolicy? = nil, fetch: @escaping Fetch
   ) -> Task<Int, any Error> {
     Task(executorPreference: executor, priority: priority) { try await value(key, policy: policy, fetch: fetch) }
   }
 
-  /// What either tier returns; memory is emptied on the way.
+  /// Returns the values from memory and from the second tier. Empties memory between the reads.
   func valuesFromBothTiers(_ key: String) -> [Int?] {
     let first = cache[key]
     cache.trim(toCost: 0)
@@ -107,19 +107,20 @@ struct Subject: Sendable {
 
   var inProgressCount: Int { coalescer?.flightCount ?? cache.statistics.inProgressCount }
 
-  /// What the whole-cache check finds, once nothing is under way: nothing.
+  /// The findings of the whole-cache check, or the number of flights that a coalescer has left. Call this only after
+  /// all flights have ended.
   var findings: [String] {
     guard let coalescer else { return cache.checkInvariants() }
     return coalescer.flightCount == 0 ? [] : ["\(coalescer.flightCount) flights are left"]
   }
 }
 
-/// Lets other tasks run, as often as the generator says.
+/// Yields to other tasks a random number of times.
 func pause(_ generator: inout SeededGenerator, atMost limit: Int = 6) async {
   for _ in 0..<generator.next(below: limit + 1) { await Task.yield() }
 }
 
-/// What a task brought, as far as tests compare it.
+/// Returns the result of a task in a form that tests can compare.
 func outcome(_ task: Task<Int, any Error>) async -> Outcome {
   do {
     return .value(try await task.value)
@@ -136,7 +137,7 @@ enum Outcome: Hashable, Sendable {
   case failure(String)
 }
 
-/// An error of an origin, told apart by its number.
+/// An error of an origin, identified by its number.
 struct Broken: Error, Equatable {
   var number = 0
 }

@@ -2,7 +2,7 @@ import Cistern
 import CisternTesting
 import Testing
 
-/// Counts say what happened.
+/// Load counters match the events.
 struct LoadCountsTests {
   @Test(arguments: SubjectKind.caches)
   func `a key that a bulk fetch leaves out counts as a miss, and not as a failure`(kind: SubjectKind) throws {
@@ -19,7 +19,7 @@ struct LoadCountsTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a refresh that a bulk fetch leaves out is no failure, and is not tried again at once`(kind: SubjectKind) throws
+  func `a refresh that a bulk fetch omits is not a failure, and is not retried immediately`(kind: SubjectKind) throws
   {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(600)))

@@ -3,7 +3,7 @@ import CisternTesting
 import Testing
 
 @Suite struct StatisticsTests {
-  @Test func `every counter is added, and reaches the snapshot`() {
+  @Test func `every counter is added and copied to the snapshot`() {
     var part = ShardCounters()
     part.memoryHits = 1
     part.diskHits = 2
@@ -30,15 +30,15 @@ import Testing
     sum += part
 
     let single = numbers(of: part)
-    #expect(single.count == 21 && !single.contains(0), "a counter was added to the type and not to this test")
+    #expect(single.count == 21 && !single.contains(0), "the type has a counter that this test lacks")
     #expect(numbers(of: sum) == single.map { $0 * 2 })
     let statistics = CacheStatistics(counters: sum)
-    // By name: the counters of a shard are in the order in which memory is touched.
+    // Compares by name, because the order of a shard's counters follows their memory accesses.
     let reached = namedNumbers(of: statistics)
     for (name, number) in namedNumbers(of: sum) { #expect(reached[name] == number, "\(name)") }
   }
 
-  @Test func `the hit ratio counts both tiers, and is zero before the first look-up`() {
+  @Test func `the hit ratio counts both tiers, and is zero before the first lookup`() {
     var counters = ShardCounters()
     #expect(CacheStatistics(counters: counters).hitRatio == 0)
     counters.memoryHits = 2
@@ -47,7 +47,7 @@ import Testing
     #expect(CacheStatistics(counters: counters).hitRatio == 0.75)
   }
 
-  @Test func `a table has its columns aligned`() {
+  @Test func `a table has aligned columns`() {
     var counters = ShardCounters()
     counters.memoryHits = 1_234_567
     counters.misses = 89
@@ -67,7 +67,7 @@ import Testing
     #expect(titles == ["cache \"a\"", "cache \"b\""])
   }
 
-  @Test func `a flight that nobody waits for any more is not counted as a failure`() throws {
+  @Test func `a flight without waiters is not counted as a failure`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(.memory, on: executor)
       let gate = Gate()
@@ -84,13 +84,13 @@ import Testing
     }
   }
 
-  @Test func `waiters are counted while they wait, and who is cancelled but once`() throws {
+  @Test func `waiters are counted while they wait, and a cancelled caller is counted once`() throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(.memory, on: executor)
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .value(1)) }
       let loads = (0..<3).map { _ in subject.load("a", fetch: origin.fetch) }
-      // On some schedules before the load has begun, joined, or come to wait.
+      // On some schedules this comes before the load begins, joins or waits.
       let early = subject.load("a", fetch: origin.fetch)
       early.cancel()
       _ = await early.result

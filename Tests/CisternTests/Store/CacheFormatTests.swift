@@ -4,13 +4,13 @@ import Testing
 
 @testable import Cistern
 
-/// A cache's codec: which one it is, and that its records are never read with another one.
+/// The codec of a cache. Records are never read with a codec other than their own.
 @Suite struct CacheFormatTests {
   private struct Article: Codable, Sendable, Equatable {
     var title: String
   }
 
-  /// A codec of a user's, with nothing but what it must have.
+  /// A user's codec with only the required members.
   private struct ReversingCodec: Codec {
     func encode(_ value: [UInt8]) -> [UInt8] { value.reversed() }
     func decode(_ bytes: [UInt8]) -> [UInt8] { bytes.reversed() }
@@ -23,21 +23,21 @@ import Testing
       directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16), configuration: configuration)
   }
 
-  /// Opens a cache in code that only knows that its values are `Codable`.
+  /// Opens a cache in code that only knows that the values are `Codable`.
   private func generic<Value: Codable & Sendable>(
     _ name: String, of type: Value.Type, in store: Store
   ) throws -> Cache<String, Value> {
     try store.cache(name, of: Value.self, keyedBy: String.self)
   }
 
-  /// Opens a cache in code that knows, in addition, that they are optional.
+  /// Opens a cache in code that also knows that the values are optional.
   private func genericOptional<Wrapped: Codable & Sendable>(
     _ name: String, of type: Wrapped.Type, in store: Store
   ) throws -> Cache<String, Wrapped?> {
     try store.cache(name, of: Wrapped?.self, keyedBy: String.self)
   }
 
-  @Test func `generic code has the codec that code has which knows the type`() throws {
+  @Test func `generic code gets the same codec as code that knows the type`() throws {
     func identifier<Value: Sendable>(_ cache: Cache<String, Value>) -> String? { cache.codec?.formatIdentifier }
     let store = try Store.inMemory(memoryLimit: .mebibytes(1))
     #expect(try identifier(generic("1", of: [UInt8].self, in: store)) == "bytes")
@@ -52,7 +52,7 @@ import Testing
     #expect(try identifier(generic("10", of: Article?.self, in: store)) == "json")
     #expect(try identifier(genericOptional("11", of: String.self, in: store)) == "utf-8")
     #expect(try identifier(genericOptional("12", of: Article.self, in: store)) == "json")
-    // The same calls with the types known.
+    // The same calls with the known types.
     #expect(try store.cache("1", of: [UInt8].self, keyedBy: String.self) === generic("1", of: [UInt8].self, in: store))
     #expect(try store.cache("2", of: Data.self, keyedBy: String.self) === generic("2", of: Data.self, in: store))
     #expect(try store.cache("3", of: String.self, keyedBy: String.self) === generic("3", of: String.self, in: store))
@@ -63,7 +63,7 @@ import Testing
       try store.cache("11", of: String?.self, keyedBy: String.self) === generic("11", of: String?.self, in: store))
   }
 
-  @Test func `values that generic code stored are what concrete code reads after reopening, nil included`() async throws
+  @Test func `values stored by generic code are read by concrete code after reopening, nil included`() async throws
   {
     let scratch = Scratch()
     var store = try open(scratch)
@@ -84,7 +84,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `a cache does not open with another codec than the one that wrote its records`() async throws {
+  @Test func `a cache does not open with a codec other than the one of its records`() async throws {
     let scratch = Scratch()
     var store = try open(scratch)
     try store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self)["k"] = [1]
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a new version of the schema may have another codec`() async throws {
+  @Test func `a new schema version may have another codec`() async throws {
     let scratch = Scratch()
     var store = try open(scratch)
     try store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self)["k"] = [1]
@@ -117,19 +117,19 @@ import Testing
     #expect(throws: CisternError.self) {
       _ = try store.cache("c", codec: ReversingCodec(), keyedBy: String.self, configuration: configuration)
     }
-    // The older version still has its own.
+    // The older version keeps its codec.
     #expect(throws: CisternError.self) { _ = try store.cache("c", of: [UInt8].self, keyedBy: String.self) }
     _ = try store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self)
     try await store.close()
   }
 
-  @Test func `a cache whose file names no codec opens with any, and has that one from its next commit on`() async throws
+  @Test func `a cache whose file names no codec opens with any, and its next commit stores the codec`() async throws
   {
     let scratch = Scratch()
     let tier = try openTier(scratch, durability: .powerCut)
     try tier.cache("c").put("k", bytes("\"text\""))
     try await tier.close()
-    // Opened and not written to: still free.
+    // The store was opened without a write, so the codec is still undetermined.
     var store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16))
     #expect(try store.cache("c", of: [UInt8].self, keyedBy: String.self)["k"] == bytes("\"text\""))
     try await store.close()
@@ -143,7 +143,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `an empty file that replaces a damaged one names the codec again`() async throws {
+  @Test func `an empty file that replaces a damaged one stores the codec again`() async throws {
     let scratch = Scratch()
     let told = Told()
     let fails = Switch<Bool>()
@@ -167,7 +167,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `a codec of a user's is known by its type's name`() throws {
+  @Test func `a user's codec is identified by the name of its type`() throws {
     #expect(ReversingCodec().formatIdentifier == "ReversingCodec")
     #expect(JSONCodec<Article>().formatIdentifier == "json")
     #expect(PropertyListCodec<Article>().formatIdentifier == "property-list")

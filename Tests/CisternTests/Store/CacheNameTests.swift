@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cistern
 
-/// Names of caches that are equal and spelled otherwise.
+/// Names of caches that are equal and differ in their Unicode form.
 @Suite struct CacheNameTests {
   private static let composed = "caf\u{e9}"
   private static let decomposed = "cafe\u{301}"
@@ -19,7 +19,7 @@ import Testing
     try store.cache(name, of: [UInt8].self, keyedBy: String.self)
   }
 
-  /// Writes as earlier versions did: the name as it is spelled.
+  /// Writes as earlier versions did, with the name in its given Unicode form.
   private func write(_ name: String, _ key: String, _ value: [UInt8], _ scratch: Scratch, removes: Bool = false)
     async throws
   {
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [(composed, decomposed), (decomposed, composed)])
-  func `equal names are one cache, also after reopening`(first: String, second: String) async throws {
+  func `equal names denote one cache, also after reopening`(first: String, second: String) async throws {
     let scratch = Scratch()
     var store = try open(scratch)
     try cache(first, in: store)["k"] = [1]
@@ -51,7 +51,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `a cache that was written with a decomposed name is found by both`() async throws {
+  @Test func `a cache stored under a decomposed name is found by both forms`() async throws {
     let scratch = Scratch()
     try await write(Self.decomposed, "k", [1], scratch)
     for isReadOnly in [true, false, true, false] {
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `what was invalidated before the name was put right stays invalidated`() async throws {
+  @Test func `a record invalidated before its cache's name was normalized stays invalid`() async throws {
     let scratch = Scratch()
     try await write(Self.decomposed, "k", [1], scratch, removes: true)
     let store = try open(scratch)
@@ -74,7 +74,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `of two caches with equal names in a file, the one that began last is kept`() async throws {
+  @Test func `of two caches with equal names in a file, the newer one is kept`() async throws {
     let scratch = Scratch()
     try await write(Self.composed, "old", [1], scratch)
     try await write(Self.decomposed, "new", [2], scratch)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cistern
 
-/// A cache that is opened for a second time.
+/// A second opening of a cache.
 @Suite struct CacheSettingsTests {
   private func conflict(
     expiry: Expiry = .never, _ change: (inout CacheConfiguration<Int>) -> Void = { _ in }
@@ -20,11 +20,11 @@ import Testing
     return error?.message ?? ""
   }
 
-  @Test func `another expiry is an error that names both`() throws {
+  @Test func `another expiry is an error that names both values`() throws {
     #expect(try conflict(expiry: .after(.seconds(60))).contains("expiry is never, not after 60.0 seconds"))
   }
 
-  @Test func `another configuration is an error that names what differs`() throws {
+  @Test func `another configuration is an error that names the differences`() throws {
     #expect(try conflict { $0.memoryLimit = .kibibytes(1) }.contains("memoryLimit is none, not 1 KiB"))
     #expect(try conflict { $0.countLimit = 5 }.contains("countLimit is none, not 5"))
     #expect(try conflict { $0.completesAbandonedFlights = true }.contains("completesAbandonedFlights is false"))
@@ -40,7 +40,7 @@ import Testing
     #expect(both.contains("countLimit is none, not 5; flightLimit is none, not 2"))
   }
 
-  @Test func `a closure that only one opening has is an error, and two closures are taken for the same`() throws {
+  @Test func `a closure in only one opening is an error, and two closures count as equal`() throws {
     #expect(try conflict { $0.weigher = { $0 } }.contains("weigher is none, not given"))
     #expect(try conflict { $0.merge = { $1 } }.contains("merge is none, not given"))
     #expect(try conflict { $0.isEqual = (==) }.contains("isEqual is none, not given"))
@@ -65,7 +65,7 @@ import Testing
     #expect(error?.message.contains("absenceExpiry is none, not after 1.0 seconds") == true)
   }
 
-  @Test func `other types, and another codec, are errors that name both`() throws {
+  @Test func `other types and another codec are errors that name both`() throws {
     let store = try Store.inMemory(memoryLimit: .mebibytes(1))
     _ = try store.cache("c", of: Int.self, keyedBy: String.self)
     let types = #expect(throws: CisternError.self) { _ = try store.cache("c", of: String.self, keyedBy: String.self) }

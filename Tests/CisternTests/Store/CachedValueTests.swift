@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cistern
 
-/// Loads that have no fetch.
+/// Loads without a fetch.
 @Suite struct CachedValueTests {
-  @Test func `a cached value is returned fresh or stale, from either tier, and else an error`() throws {
+  @Test func `a cached value is returned fresh or stale from either tier, and its absence is an error`() throws {
     let clock = ManualClock()
     var configuration = Store.Configuration()
     configuration.clock = clock

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Cistern
 
-/// Errors, reports, caches, stores and statistics, as a person reads them.
+/// Descriptions of errors, reports, caches, stores and statistics.
 @Suite struct DescriptionTests {
   private struct Cause: Error, CustomStringConvertible {
     var description: String { "the disk is full" }
   }
 
-  @Test func `an error says which operation failed, why, and what to do, also as its localized description`() {
+  @Test func `an error describes the failed operation, its cause and a remedy, also as a localized description`() {
     let error = CisternError(.noSpace, "the store could not grow", location: "writing to /tmp/store", cause: Cause())
     let text =
       "the store could not grow (writing to /tmp/store): the disk is full. "
@@ -20,18 +20,18 @@ import Testing
     #expect(error.recoverySuggestion == "Free space on the disk, or raise the store's disk limit")
   }
 
-  @Test func `an error whose message says what to do adds nothing to it`() {
+  @Test func `an error whose message contains a remedy adds none`() {
     let error = #expect(throws: CisternError.self) { _ = try Store.inMemory(memoryLimit: .bytes(0)) }
     #expect(error?.localizedDescription == "memoryLimit is 0 B; it must be at least one byte (opening a store)")
   }
 
-  @Test func `a report is one line with its cause`() {
+  @Test func `a report is one line that includes its cause`() {
     let report = StoreReport(.degraded, "the disk failed", location: "/tmp/store", cause: Cause())
     #expect("\(report)" == "degraded: the disk failed (/tmp/store): the disk is full")
     #expect("\(StoreReport(.recovered, "it works", location: "/tmp/store"))" == "recovered: it works (/tmp/store)")
   }
 
-  @Test func `a load policy reads as it is written`() {
+  @Test func `a load policy reads like its source`() {
     #expect("\(LoadPolicy.cachedOrFetch)" == "cachedOrFetch")
     #expect("\(LoadPolicy.freshOnly)" == "freshOnly")
     #expect("\(LoadPolicy.cachedOnly)" == "cachedOnly")
@@ -41,13 +41,13 @@ import Testing
     #expect("\(policy)" == "freshElseStale, returning stale after 1.0 seconds, timing out after 3.0 seconds")
   }
 
-  @Test func `an expiry has rounded parts`() {
+  @Test func `an expiry has rounded numbers`() {
     let expiry = Expiry.after(.seconds(60), graceStale: .seconds(6)).refreshedAhead(at: 0.8).jittered(by: 0.125)
     #expect("\(expiry)" == "after 60.0 seconds, stale for 6.0 seconds, refreshed at 80 %, jittered by 12.5 %")
     #expect("\(Expiry.never)" == "never")
   }
 
-  @Test func `a cache and a store tell their names and what they hold`() async throws {
+  @Test func `caches and stores describe their names and contents`() async throws {
     let store = try Store.inMemory(memoryLimit: .kibibytes(1))
     #expect("\(store)" == "Store(no caches; memory: 0 entries, cost 0 of 1,024)")
     let cache = try store.cache("bytes", of: [UInt8].self, keyedBy: String.self)
@@ -64,7 +64,7 @@ import Testing
     #expect("\(onDisk)".contains("second tier: closed"))
   }
 
-  @Test func `statistics leave out limits that are none, and count bytes in units`() {
+  @Test func `statistics omit absent limits and print bytes in units`() {
     var disk = SecondTierStatistics()
     disk.mode = .readOnly
     disk.entryCount = 1_200
@@ -80,7 +80,7 @@ import Testing
     #expect(table.split(separator: "\n").contains { $0.hasPrefix("limit on disk ") && $0.hasSuffix(" 16 MiB") })
   }
 
-  @Test func `everything that a configuration can have is in its initializer`() {
+  @Test func `the initializer of a configuration has every setting`() {
     let configuration = CacheConfiguration<Int>(
       memoryLimit: .kibibytes(1), countLimit: 2, weigher: { $0 }, completesAbandonedFlights: true, merge: { $1 },
       isEqual: (==), schema: CacheSchema(version: 3), loadPolicy: .freshOnly, refreshRetryInterval: .seconds(4),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// A fetch that fails while its callers have an older value: the error reaches no caller.
+/// A failed fetch whose callers have an older value. The error reaches no caller.
 @Suite struct FailedRefreshTests {
   private struct Broken: Error {}
 
@@ -29,7 +29,7 @@ import Testing
     #expect(report.cause is Broken)
   }
 
-  @Test func `a stale value that is returned because the fetch failed is reported, too`() async throws {
+  @Test func `a stale value returned after a failed fetch is also reported`() async throws {
     let (clock, reports) = (ManualClock(), Recorder<StoreReport>())
     let cache = try open(clock, reports)
     cache["k"] = 1
@@ -38,7 +38,7 @@ import Testing
     #expect(reports.elements.map(\.code) == [.refreshFailed])
   }
 
-  @Test func `failures that callers are told of are not reported`() async throws {
+  @Test func `failures that callers receive are not reported`() async throws {
     let (clock, reports) = (ManualClock(), Recorder<StoreReport>())
     let cache = try open(clock, reports)
     await #expect(throws: Broken.self) { try await cache.value(forKey: "new") { _ in throw Broken() } }
@@ -51,7 +51,7 @@ import Testing
     #expect(reports.count == 0)
   }
 
-  @Test func `many failures are one report in ten seconds, which counts the others`() async throws {
+  @Test func `many failures give one report in ten seconds, which counts the others`() async throws {
     let (clock, reports) = (ManualClock(), Recorder<StoreReport>())
     let cache = try open(clock, reports)
     for number in 0..<5 { cache["\(number)"] = number }
@@ -66,7 +66,7 @@ import Testing
     #expect(reports.elements.last?.message.contains("4 other refreshes failed") == true)
   }
 
-  @Test func `a report is left out until its time has come, and no count is lost`() {
+  @Test func `a throttled report is omitted, and the next one includes its count`() {
     let throttle = ReportThrottle()
     func admit(_ seconds: UInt64) -> Int? { throttle.admit(at: MonotonicTime(nanoseconds: seconds * 1_000_000_000)) }
     #expect(admit(1) == 0)

@@ -17,7 +17,7 @@ import Testing
     try store.cache("numbers", of: Int.self, keyedBy: String.self)
   }
 
-  @Test func `two stores of one directory have the same caches, by whatever path`() async throws {
+  @Test func `two stores of one directory share their caches, for every path to it`() async throws {
     let scratch = Scratch()
     let one = try open(scratch.store)
     let link = scratch.path + "/link"
@@ -54,7 +54,7 @@ import Testing
     try await two.close()
   }
 
-  @Test func `a store sees every kind of write of another store in its memory, and its observers do`() async throws {
+  @Test func `a store's memory and observers see every kind of write of another store`() async throws {
     let scratch = Scratch()
     let (one, two) = (try open(scratch.store), try open(scratch.store))
     let (writing, reading) = (try numbers(one), try numbers(two))
@@ -78,7 +78,7 @@ import Testing
     try await two.close()
   }
 
-  @Test func `another setting than that of the open store is an error that names it`() async throws {
+  @Test func `a setting other than the open store's is an error that names it`() async throws {
     let scratch = Scratch()
     let store = try open(scratch.store)
     func message(_ open: () throws -> Store) -> String {
@@ -103,7 +103,7 @@ import Testing
     #expect(message { try with { $0.clock = ManualClock() } }.contains("clock"))
     #expect(message { try with { $0.taskExecutor = globalConcurrentExecutor } }.contains("taskExecutor is none"))
     #expect(message { try with { $0.respondsToMemoryPressure = false } }.contains("respondsToMemoryPressure"))
-    // Those that failed left nothing behind.
+    // The failed openings left nothing behind.
     try await store.close()
     try await with { $0.durability = .processCrash }.close()
   }
@@ -129,7 +129,7 @@ import Testing
     try await three.close()
   }
 
-  @Test func `a cache that outlives its store is the one that another store opens`() async throws {
+  @Test func `a cache that outlives its store is returned by the next store`() async throws {
     let scratch = Scratch()
     let cache = try numbers(open(scratch.store))
     cache["k"] = 1
@@ -140,7 +140,7 @@ import Testing
     #expect(cache.statistics.disk?.mode == .closed)
   }
 
-  @Test func `a store keeps the caches that it opened, and no others`() async throws {
+  @Test func `a store keeps only the caches that it opened`() async throws {
     let scratch = Scratch()
     let one = try open(scratch.store)
     weak var cache: Cache<String, Int>?
@@ -156,7 +156,7 @@ import Testing
     try await one.close()
   }
 
-  @Test func `every store of a directory has the reports, and its handler is called until it is closed`() async throws {
+  @Test func `every store of a directory has the reports, and its handler runs until it is closed`() async throws {
     let scratch = Scratch()
     let told = Guarded<[Int]>([])
     func configuration(_ number: Int) -> Store.Configuration {
@@ -177,20 +177,20 @@ import Testing
     try await two.close()
   }
 
-  @Test func `a store in memory, or over another tier, shares nothing`() throws {
+  @Test func `stores in memory or over another tier share nothing`() throws {
     let one = try Store.inMemory(memoryLimit: .mebibytes(1))
     let two = try Store.inMemory(memoryLimit: .mebibytes(2))
     #expect(try numbers(one) !== numbers(two))
   }
 }
 
-/// Stores of one directory that are opened and closed on several threads.
+/// Several threads that open and close stores of one directory.
 @Suite struct SharedStoreThreadsTests {
   private final class Written: Sendable {
     let rounds = Guarded<[String: Int]>([:])
   }
 
-  @Test func `stores that threads open and close at once have one cache at a time, which loses nothing`() async throws {
+  @Test func `stores opened and closed by several threads share one cache at a time and lose nothing`() async throws {
     let scratch = Scratch()
     let directory = scratch.store
     let written = Written()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Cistern
 
-/// The lock that readers share while nobody wants it alone.
+/// A lock that readers share until a writer needs it exclusively.
 struct ReaderBiasedLockThreadsTests {
-  /// A lock, its readers, and two numbers behind it that are always the same. Sendable holds because the numbers are
-  /// reached in the lock's sections only.
+  /// A lock, its readers, and two equal numbers that it guards. Sendable: the numbers are accessed only in the lock's
+  /// sections.
   private final class Pair: @unchecked Sendable {
     private let lock = ReaderBiasedLock()
     let readers: VisibleReaders
-    /// Whether somebody has changed the numbers.
+    /// Whether a writer has changed the numbers.
     private let isChanged = Atomic(false)
     private let sharedReadCount = Atomic(0)
     private var left = 0
@@ -30,12 +30,12 @@ struct ReaderBiasedLockThreadsTests {
       }
     }
 
-    /// With the lock; enough of it in a row has it biased to readers.
+    /// Compares the numbers while holding the lock. Enough such reads in a row bias the lock to readers.
     func readAlone(mayShare: Bool = true) -> Bool {
       lock.withLockToRead(number: 1, readers: readers, mayShare: mayShare) { left == right }
     }
 
-    /// Whether both are the same, if the section could be shared.
+    /// Returns whether the numbers are equal, or nil if the section could not be shared.
     func readShared() -> Bool? {
       guard let place = enter() else { return nil }
       defer { leave(place) }
@@ -44,7 +44,7 @@ struct ReaderBiasedLockThreadsTests {
       return left == right
     }
 
-    /// Enters the section as a reader, if that is possible.
+    /// Enters the section as a reader, if possible.
     func enter() -> Int? { lock.beginSharing(number: 1, readers: readers) }
 
     func leave(_ place: Int) { lock.endSharing(place, readers: readers) }
@@ -60,7 +60,7 @@ struct ReaderBiasedLockThreadsTests {
     var sum: Int { lock.withLock(number: 1, readers: readers) { left + right } }
   }
 
-  @Test func `reads in a row bias it to readers, and whoever wants it alone ends that`() {
+  @Test func `consecutive reads bias the lock to readers, and a write ends the bias`() {
     let pair = Pair()
     for _ in 0..<ReaderBiasedLock.readsToBias {
       #expect(!pair.isShared)
@@ -71,7 +71,7 @@ struct ReaderBiasedLockThreadsTests {
     #expect(!pair.isShared && pair.readShared() == nil)
   }
 
-  @Test func `a write between them makes reads count anew`() {
+  @Test func `a write between reads restarts their count`() {
     let pair = Pair()
     for _ in 1..<ReaderBiasedLock.readsToBias { _ = pair.readAlone() }
     pair.change()
@@ -79,32 +79,32 @@ struct ReaderBiasedLockThreadsTests {
     #expect(!pair.isShared)
   }
 
-  @Test func `it is never biased where reads may not share it`() {
+  @Test func `a lock is never biased if its reads may not share it`() {
     let pair = Pair()
     for _ in 0..<1000 { _ = pair.readAlone(mayShare: false) }
     #expect(!pair.isShared)
   }
 
-  @Test func `who finds the bias at its end leaves the place again`() {
+  @Test func `a reader that finds no bias releases its place`() {
     let pair = Pair()
     #expect(pair.readShared() == nil)
     pair.bias()
     #expect(pair.readShared() == true)
   }
 
-  @Test func `a place is one reader's at a time, of all locks that share the places`() throws {
+  @Test func `a place belongs to one reader at a time, across all locks that share the places`() throws {
     let pair = Pair(places: 1)
     let other = ReaderBiasedLock()
     pair.bias()
     let place = try #require(pair.enter())
     #expect(pair.readShared() == nil)
-    // Only the readers of its own section are waited for.
+    // A writer waits only for readers of its own lock.
     other.withLock(number: 2, readers: pair.readers) {}
     pair.leave(place)
     #expect(pair.readShared() == true)
   }
 
-  @Test func `where a thread's place is taken it reads in another`() throws {
+  @Test func `a thread whose place is taken reads in another place`() throws {
     let pair = Pair(places: 2)
     pair.bias()
     let places = [try #require(pair.enter()), try #require(pair.enter())]
@@ -112,13 +112,13 @@ struct ReaderBiasedLockThreadsTests {
     for place in places { pair.leave(place) }
   }
 
-  @Test func `who wants it alone waits for a reader that is on its way`() async throws {
+  @Test func `a writer waits for a reader inside the section`() async throws {
     let pair = Pair()
     pair.bias()
     let place = try #require(pair.enter())
     async let change: Void = onThread { pair.change() }
     while pair.isShared { await Task.yield() }
-    // From here on the other thread has the mutex.
+    // The other thread holds the mutex from here on.
     for _ in 0..<1000 { await Task.yield() }
     #expect(!pair.hasChanged)
     pair.leave(place)
@@ -126,7 +126,7 @@ struct ReaderBiasedLockThreadsTests {
     #expect(pair.hasChanged)
   }
 
-  @Test func `what readers see is whole, whoever changes it, and what they count is there in the end`() async {
+  @Test func `readers see consistent numbers during changes, and shared reads are counted`() async {
     let pair = Pair()
     await withTaskGroup { group in
       for thread in 0..<4 {
@@ -150,7 +150,7 @@ struct ReaderBiasedLockThreadsTests {
   }
 }
 
-/// Runs `body` on a thread of its own.
+/// Runs `body` on a new thread.
 private func onThread(_ body: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
     do {

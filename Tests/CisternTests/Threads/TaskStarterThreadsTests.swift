@@ -3,12 +3,12 @@ import Testing
 
 @testable import Cistern
 
-/// What is started behind its caller, by another thread.
+/// Tasks that another thread starts for the caller.
 struct TaskStarterThreadsTests {
   @TaskLocal private static var mark = 0
 
   @Test
-  func `what is started behind runs once, however many ask at once, and without the task-local values of who asks`()
+  func `each task started by another thread runs once, without the task-local values of its caller`()
     async
   {
     let runs = Recorder<Int>()

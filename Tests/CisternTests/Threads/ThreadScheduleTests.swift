@@ -4,7 +4,7 @@ import Testing
 @testable import Cistern
 
 struct ThreadScheduleTests {
-  /// A schedule that expectations may change.
+  /// A reference to a schedule, so that expectations may change it.
   private final class Schedule {
     typealias Summons = ThreadSchedule<Int>.Summons
     private var schedule: ThreadSchedule<Int>
@@ -20,29 +20,29 @@ struct ThreadScheduleTests {
     func startFailed() -> [Int] { schedule.startFailed() }
   }
 
-  @Test func `one thread is summoned at a time, and each that takes a job summons the next`() {
+  @Test func `one thread is summoned at a time, and each thread that takes a job summons the next`() {
     let schedule = Schedule(limit: 3)
     #expect(schedule.add(1) == .start(1))
-    // The first one is on its way.
+    // The first thread is starting.
     for job in 2...5 { #expect(schedule.add(job) == .nothing) }
     #expect(schedule.next(for: 1, hasCome: true) == (1, .start(2)))
     #expect(schedule.next(for: 2, hasCome: true) == (2, .start(3)))
-    // There are no more.
+    // The limit is reached.
     #expect(schedule.next(for: 3, hasCome: true) == (3, .nothing))
     #expect(schedule.count == 3)
-    // The first that has no job left goes on with those that wait.
+    // The first idle thread takes the waiting jobs.
     #expect(schedule.next(for: 2, hasCome: false) == (4, .nothing))
     #expect(schedule.next(for: 2, hasCome: false) == (5, .nothing))
     #expect(schedule.next(for: 2, hasCome: false) == (nil, .nothing))
   }
 
-  @Test func `an idle thread is woken before another is started, and ends once it was idle for long enough`() {
+  @Test func `an idle thread is woken before another starts, and ends after its idle time`() {
     let schedule = Schedule(limit: 8)
     #expect(schedule.add(1) == .start(1))
     #expect(schedule.next(for: 1, hasCome: true) == (1, .nothing))
     #expect(schedule.next(for: 1, hasCome: false) == (nil, .nothing))
     #expect(schedule.add(2) == .wake(1))
-    // Too late: it has been summoned.
+    // The thread was summoned before it could end.
     #expect(!schedule.retire(1))
     #expect(schedule.next(for: 1, hasCome: true) == (2, .nothing))
     #expect(schedule.next(for: 1, hasCome: false) == (nil, .nothing))
@@ -50,7 +50,7 @@ struct ThreadScheduleTests {
     #expect(schedule.add(3) == .start(2))
   }
 
-  @Test func `a job that is not done goes on after those that wait`() {
+  @Test func `an unfinished job continues after the waiting jobs`() {
     let schedule = Schedule(limit: 1)
     _ = schedule.add(1)
     _ = schedule.add(2)
@@ -59,7 +59,7 @@ struct ThreadScheduleTests {
     #expect(schedule.next(for: 1, hasCome: false) == (1, .nothing))
   }
 
-  @Test func `where no thread can be started, what waits is handed back, and the next job tries again`() {
+  @Test func `if no thread can start, the waiting jobs are returned, and the next job tries again`() {
     let schedule = Schedule(limit: 2)
     #expect(schedule.add(1) == .start(1))
     #expect(schedule.add(2) == .nothing)
@@ -67,7 +67,7 @@ struct ThreadScheduleTests {
     #expect(schedule.add(3) == .start(2))
   }
 
-  @Test func `in any order of events each job runs once, and a job that waits has a thread or all are busy`() {
+  @Test func `in any order of events each job runs once, and a waiting job has a thread unless all are busy`() {
     for seed in 0..<500 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
       let limit = 1 + generator.next(below: 4)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cistern
 
-/// What is written while a record is being migrated wins over what the migration makes of it.
+/// A write during the migration of a record wins over the migrated value.
 @Suite struct MigrationRaceTests {
   enum Interruption: CaseIterable, Sendable {
     case set, removal, clear, setAndRemoval, setAndTrim
@@ -23,7 +23,7 @@ import Testing
       }
     }
 
-    /// What the key has afterwards.
+    /// The value of the key afterwards.
     var left: String? {
       switch self {
       case .set, .setAndTrim: "set"
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// How the old record is wanted.
+  /// The operation that reads the old record.
   enum Reading: CaseIterable, Sendable {
     case lookUp, load, bytes
 
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: Interruption.allCases, Reading.allCases)
-  func `a write during the migration wins, in both tiers`(interruption: Interruption, reading: Reading) async throws {
+  func `a write during a migration wins in both tiers`(interruption: Interruption, reading: Reading) async throws {
     for outcome in ["migrated", nil] as [String?] {
       let caches = VersionedCaches()
       try caches.open(version: 1)["a"] = "text"
@@ -58,7 +58,7 @@ import Testing
       target.set(cache)
       let token = cache.observe { _ in }
       try await reading.apply(to: cache)
-      // A load may have fetched it after it was removed.
+      // A load may have fetched the value after its removal.
       let left = cache["a"]
       #expect(left == interruption.left || (reading == .load && interruption.left == nil && left == "fetched"))
       cache.trim(toCost: 0)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `readers and writers of old records in any order end with what was written last`() throws {
+  @Test func `readers and writers of old records in any order end with the last written value`() throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let tier = FaultInjectingTier(commits: executor.seed % 2 == 0 ? .immediate : .onDemand, taskExecutor: executor)
       let caches = VersionedCaches(tier: tier, executor: executor)
@@ -122,7 +122,7 @@ import Testing
   }
 }
 
-/// What each key was given last; nil for one that was not written.
+/// The last text of each key, or nil for a key that was not written.
 private final class WrittenTexts: Sendable {
   private let texts = Guarded<[String: String?]>([:])
 
@@ -130,7 +130,7 @@ private final class WrittenTexts: Sendable {
   subscript(key: String) -> String?? { texts.withLock { $0[key] } }
 }
 
-/// Follows what an observer of texts is told, and finds what does not follow from what it was told before.
+/// Follows the changes that an observer of texts receives, and records contradictions.
 final class ChangeRecord: Sendable {
   private struct State {
     var values: [String: String]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cistern
 
-/// What an older build of a program tells and counts of records that a newer one wrote.
+/// The changes and counts of an older program version for records of a newer one.
 @Suite struct NewerSchemaChangesTests {
   enum Write: CaseIterable, Sendable {
     case set, update, load, batch, edit, draft
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: Write.allCases)
-  func `a value that replaces a newer version's record is inserted, for observers of an older version`(
+  func `for observers of an older version, a value that replaces a newer version's record is inserted`(
     write: Write
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a newer version's record is removed without a word or a count, one by one and by a closure`() throws {
+  @Test func `the removal of a newer version's record is neither announced nor counted`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let caches = VersionedCaches(executor: executor)
       let newer = try caches.open(version: 2)
@@ -61,13 +61,13 @@ import Testing
       try #require(older.removeAll { _ in true } == 0)
       for _ in 0..<50 { await Task.yield() }
       try #require(events.elements == [] && older.statistics.removals == 0)
-      // What it held is stale for every version.
+      // The removed values are stale for every version.
       try #require(try caches.metadata("a") == nil && caches.metadata("b") == nil)
       token.cancel()
     }
   }
 
-  @Test func `the disk tells the version of a record, staged or committed, without counting it as read`() async throws {
+  @Test func `the disk returns the version of a staged or committed record without counting a read`() async throws {
     let tier = try openTier(Scratch())
     let cache = try VersionedCaches(tier: tier).open(version: 7)
     let partition = try tier.partition(named: VersionedCaches.partition) { _ in }

@@ -12,7 +12,7 @@ import Testing
     return caches
   }
 
-  @Test func `a record of an older version is migrated when it is first read, and written again`() async throws {
+  @Test func `a record of an older version is migrated at its first read and written again`() async throws {
     let caches = try await populated()
     let calls = Recorder<UInt32>()
     let second = try caches.open(version: 2) { bytes, version in
@@ -36,7 +36,7 @@ import Testing
     #expect(reopened.statistics.migrated == 0)
   }
 
-  @Test func `a load of an older record migrates it, and fetches nothing`() async throws {
+  @Test func `a load of an older record migrates it and fetches nothing`() async throws {
     let caches = try await populated()
     let second = try caches.open(version: 2, migrate: marking)
     let value = try await second.value(forKey: "a") { _ in throw Unreadable() }
@@ -46,7 +46,7 @@ import Testing
     #expect(try await second.values(forKeys: ["a"]) { _ in [:] }.values == ["a": "text of 1"])
   }
 
-  @Test func `a migrated record keeps its times and tags, and is weighed anew`() async throws {
+  @Test func `a migrated record keeps its times and tags and is weighed again`() async throws {
     let tier = FaultInjectingTier()
     let caches = VersionedCaches(tier: tier)
     let partition = try tier.partition(named: VersionedCaches.partition) { _ in }
@@ -71,7 +71,7 @@ import Testing
   private let nothing: CacheSchema<String>.Migration = { _, _ in nil }
 
   @Test(arguments: [false, true])
-  func `an older record is dropped without a migration, and where that returns nil`(hasMigration: Bool) async throws {
+  func `an older record is dropped if its migration is missing or returns nil`(hasMigration: Bool) async throws {
     let caches = try await populated()
     let reports = Recorder<StoreReport.Code>()
     let second = try caches.open(version: 2, reports: reports, migrate: hasMigration ? nothing : nil)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `a migration that throws drops that entry only, and is reported`() async throws {
+  @Test func `a migration that throws drops only its record and is reported`() async throws {
     let caches = VersionedCaches()
     let first = try caches.open(version: 1)
     first["a"] = "bad"
@@ -123,7 +123,7 @@ import Testing
     #expect(older.updateValue(forKey: "a") { $0 } == nil)
     #expect(try await older.values(forKeys: ["a"]) { _ in [:] }.missing == ["a"])
     await #expect(throws: Unreadable.self) { try await older.value(forKey: "a") { _ in throw Unreadable() } }
-    // Not even once its time is up.
+    // The record stays even after its expiry.
     caches.clock.advance(by: .seconds(20))
     #expect(older["b"] == nil)
     #expect(try caches.metadata("b")?.schemaVersion == 2)
@@ -138,7 +138,7 @@ import Testing
     #expect(again["d"] == nil)
   }
 
-  @Test func `what is fetched in the place of a newer record is stored`() async throws {
+  @Test func `a value fetched instead of a newer record is stored`() async throws {
     let caches = VersionedCaches()
     try caches.open(version: 2)["a"] = "new"
     let older = try caches.open(version: 1)
@@ -146,7 +146,7 @@ import Testing
     #expect(try caches.metadata("a")?.schemaVersion == 1)
   }
 
-  @Test func `bytes of another version are never shown`() async throws {
+  @Test func `bytes of another version are never returned`() async throws {
     let caches = try await populated()
     let second = try caches.open(version: 2, migrate: marking)
     let bytes = second.withBytes(forKey: "a") { $0.copiedBytes() }
@@ -157,20 +157,20 @@ import Testing
     #expect(dropping.statistics.dropped == 1)
   }
 
-  @Test func `whether there is a value is for the migration to say`() async throws {
+  @Test func `the migration decides whether a value is present`() async throws {
     let caches = try await populated()
     #expect(try caches.open(version: 2, migrate: { _, _ in "there" }).contains("a"))
     #expect(try !caches.open(version: 3, migrate: { _, _ in nil }).contains("a"))
   }
 
-  @Test func `an update and a merge find the migrated value`() async throws {
+  @Test func `an update receives the migrated value`() async throws {
     let caches = try await populated()
     let second = try caches.open(version: 2, migrate: marking)
     second.updateValue(forKey: "a") { $0? += "!" }
     #expect(second["a"] == "text of 1!")
   }
 
-  @Test func `a value that memory cannot hold is migrated once, too`() async throws {
+  @Test func `a value that memory cannot hold is also migrated only once`() async throws {
     let caches = try await populated()
     let calls = Recorder<UInt32>()
     let second = try caches.open(version: 2, memoryLimit: 2) { bytes, version in
@@ -183,7 +183,7 @@ import Testing
     #expect(second.checkInvariants() == [])
   }
 
-  @Test func `what was migrated is on disk after a restart, and opening changes nothing`() async throws {
+  @Test func `migrated records are on disk after a restart, and opening changes nothing`() async throws {
     let scratch = Scratch()
     for version in [1, 2, 3, 2, 3] as [UInt32] {
       let tier = try openTier(scratch)
@@ -196,7 +196,7 @@ import Testing
         for number in 0..<100 where number % Int(version) == 0 {
           let value = cache["\(number)"]
           switch (version, number % 2) {
-          // The record is already in version 3 from the second time on.
+          // From the second time on, the record is already in version 3.
           case (2, _): #expect(value == "text of 1" || (number % 3 == 0 && value == nil))
           case (_, 0): #expect(value == "text of 1 of 2")
           default: #expect(value == "text of 1")

@@ -3,7 +3,7 @@ import Locking
 
 @testable import Cistern
 
-/// Caches of strings over one tier, as versions of a program would open them one after the other.
+/// Caches of strings over one tier, opened by successive versions of a program.
 struct VersionedCaches: Sendable {
   static let partition = "texts"
 
@@ -20,7 +20,7 @@ struct VersionedCaches: Sendable {
     self.executor = executor
   }
 
-  /// The cache as the program of this version opens it.
+  /// Opens the cache as the program of this version does.
   func open(
     version: UInt32?, memoryLimit: Int = 1_000_000, expiry: Expiry = .never, reports: Recorder<StoreReport.Code>? = nil,
     weight: Int? = nil, migrate: CacheSchema<String>.Migration? = nil
@@ -38,14 +38,14 @@ struct VersionedCaches: Sendable {
       Self.partition, of: String.self, keyedBy: String.self, expiry: expiry, configuration: configuration)
   }
 
-  /// What the tier has of a key, beside its value.
+  /// Returns the tier's metadata of a key.
   func metadata(_ key: String) throws -> RecordMetadata? {
     let partition = try tier.partition(named: Self.partition) { _ in }
     return partition.withRecord(forKey: Array(key.utf8).rawSpan) { metadata, _ in metadata }
   }
 }
 
-/// Says where a text was migrated from.
+/// A migration that appends the original version to the text.
 let marking: CacheSchema<String>.Migration = { bytes, version in
   "\(String(decoding: bytes, as: UTF8.self)) of \(version)"
 }

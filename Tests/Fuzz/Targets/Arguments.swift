@@ -2,7 +2,7 @@ import Cistern
 
 @testable import StressKit
 
-/// Arbitrary text as the program's arguments: refused, or a value within bounds.
+/// Feeds arbitrary text to the program's arguments. They refuse it or parse a value within bounds.
 func fuzzArguments(_ input: [UInt8]) {
   let text = String(decoding: input, as: UTF8.self)
   if let size = try? ByteCount(argument: text) {
@@ -19,7 +19,7 @@ func fuzzArguments(_ input: [UInt8]) {
   if let number = try? integerArgument(text, in: -5...1_000) { require((-5...1_000).contains(number), "\(number)") }
   if let share = try? shareArgument(text) { require((0...1).contains(share), "'\(text)' is \(share)") }
   if let limit = try? ReplayLimit(argument: text) {
-    require(limit.cost(footprint: 0) >= 1 && limit.cost(footprint: 1 << 50) >= 1, "'\(text)' is a limit without room")
+    require(limit.cost(footprint: 0) >= 1 && limit.cost(footprint: 1 << 50) >= 1, "'\(text)' is a limit without space")
   }
   fuzzKeyText(input, text)
   fuzzTimestamp(input, text)
@@ -42,7 +42,7 @@ private func fuzzTimestamp(_ input: [UInt8], _ text: String) {
     require(written.dropFirst(20).prefix(digits.count) == digits, "'\(text)' is read as \(written)")
   }
   var source = ByteSource(input)
-  // Within the years that can be read.
+  // Within the years that can be parsed.
   let nanoseconds = source.number(Int64.self) % 9_200_000_000_000_000_000
   let written = TimestampText.format(WallTime(nanosecondsSince1970: nanoseconds))
   let read = TimestampText.parse(written)

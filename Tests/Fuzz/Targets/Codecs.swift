@@ -9,7 +9,7 @@ private struct Article: Codable, Equatable {
   var score: Double?
 }
 
-/// The first byte says which codec; the others are what it is to decode. What it decodes comes back as it was.
+/// Feeds bytes to a codec, which the first byte selects. A decoded value must survive encoding and decoding.
 func fuzzCodecs(_ input: [UInt8]) {
   let bytes = Array(input.dropFirst())
   switch (input.first ?? 0) % 11 {
@@ -27,7 +27,7 @@ func fuzzCodecs(_ input: [UInt8]) {
   }
 }
 
-/// - Parameter isExact: whether a value has only one encoding.
+/// - Parameter isExact: Whether a value has only one encoding.
 private func fuzz<Codec: Cistern.Codec>(
   _ codec: Codec, _ bytes: [UInt8], isExact: Bool = true, identity: (Codec.Value) -> some Equatable
 ) {

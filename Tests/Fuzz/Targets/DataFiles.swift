@@ -1,19 +1,20 @@
 import Foundation
 import LMDB
 
-/// A data file that was changed anywhere: it is found damaged, or LMDB reads and changes all of it without harm.
+/// Changes a data file anywhere. Either the check finds the damage, or LMDB reads and changes the whole file without
+/// harm.
 func fuzzDataFiles(_ input: [UInt8]) {
   let bytes = changed(DataFileTrial.sound, by: input)
   DataFileTrial.write(bytes)
   guard DataFileTrial.isSound else {
-    require(bytes != DataFileTrial.sound, "what LMDB wrote is found damaged")
+    require(bytes != DataFileTrial.sound, "a file of LMDB is found damaged")
     return
   }
   DataFileTrial.use()
 }
 
-/// The bytes with what the input says in some places: a page, an offset in it, and a number of one to eight bytes. Before
-/// that, how much is cut off or added at the end.
+/// Returns the bytes with changes from the input. The first byte truncates or extends the end. Each change consists
+/// of a page, an offset in it, and a number of one to eight bytes.
 private func changed(_ sound: [UInt8], by input: [UInt8]) -> [UInt8] {
   var source = ByteSource(input)
   var bytes = sound
@@ -32,7 +33,7 @@ private func changed(_ sound: [UInt8], by input: [UInt8]) -> [UInt8] {
   return bytes
 }
 
-/// A directory of this process's own, with one data file.
+/// A directory for this process with one data file.
 private enum DataFileTrial {
   static let pageSize = 4096
 
@@ -45,7 +46,7 @@ private enum DataFileTrial {
 
   static var path: String { directory + "/data.mdb" }
 
-  /// A small file with everything: tables of two levels, numbers and bytes as keys, long values, free pages.
+  /// A small file with all structures: tables of two levels, numbers and bytes as keys, long values, and free pages.
   static let sound: [UInt8] = {
     attempt {
       let environment = try open()
@@ -82,8 +83,7 @@ private enum DataFileTrial {
     }
   }
 
-  /// Reads everything, then changes and removes everything. What is not as it should be without being dangerous, LMDB may
-  /// refuse.
+  /// Reads everything, then changes and removes everything. LMDB may refuse damage that is harmless.
   static func use() {
     guard let environment = try? open() else { return }
     defer { attempt { try environment.close() } }
@@ -106,7 +106,7 @@ private enum DataFileTrial {
       while try others.moveToNext() {
         if let value = others.value { sum += [UInt8](reading: value).count }
       }
-      require(sum < 1 << 20, "values that the file has no room for")
+      require(sum < 1 << 20, "values larger than the file")
       return keys
     }
     for start in stride(from: 0, to: keys.count, by: 8) {
@@ -143,7 +143,7 @@ extension [UInt8] {
   fileprivate var rawBytes: RawSpan {
     @_lifetime(borrow self)
     get {
-      // The bytes of a byte have no padding.
+      // An array of bytes has no padding.
       unsafe span.bytes
     }
   }

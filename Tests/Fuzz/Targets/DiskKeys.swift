@@ -1,6 +1,7 @@
 @testable import Cistern
 
-/// Keys in the file: arbitrary bytes do not trap, what was built comes back, generations lie side by side.
+/// Feeds arbitrary bytes to the keys of the file. They do not trap, a built key reads back unchanged, and generations
+/// are adjacent.
 func fuzzDiskKeys(_ input: [UInt8]) {
   if let key = DiskKey(input.rawSpan) {
     require(key.copiedBytes() == input, "the key's bytes changed")
@@ -30,7 +31,7 @@ private func built(_ generation: UInt64, _ key: [UInt8]) -> [UInt8] {
   require(built.isDigest == (key.count > DiskKey.longestDirectKey), "a digest of a short key, or none of a long one")
   require(built.isDigest || built.directKey == key, "another key")
   let bytes = built.copiedBytes()
-  guard let read = DiskKey(bytes.rawSpan) else { fatalError("broken: what was built is no key") }
+  guard let read = DiskKey(bytes.rawSpan) else { fatalError("broken: a built key is not readable") }
   require(read.copiedBytes() == bytes && read.isDigest == built.isDigest, "read, it is another key")
   return bytes
 }

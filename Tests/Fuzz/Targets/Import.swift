@@ -2,8 +2,8 @@ import Cistern
 
 @testable import StressKit
 
-/// Arbitrary bytes as a line of an export: refused with a message, or a record that is the same when it is exported and
-/// imported again, whatever the form of its value.
+/// Feeds arbitrary bytes to the import of one line. It refuses them with a message, or reads a record that survives
+/// export and import in every form of its value.
 func fuzzImport(_ input: [UInt8]) {
   let now = WallTime(nanosecondsSince1970: 5)
   do {
@@ -13,7 +13,7 @@ func fuzzImport(_ input: [UInt8]) {
   }
   var source = ByteSource(input)
   var metadata = source.metadata()
-  // Lines have neither eras nor empty tags, and no times beyond those that can be written.
+  // Lines have neither invalidation versions nor empty tags, and only times that can be written.
   metadata.era = 0
   metadata.tags = metadata.tags.filter { !$0.isEmpty }
   metadata.created = source.writableTime()

@@ -1,7 +1,7 @@
 @testable import Cistern
 
-/// What the file holds of invalidations, tags and counts, and the mark beside it: arbitrary bytes do not trap, what was
-/// written comes back, and sets of invalidations conceal what their members concern.
+/// Feeds arbitrary bytes to the rows of invalidations, tags and counts, and to the mark file. They do not trap and
+/// read back unchanged. A set of invalidations conceals exactly the records of its members.
 func fuzzInvalidations(_ input: [UInt8]) {
   if let (invalidation, era) = MetaTable.invalidation(input.rawSpan) { comesBack(invalidation, era) }
   if let row = EraRow(input.rawSpan) { require(row.value == input, "a row of numbers changed") }
@@ -31,7 +31,7 @@ func fuzzInvalidations(_ input: [UInt8]) {
       if let present = model[invalidation], present <= era { model[invalidation] = nil }
     }
   }
-  require(set.eras == model && set.isEmpty == model.isEmpty, "the set has others than were added")
+  require(set.eras == model && set.isEmpty == model.isEmpty, "the set differs from the model")
   let (key, tags, era) = (source.bytes(upTo: 4), source.few { $0.shortText() }, UInt64(source.byte() % 16))
   let isConcerned = model.contains { $0.value > era && $0.key.concerns(key: key, tags: tags) }
   require(set.conceals(era: era, key: key.rawSpan, tags: tags) == isConcerned, "the set conceals another record")
@@ -40,7 +40,7 @@ func fuzzInvalidations(_ input: [UInt8]) {
 private func comesBack(_ invalidation: Invalidation, _ era: UInt64) {
   let written = MetaTable.value(invalidation, era: era)
   guard let (read, number) = MetaTable.invalidation(written.rawSpan) else {
-    fatalError("broken: what was written is no invalidation")
+    fatalError("broken: a written invalidation is not readable")
   }
   require(read == invalidation && number == era, "\(invalidation) came back as \(read)")
 }
@@ -49,7 +49,7 @@ private func tagsComeBack(_ tags: [String]) {
   var bytes = [UInt8](repeating: 0xAA, count: RecordTags.size(of: tags))
   do {
     var span = bytes.mutableSpan
-    // Whole bytes, all of which have a value.
+    // All bytes are initialized.
     var target = unsafe span.mutableBytes
     RecordTags.encode(tags, into: &target, at: 0)
   }

@@ -6,7 +6,7 @@ private struct Wrapped: RawRepresentable, CacheKey {
   let rawValue: Int32
 }
 
-/// The first byte says of what type; the others are a key, or are none.
+/// Feeds bytes to the keys of one type, which the first byte selects. The bytes may be no valid key.
 func fuzzKeys(_ input: [UInt8]) {
   let bytes = Array(input.dropFirst())
   switch (input.first ?? 0) % 17 {
@@ -30,7 +30,7 @@ func fuzzKeys(_ input: [UInt8]) {
   }
 }
 
-/// - Parameter isWhole: whether a key's bytes are those that it was made of; strings are normalised.
+/// - Parameter isWhole: Whether a key's bytes equal those that it was read from. Strings are normalized.
 private func fuzzKey<Key: CacheKey>(_ type: Key.Type, _ bytes: [UInt8], isWhole: Bool = false) {
   guard let key = Key(keyBytes: bytes.rawSpan) else { return }
   let written = key.keyBytes
@@ -42,7 +42,7 @@ private func fuzzKey<Key: CacheKey>(_ type: Key.Type, _ bytes: [UInt8], isWhole:
   require(!key.hasKeyBytesPrefix(written + [0]), "\(type): something longer is a prefix")
 }
 
-/// Pairs of keys: equal ones have equal bytes and others do not, and integers are in the order of their bytes.
+/// Feeds pairs of keys: only equal keys have equal bytes, and integers are in the order of their bytes.
 func fuzzKeyOrder(_ input: [UInt8]) {
   var source = ByteSource(input)
   switch source.byte() % 10 {
@@ -58,7 +58,7 @@ func fuzzKeyOrder(_ input: [UInt8]) {
   default:
     let one = source.text()
     compareEquality(one, String(decoding: source.remainder(), as: UTF8.self))
-    // Whoever writes a letter and its accent means the same as who writes both at once.
+    // Composed and decomposed forms of a text are equal.
     compareEquality(one, one.decomposedStringWithCanonicalMapping)
     compareEquality(one, one.precomposedStringWithCanonicalMapping)
   }

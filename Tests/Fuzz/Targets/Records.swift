@@ -1,7 +1,7 @@
 @testable import Cistern
 
-/// Arbitrary bytes as a record: nothing traps, the checksum keeps out what was not written, and what it lets through is
-/// within bounds.
+/// Feeds arbitrary bytes to the record parser. It does not trap, the checksum refuses bytes that no writer wrote, and
+/// accepted records are within bounds.
 func fuzzRecords(_ input: [UInt8]) {
   let key = DiskKey(generation: 7, key: Array(input.prefix(3)).rawSpan)
   let unsealed = RecordHeader(input.rawSpan, under: key)
@@ -12,7 +12,7 @@ func fuzzRecords(_ input: [UInt8]) {
   var sealed = input
   do {
     var span = sealed.mutableSpan
-    // Whole bytes, all of which have a value.
+    // All bytes are initialized.
     var bytes = unsafe span.mutableBytes
     RecordFormat.seal(&bytes, under: key)
   }
@@ -21,12 +21,12 @@ func fuzzRecords(_ input: [UInt8]) {
   require((trusted == nil) == (checked == nil), "a right checksum is not believed")
   guard let checked else { return }
   look(at: checked, in: sealed)
-  // Another key's, and one with another bit, are none.
+  // A record under another key, or with another bit, is invalid.
   let other = DiskKey(generation: 8, key: Array(input.prefix(3)).rawSpan)
   require(RecordHeader(sealed.rawSpan, under: other) == nil, "a record of another key is believed")
   let bit = Int(sealed[12]) % (sealed.count * 8)
   sealed[bit / 8] ^= 1 << UInt8(bit % 8)
-  require(RecordHeader(sealed.rawSpan, under: key) == nil, "bit \(bit) was changed, and nobody noticed")
+  require(RecordHeader(sealed.rawSpan, under: key) == nil, "bit \(bit) was changed without detection")
 }
 
 private func look(at header: RecordHeader, in record: [UInt8]) {
@@ -39,7 +39,7 @@ private func look(at header: RecordHeader, in record: [UInt8]) {
     RecordTags.size(of: metadata.tags) <= 3 * max(header.tags.count, 4), "more tags than there are bytes for")
 }
 
-/// Any record comes back as it was written, with another number as well.
+/// Writes a record and reads it back, also with another sequence number.
 func fuzzRecordRoundTrips(_ input: [UInt8]) {
   var source = ByteSource(input)
   let metadata = source.metadata()
@@ -51,14 +51,14 @@ func fuzzRecordRoundTrips(_ input: [UInt8]) {
   var record = [UInt8](repeating: 0xAA, count: draft.size)
   do {
     var span = record.mutableSpan
-    // Whole bytes, all of which have a value.
+    // All bytes are initialized.
     var target = unsafe span.mutableBytes
     draft.encode(sequence: first, under: diskKey, into: &target)
   }
   compare(record, diskKey, sequence: first, key, metadata, bytes)
   do {
     var span = record.mutableSpan
-    // As above.
+    // All bytes are initialized.
     var target = unsafe span.mutableBytes
     RecordFormat.renumber(&target, sequence: second, under: diskKey)
   }
@@ -70,7 +70,7 @@ private func compare(
   _ bytes: [UInt8]
 ) {
   guard let header = RecordHeader(record.rawSpan, under: diskKey) else {
-    fatalError("broken: what was written is no record")
+    fatalError("broken: a written record is not readable")
   }
   let found = header.metadata(of: record.rawSpan)
   require(header.sequence == sequence, "the sequence number changed")

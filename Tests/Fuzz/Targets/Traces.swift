@@ -2,8 +2,8 @@ import CZlib
 
 @testable import StressKit
 
-/// Arbitrary bytes as a trace, packed or not: it is read, or refused with the line that is wrong, and its keys are
-/// numbered in the order in which they come.
+/// Feeds arbitrary bytes to the trace reader, packed or not. It reads them or reports the wrong line, and numbers
+/// keys in the order of their appearance.
 func fuzzTraces(_ input: [UInt8]) {
   var reader = TraceReader(bytes: input, name: "trace")
   var greatest = -1
@@ -19,25 +19,26 @@ func fuzzTraces(_ input: [UInt8]) {
   } catch {
     fatalError("broken: not a TraceError: \(error)")
   }
-  // The key of a line whose size is wrong has its number already.
+  // The key of a line with a wrong size already has its number.
   require((0...1).contains(reader.keys.count - greatest - 1), "\(reader.keys.count) keys, the greatest \(greatest)")
   require(Set(reader.keys).count == reader.keys.count, "a key has two numbers")
 }
 
-/// What zlib packs, in one member or several, comes back; and bytes that only begin like a gzip file do no harm.
+/// Packs bytes with zlib in one member or several, and unpacks them. Bytes that only begin like a gzip file do no
+/// harm.
 func fuzzGzip(_ input: [UInt8]) {
   if let unpacked = unpack([0x1F, 0x8B, 8, 0] + input) {
-    require(unpacked.count <= 8 << 20, "more than was asked for")
+    require(unpacked.count <= 8 << 20, "more than the requested size")
   }
   let half = Int(input.first ?? 0) * input.count / 255
   let packed = packed(Array(input.prefix(half))) + packed(Array(input.dropFirst(half)))
-  require(unpack(packed) == input, "packed and unpacked, it is something else")
-  // Cut off anywhere it is refused, but between the members.
+  require(unpack(packed) == input, "unpacked bytes differ from the packed ones")
+  // A file that is cut off is refused, except between its members.
   let cut = packed.dropLast(1 + half % 8)
   require(unpack(Array(cut)) == nil, "a file that is cut off is taken for whole")
 }
 
-/// Nil where the bytes are refused. At most about 8 MiB.
+/// Returns the unpacked bytes, at most about 8 MiB, or nil if the input is refused.
 private func unpack(_ bytes: [UInt8]) -> [UInt8]? {
   var stream = GzipStream(bytes: bytes, name: "file")
   var unpacked: [UInt8] = []
@@ -55,7 +56,7 @@ private func unpack(_ bytes: [UInt8]) -> [UInt8]? {
 
 private func packed(_ bytes: [UInt8]) -> [UInt8] {
   var stream = unsafe z_stream()
-  // 15 bits of window, and 16 for a gzip header; 8 is zlib's own for memory.
+  // 15 bits of window, plus 16 for a gzip header. 8 is zlib's default for memory.
   let status = unsafe deflateInit2_(
     &stream, Int32(bytes.count % 10), Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
     Int32(MemoryLayout<z_stream>.size))
@@ -64,7 +65,7 @@ private func packed(_ bytes: [UInt8]) -> [UInt8] {
   var input = bytes
   var output = [UInt8](repeating: 0, count: Int(unsafe deflateBound(&stream, UInt(bytes.count))))
   let room = output.count
-  // Both buffers outlive the call, and their sizes go with them.
+  // Both buffers outlive the call, and their sizes are passed with them.
   let count = unsafe input.withUnsafeMutableBufferPointer { from in
     unsafe output.withUnsafeMutableBufferPointer { to in
       unsafe stream.next_in = from.baseAddress

@@ -1,7 +1,7 @@
 import LMDB
 import Testing
 
-/// Each thing that LMDB goes by is checked: a file in which it is not so is found damaged.
+/// The check covers everything that LMDB relies on: a file with any invalid part is found damaged.
 @Suite struct DamagedFileTests {
   typealias Change = @Sendable (inout DataFileImage) -> Void
 
@@ -132,31 +132,31 @@ import Testing
   ]
 
   @Test(arguments: ofTheHead.keys.sorted())
-  func `A head that is not so is found`(name: String) throws {
+  func `A damaged header is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofTheHead[name])) != nil)
   }
 
   @Test(arguments: ofPages.keys.sorted())
-  func `A page that is not so is found`(name: String) throws {
+  func `A damaged page is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofPages[name])) != nil)
   }
 
   @Test(arguments: ofNodes.keys.sorted())
-  func `A node that is not so is found`(name: String) throws {
+  func `A damaged node is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofNodes[name])) != nil)
   }
 
   @Test(arguments: ofWhatNodesLeadTo.keys.sorted())
-  func `A value or a table that is not where it is said to be is found`(name: String) throws {
+  func `A value or table at a wrong position is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofWhatNodesLeadTo[name])) != nil)
   }
 
   @Test(arguments: ofFreePages.keys.sorted())
-  func `A list of free pages that is not so is found`(name: String) throws {
+  func `A damaged list of free pages is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofFreePages[name])) != nil)
   }
 
-  @Test func `A file that was cut off anywhere is found, unless what is lacking is free`() throws {
+  @Test func `A truncated file is found, unless only free pages are missing`() throws {
     let image = DataFileImage.sample
     let directory = TemporaryDirectory()
     var found = 0
@@ -169,8 +169,8 @@ import Testing
     }
   }
 
-  @Test func `What a file says of itself does not make the check take up memory or time`() throws {
-    // The largest numbers everywhere: in the head, in a tree's record, in a list's length.
+  @Test func `Numbers in a file cannot make the check use much memory or time`() throws {
+    // The largest numbers replace each field of the newer meta page: in the header, and in the records of the trees.
     let directory = TemporaryDirectory()
     for offset in stride(from: 40, to: 152, by: 8) {
       var image = DataFileImage.sample

@@ -1,9 +1,10 @@
 import LMDB
 import Testing
 
-/// A stamp tells a file that was changed from one that was not, also where the system's clock for files stands still.
+/// A fingerprint distinguishes a changed file from an unchanged one, even if the system's clock for files stands
+/// still.
 @Suite struct DataFileStampTests {
-  @Test func `Each stamp that a file is given is another, and stays until the file is changed`() throws {
+  @Test func `Each new fingerprint of a file differs, and stays until the file changes`() throws {
     let fixture = try Fixture()
     let path = fixture.directory.path + "/data.mdb"
     var last = try fixture.environment.dataFileStamp()
@@ -17,7 +18,7 @@ import Testing
     #expect(DataFileStamp(of: path + ".other") == nil)
   }
 
-  @Test func `What is committed changes the stamp, and what is read does not`() throws {
+  @Test func `A commit changes the fingerprint, and a read does not`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let table = try environment.openDatabase(named: "table")

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 func contents(of path: String) -> [UInt8] {
   let descriptor = unsafe open(path, O_RDONLY)
   defer { close(descriptor) }
@@ -18,7 +18,7 @@ func contents(of path: String) -> [UInt8] {
 
 struct FileFailure: Error {}
 
-/// Makes the file these bytes.
+/// Replaces the content of the file.
 func write(_ bytes: [UInt8], to path: String) throws {
   let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
   defer { close(descriptor) }

@@ -2,14 +2,15 @@ import CisternTesting
 import LMDB
 import Testing
 
-/// Random damage is either found, or nothing that harms LMDB: what passes is given to LMDB here, and would end the tests.
+/// Random damage is either found or harmless: these tests give each file that passes to LMDB, which would crash the
+/// process.
 @Suite struct FuzzedFileTests {
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `No random damage passes that LMDB does not bear`(seed: UInt64) throws {
+  func `Random damage that passes the check does not crash LMDB`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let sample = DataFileImage.sample
     let pages = sample.bytes.count / DataFileImage.pageSize
-    // Pages that have a meaning: the others are free, or inside of a value.
+    // The pages with structure. The others are free, or inside a value.
     let structural = (2..<pages).map { $0 * DataFileImage.pageSize }.filter {
       [1, 2, 4].contains(sample[$0 + 10, UInt16.self])
     }
@@ -46,7 +47,7 @@ import Testing
   private func use(_ directory: TemporaryDirectory) throws {
     let environment = try Environment.open(directory: directory.path, options: EnvironmentOptions(mapSize: 1 << 25))
     defer { _ = code { () throws(LMDBError) in try environment.close() } }
-    // What is not as it should be without being dangerous, LMDB may refuse.
+    // LMDB may refuse damage that is harmless.
     _ = code { () throws(LMDBError) in
       let named = try environment.openDatabase(named: "named")
       let numbers = try environment.openIntegerDatabase(named: "numbers")

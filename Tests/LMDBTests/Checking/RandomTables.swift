@@ -1,7 +1,7 @@
 import CisternTesting
 import LMDB
 
-/// Three tables of an environment, and random changes to them: the kinds of keys and the sizes of values that there are.
+/// Three tables of an environment, and random changes to them. They cover the kinds of keys and the sizes of values.
 struct RandomTables {
   let fixture: Fixture
   let main: Database
@@ -20,7 +20,7 @@ struct RandomTables {
 
   var dataFile: String { fixture.directory.path + "/data.mdb" }
 
-  /// One commit of up to so many changes, of which about one in `removals` removes something.
+  /// Commits up to `count` changes, of which about one in `removals` is a removal.
   mutating func change(upTo count: Int, removals: Int) throws {
     var random = random
     var next = next
@@ -28,7 +28,7 @@ struct RandomTables {
     defer { (self.random, self.next) = (random, next) }
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in
       for _ in 0..<Int.random(in: 1...count, using: &random) {
-        // Longer than a table's name, so that no name is hit.
+        // Longer than a table's name, so that no key equals a name.
         let key = [UInt8](
           repeating: UInt8.random(in: 0...9, using: &random), count: Int.random(in: 8...500, using: &random))
         let number = UInt.random(in: 1...max(next, 2), using: &random)

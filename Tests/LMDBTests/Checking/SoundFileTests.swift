@@ -1,19 +1,19 @@
 import LMDB
 import Testing
 
-/// What LMDB leaves is found sound: a file that is not damaged is never taken for one that is.
+/// The check accepts every file that LMDB leaves behind. It never reports an undamaged file.
 @Suite struct SoundFileTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func `After every commit the file is sound`(seed: UInt64) throws {
+  func `A file is sound after every commit`(seed: UInt64) throws {
     var tables = try RandomTables(seed: seed)
     for round in 0..<100 {
-      // Grows, then shrinks to nothing, then grows again.
+      // The tables grow, then shrink to nothing, then grow again.
       try tables.change(upTo: round % 3 == 0 ? 200 : 20, removals: round % 60 < 40 ? 6 : 2)
       #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
     }
   }
 
-  @Test func `A file is sound while it is full, and while a reader keeps pages from being used again`() throws {
+  @Test func `A file is sound while it is full, and while a reader prevents the reuse of pages`() throws {
     var tables = try RandomTables(seed: 9, mapSize: 1 << 20)
     let environment = tables.fixture.environment
     var failures = 0
@@ -26,7 +26,7 @@ import Testing
       }
       if round % 10 == 0 {
         try environment.withRead { (_) throws(LMDBError) in
-          // What does not fit does not matter: the reader does.
+          // A change that does not fit is irrelevant. Only the reader matters.
           try? tables.change(upTo: 5, removals: 2)
         }
       }
@@ -35,7 +35,7 @@ import Testing
     #expect(failures > 3)
   }
 
-  @Test func `A new file, an emptied one and a compacted copy are sound`() throws {
+  @Test func `A new file, an emptied file and a compacted copy are sound`() throws {
     var tables = try RandomTables(seed: 3)
     #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
     for _ in 0..<20 { try tables.change(upTo: 100, removals: 6) }
@@ -54,7 +54,7 @@ import Testing
     #expect(throws: Never.self) { try DataFileCheck.run(bare.directory.path + "/data.mdb") }
   }
 
-  @Test func `Where there is no file, or an empty one, nothing is looked at`() throws {
+  @Test func `The check accepts a missing file and an empty one`() throws {
     let directory = TemporaryDirectory()
     #expect(try DataFileCheck.run(directory.path + "/data.mdb") == 0)
     try write([], to: directory.path + "/data.mdb")

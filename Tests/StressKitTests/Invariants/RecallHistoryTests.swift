@@ -10,6 +10,6 @@ import Testing
     history.isRemoved()
     #expect(history.fetches() == nil)
     #expect(history.fetches() == nil)
-    #expect(history.fetches() == "it was asked for 4 times, and removed 2 times")
+    #expect(history.fetches() == "the key was fetched 4 times, but removed only 2 times")
   }
 }

@@ -2,7 +2,7 @@
 struct SharedHistory {
   private(set) var operations: [LoggedOperation] = []
   private(set) var faults: [String] = []
-  /// Whether every process finds every committed value: no eviction, and one version of the schema.
+  /// Whether every process finds every committed value: no eviction, and one schema version.
   let keepsEverything: Bool
   /// Whether reads come from disk alone, so that they must agree between processes.
   let readsDisk: Bool
@@ -17,12 +17,13 @@ struct SharedHistory {
     faults += logged.faults
   }
 
-  /// How many reads and loads returned a value.
+  /// The number of reads and loads that returned a value.
   var foundCount: Int {
     operations.count { if case .returned(.some) = $0.end { true } else { false } }
   }
 
-  /// Compares each read with the operations on its key; `final` are the values that the store holds after the last process ended.
+  /// Compares each read with the operations on its key. `final` contains the values of the store after the last
+  /// process ended.
   mutating func check(final: [SharedKey: SharedAuthor?], time: UInt64) {
     let authors = Dictionary(uniqueKeysWithValues: operations.map { ($0.author, $0) })
     var related: [SharedKey: [LoggedOperation]] = [:]
@@ -54,7 +55,7 @@ struct SharedHistory {
       return
     }
     guard let write = authors[result], write.begin <= finish else {
-      return faults.append("\(key.text): the value of \(result.text), which had not begun")
+      return faults.append("\(key.text): the value of \(result.text), which began later")
     }
     let later = related.first {
       $0.author != write.author && $0.supersedes(key) && $0.begin > write.finish && $0.finish < begin
@@ -65,7 +66,7 @@ struct SharedHistory {
     }
   }
 
-  /// A value that was committed is missed only if a removal may have come after it.
+  /// A miss of a committed value is allowed only if a removal may have come after it.
   private mutating func checkMiss(
     _ key: SharedKey, from begin: UInt64, until finish: UInt64, _ related: [LoggedOperation]
   ) {
@@ -80,7 +81,7 @@ struct SharedHistory {
     }
   }
 
-  /// A batch that one of its keys shows is shown by all of them, unless a later operation took its place.
+  /// If one key has the value of a batch, all of its keys have it, unless a later operation replaced it.
   private mutating func checkBatches(_ final: [SharedKey: SharedAuthor?]) {
     for batch in operations {
       guard case .batch(let keys) = batch.operation,

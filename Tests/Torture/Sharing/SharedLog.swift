@@ -2,11 +2,12 @@ import Foundation
 
 /// An operation with the times between which it took effect.
 struct LoggedOperation {
-  /// How an operation ended.
+  /// The end of an operation.
   enum End {
-    /// It returned. A read or a load brings the author of the value that it returned.
+    /// The operation returned. A read or load also returns the author of its value.
     case returned(SharedAuthor?)
-    /// Its process was killed first: it took effect before that time, or never.
+    /// The process was killed before the operation returned. It took effect before the death of the process, or
+    /// never.
     case killed
   }
 
@@ -20,18 +21,18 @@ struct LoggedOperation {
     if case .returned = end { true } else { false }
   }
 
-  /// Whether the operation gave the key a value, or may have.
+  /// Returns whether the operation wrote the key, or may have.
   func writes(_ key: SharedKey) -> Bool {
     guard operation.writtenKeys.contains(key) else { return false }
     if case .load = operation, case .returned(let result) = end { return result == author }
     return true
   }
 
-  /// Whether a value that the key had before the operation began is gone when it has returned.
+  /// Returns whether the operation certainly replaced or removed earlier values of the key.
   func supersedes(_ key: SharedKey) -> Bool { isCertain && (writes(key) || operation.removes(key)) }
 }
 
-/// The log that a process of the trial appends to. It survives the process's death.
+/// The log that a process of the trial appends to. It survives the death of the process.
 final class SharedLog: Sendable {
   private let descriptor: Int32
 
@@ -48,7 +49,7 @@ final class SharedLog: Sendable {
     append("E \(number) \(monotonicNanoseconds()) \(result?.text ?? "-")")
   }
 
-  /// Something that must not happen.
+  /// Logs a violation.
   func fault(_ text: String) { append("F \(text.replacingOccurrences(of: "\n", with: " "))") }
 
   private func append(_ line: String) {
@@ -56,7 +57,7 @@ final class SharedLog: Sendable {
     _ = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
   }
 
-  /// Reads what a process logged. Operations that have no end ended with the process, at `death`.
+  /// Reads the log of a process. An operation without an end ended with the process, at `death`.
   static func read(
     path: String, process: Int, generation: Int, death: UInt64
   ) -> (operations: [LoggedOperation], faults: [String]) {
@@ -71,7 +72,7 @@ final class SharedLog: Sendable {
           begin: begin, finish: finish, end: end))
     }
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    // A line without an end was cut off by the process's death.
+    // An unterminated last line was cut off by the death of the process.
     for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
       let words = line.split(separator: " ")
       if words.first == "F" {
@@ -91,7 +92,7 @@ final class SharedLog: Sendable {
   }
 }
 
-/// A time that all processes of the machine share.
+/// Returns a time that all processes of the machine share.
 func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   // The call writes to the variable and keeps no reference.

@@ -1,4 +1,4 @@
-/// An operation of a process that shares a directory with others, as its log has it.
+/// An operation of a process that shares a directory with others, in the form of its log.
 enum SharedOperation: Equatable {
   case set(key: SharedKey)
   case remove(key: SharedKey)
@@ -10,7 +10,7 @@ enum SharedOperation: Equatable {
   case load(key: SharedKey)
   case read(key: SharedKey)
 
-  /// The keys that get a value from this operation if it is carried out; a load's only if it fetched.
+  /// The keys that this operation writes. A load writes its key only if it fetched.
   var writtenKeys: [SharedKey] {
     switch self {
     case .set(let key), .load(let key): [key]
@@ -19,7 +19,7 @@ enum SharedOperation: Equatable {
     }
   }
 
-  /// Whether the operation removes the value that a key has.
+  /// Returns whether the operation removes the value of a key.
   func removes(_ key: SharedKey) -> Bool {
     switch self {
     case .remove(let removed): removed == key
@@ -31,7 +31,7 @@ enum SharedOperation: Equatable {
   }
 }
 
-/// A key of the trial. One process alone writes it; every process may read and invalidate it.
+/// A key of the trial. Only one process writes it, but every process may read and invalidate it.
 struct SharedKey: Hashable {
   static let slotCount = 12
 
@@ -39,7 +39,7 @@ struct SharedKey: Hashable {
   let slot: Int
 
   var text: String { "\(owner)/\(slot)" }
-  /// The tags that each value of the key has.
+  /// The tags of every value of the key.
   var tags: [String] { ["owner:\(owner)", "class:\(slot % 4)"] }
 }
 
@@ -54,7 +54,7 @@ extension SharedKey {
 }
 
 extension SharedOperation {
-  /// One line without its end.
+  /// One line without its terminator.
   var text: String {
     switch self {
     case .set(let key): "set \(key.text)"
@@ -84,7 +84,7 @@ extension SharedOperation {
   }
 }
 
-/// The operation that wrote a value: its process, how many times that process had been restarted, and its number.
+/// The operation that wrote a value: the process, the number of its restarts, and the number of the operation.
 struct SharedAuthor: Hashable {
   let process: Int
   let generation: Int
@@ -104,14 +104,14 @@ struct SharedAuthor: Hashable {
     self.init(process: parts[0], generation: parts[1], number: parts[2])
   }
 
-  /// The value that this operation gives a key. Sizes vary, so that some records take pages for themselves.
+  /// Returns the value that this operation writes to a key. Sizes vary, so that some records need their own pages.
   func value(of key: SharedKey) -> [UInt8] {
     let size = (number &* 2_654_435_761 &+ key.slot) % 7 == 0 ? 6_000 : 40 + number % 500
     let head = Array("\(text):\(key.text):".utf8)
     return head + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size)
   }
 
-  /// The operation that gave a key these bytes; nil if no operation did.
+  /// Finds the operation that wrote these bytes to a key. Returns nil if no operation did.
   init?(of value: [UInt8], key: SharedKey) {
     let head = value.prefix(40).split(separator: UInt8(ascii: ":"), maxSplits: 1)
     guard let first = head.first, let author = SharedAuthor(String(decoding: first, as: UTF8.self)),

@@ -1,7 +1,7 @@
 import Cistern
 import Foundation
 
-/// Lets several processes use one directory at once, kills them at random instants, and compares the log of each with the others'.
+/// Runs several processes on one directory concurrently, kills them at random instants, and compares their logs.
 func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bool {
   var random = Mixer(state: seed)
   var faults: [String] = []
@@ -25,7 +25,7 @@ func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bo
   return faults.isEmpty
 }
 
-/// One directory, and the processes that share it.
+/// One directory and the processes that share it.
 struct SharingRound {
   let folder: TemporaryFolder
   let kind: SharingKind
@@ -41,7 +41,7 @@ struct SharingRound {
   private static let operationsPerProcess = 250
   private static let longestRun = 60
 
-  /// Runs the processes, kills some of them and starts others in their place, until the last ones end.
+  /// Runs the processes, kills and replaces some of them, and returns after the last ones end.
   mutating func run(_ random: inout Mixer) async throws -> SharedHistory {
     var history = SharedHistory(keepsEverything: kind.keepsEverything, readsDisk: kind.readsDisk)
     var children: [Child] = []
@@ -81,7 +81,7 @@ struct SharingRound {
       death: monotonicNanoseconds())
   }
 
-  /// The values that the store holds when every process has ended, and the faults that its opening shows.
+  /// Returns the values in the store after all processes have ended, and the violations that its opening shows.
   private func finalValues() async throws -> ([SharedKey: SharedAuthor?], [String]) {
     var values: [SharedKey: SharedAuthor?] = [:]
     var faults: [String] = []

@@ -2,7 +2,7 @@ import Cistern
 
 /// A kind of round of the trial with several processes.
 enum SharingKind: String, CaseIterable {
-  /// The disk has room for everything, and memory holds no value: each read comes from disk.
+  /// The disk has space for everything, and memory holds no value, so that each read comes from disk.
   case roomy
   /// Each process also keeps values in memory.
   case cached
@@ -10,7 +10,7 @@ enum SharingKind: String, CaseIterable {
   case small
   /// Each opening draws another limit.
   case shrinking
-  /// Each opening draws another version of the schema.
+  /// Each opening draws another schema version.
   case versions
 
   var memoryLimit: ByteCount { self == .cached ? .mebibytes(1) : .bytes(1) }

@@ -1,10 +1,10 @@
 import Cistern
 import Foundation
 
-/// A process that shares a store's directory with others: it draws operations by its seed, carries them out one after another,
+/// A process that shares a store's directory with others. It draws operations by its seed, runs them sequentially,
 /// and logs when each began and returned.
 struct SharingProcess {
-  /// The number of processes of a round.
+  /// The number of processes in a round.
   static let count = 3
 
   let directory: String
@@ -30,7 +30,7 @@ struct SharingProcess {
     "\(directory).log-\(process)-\(generation)"
   }
 
-  /// Carries out so many operations, or as many as the process lives for.
+  /// Runs `operations` operations, or fewer if the process is killed.
   mutating func run(operations: Int) async {
     for number in 1...operations {
       let operation = draw()
@@ -71,7 +71,8 @@ struct SharingProcess {
     )
   }
 
-  /// Draws limits until one is that of the processes that have the directory open: a store refuses another one.
+  /// Opens the store, and draws limits until one equals that of the processes with the directory open. A store
+  /// refuses another limit.
   private static func openStore(
     _ directory: String, _ kind: SharingKind, _ random: inout Mixer, _ configuration: Store.Configuration
   ) throws -> Store {
@@ -115,7 +116,7 @@ struct SharingProcess {
     SharedKey(owner: owner, slot: random.next(below: SharedKey.slotCount))
   }
 
-  /// - Returns: the author of the value that a read or a load returned.
+  /// - Returns: The author of the value that a read or load returned.
   private func carryOut(_ operation: SharedOperation, as author: SharedAuthor) async throws -> SharedAuthor? {
     switch operation {
     case .set(let key):

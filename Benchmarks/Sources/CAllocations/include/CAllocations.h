@@ -1,11 +1,12 @@
 #pragma once
 #include <stdint.h>
 
-/// Starts or stops counting calls of malloc, calloc, realloc and the aligned ones, on every thread.
+/// Starts or stops the count of calls of malloc, calloc, realloc and the aligned variants, on every thread.
 void cistern_count_allocations(int enabled);
 
-/// The calls counted so far; -1 where they cannot be counted (anywhere but with glibc).
+/// Returns the number of calls counted so far, or -1 on platforms without glibc.
 int64_t cistern_allocation_count(void);
 
-/// Bytes that malloc has handed out and not got back, large blocks included; -1 where that cannot be asked.
+/// Returns the number of bytes that malloc has allocated and not freed, large blocks included. Returns -1 on
+/// platforms without glibc.
 int64_t cistern_allocated_bytes(void);

@@ -1,13 +1,13 @@
 extension Property {
-  /// An update or a merge begins anew only after a write of its key, or an invalidation that concerns it.
+  /// An update or a merge runs again only after a write or an invalidation of its key.
   static let attemptsHaveCauses = Property("attempts have causes") { evidence in
     let combination = evidence.combination
-    // A bystander's set may merge, too.
+    // A set of the bystander key can also run the merge function.
     guard combination.interference.leavesKeyAlone, combination.interference != .setBystander,
       combination.operation == .update || combination.operation == .mergingSet
     else { return [] }
-    // The first merge of a set over nothing is none.
+    // A set of an absent key does not run the merge function.
     return evidence.record.attempts <= 1
-      ? [] : ["there were \(evidence.record.attempts) attempts, and nothing concerned the key"]
+      ? [] : ["\(evidence.record.attempts) attempts ran, although no other operation affected the key"]
   }
 }

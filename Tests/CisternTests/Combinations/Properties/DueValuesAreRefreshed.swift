@@ -1,5 +1,5 @@
 extension Property {
-  /// A load that returns a value which is due, or stale, has it refreshed, from whichever tier it comes.
+  /// A load that returns a due or stale value starts a refresh, regardless of the tier that holds the value.
   static let dueValuesAreRefreshed = Property("due values are refreshed") { evidence in
     let combination = evidence.combination
     let record = evidence.record
@@ -8,6 +8,6 @@ extension Property {
       document.marks.contains(first), record.fetches.isEmpty, record.erasures.count == 1, record.stored.count == 1,
       record.edits.isEmpty, record.equalWrites == 0, !combination.interference.cancels
     else { return [] }
-    return ["a load returned \(document), which was due, and no fetch began"]
+    return ["a load returned \(document), which was due, but no fetch began"]
   }
 }

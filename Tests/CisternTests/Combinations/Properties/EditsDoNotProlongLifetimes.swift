@@ -1,5 +1,5 @@
 extension Property {
-  /// What a confirmed edit leaves of the value below it lives no longer than that value did.
+  /// A confirmed edit keeps the expiry of the value that it changed.
   static let editsDoNotProlongLifetimes = Property("edits do not prolong lifetimes") { evidence in
     guard evidence.combination.operation == .edit(.confirmed), let shown = evidence.shown else { return [] }
     let record = evidence.record
@@ -7,6 +7,6 @@ extension Property {
       guard record.marks[mark]?.author == .situation, let stored = record.stored.first(where: { $0.mark == mark })
       else { return false }
       return record.losses.contains { $0.kind == .expiry && stored.span.isBefore($0.span) }
-    }.map { "\($0) has expired, and is fresh in \(shown)" }
+    }.map { "\($0) has expired, but is fresh in \(shown)" }
   }
 }

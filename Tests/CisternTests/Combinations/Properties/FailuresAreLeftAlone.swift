@@ -1,7 +1,7 @@
 extension Property {
-  /// After a fetch failed, or took too long, a caller that accepts a stale value is given that, and the origin is left
-  /// alone for the retry interval, whatever memory keeps.
-  static let failuresAreLeftAlone = Property("failures are left alone") { evidence in
+  /// After a fetch fails or times out, a caller that accepts a stale value receives it. The cache does not fetch
+  /// again during the retry interval, even if memory evicts the value.
+  static let failuresAreLeftAlone = Property("failed fetches are not repeated") { evidence in
     let record = evidence.record
     guard evidence.combination.situation.isStale, !evidence.combination.interference.cancels else { return [] }
     return record.failures.flatMap { failure in
@@ -14,7 +14,7 @@ extension Property {
 }
 
 extension Evidence {
-  /// Whether the stale value that the trial began with was written, erased or lost before.
+  /// Returns whether an operation wrote, erased or lost the trial's initial stale value before a tick.
   fileprivate func isChanged(before tick: Int) -> Bool {
     let writes = record.stored.dropFirst().map(\.span) + record.erasures.dropFirst().map(\.span)
     let isLost = record.losses.contains { loss in
@@ -22,7 +22,7 @@ extension Evidence {
       switch loss.kind {
       case .memoryEviction: return !combination.kind.keepsEvicted
       case .diskEviction: return true
-      // The one that made the value stale is the first.
+      // The first time-based loss made the value stale.
       case .aging, .expiry:
         return record.losses.filter { $0.span.began < tick }.count { $0.kind.isOfTime }
           > 1

@@ -1,5 +1,5 @@
 extension Property {
-  /// A load that accepts a fresh value, and began when a look-up would have found one, returns a value.
+  /// A load that accepts a fresh value returns a value if a lookup would have found one when the load began.
   static let freshValuesAreReturned = Property("fresh values are returned") { evidence in
     evidence.record.loads.filter { load in
       guard load.hadFreshValue, load.policy != .reload, let outcome = load.outcome else { return false }
@@ -8,17 +8,17 @@ extension Property {
       case .cancelled: return !evidence.combination.interference.cancels
       case .failed, .missing, .error: return !evidence.isOvertaken(load)
       }
-    }.map { "a load from \($0.span.began) to \($0.span.ended) ended with \($0.outcome!), though a value was there" }
+    }.map { "a load from \($0.span.began) to \($0.span.ended) ended with \($0.outcome!), although a value was cached" }
   }
 }
 
 extension Interference {
-  /// Whether callers are cancelled.
+  /// Whether the operation cancels a caller.
   var cancels: Bool { self == .cancelCaller || self == .cancelJoiner }
 }
 
 extension Evidence {
-  /// Whether the value may have gone while the load ran.
+  /// Returns whether the value may have been removed or changed during the load.
   fileprivate func isOvertaken(_ load: Record.Load) -> Bool {
     let isErased = record.erasures.contains { $0.span.ended > load.span.began }
     let isLost = record.losses.contains { $0.span.ended > load.span.began }

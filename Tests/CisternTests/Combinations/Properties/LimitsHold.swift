@@ -1,5 +1,5 @@
 extension Property {
-  /// Memory never held more than its limit.
+  /// The cost of the values in memory never exceeds the limit.
   static let limitsHold = Property("limits hold") { evidence in
     let limit = evidence.combination.kind.memoryLimit
     let peak = max(evidence.statistics.memory.peakCost, evidence.statistics.memory.cost)

@@ -1,10 +1,10 @@
 extension Property {
-  /// No flight, no waiter and no watched key is left, and the cache's own check finds nothing.
-  static let nothingIsLeftOver = Property("nothing is left over") { evidence in
+  /// No flight, waiter or watched key remains, and the cache's invariants hold.
+  static let nothingIsLeftOver = Property("nothing remains in progress") { evidence in
     let statistics = evidence.statistics
     var findings = evidence.cacheFindings
-    if statistics.inProgressCount > 0 { findings.append("\(statistics.inProgressCount) flights are left") }
-    if statistics.waiterCount > 0 { findings.append("\(statistics.waiterCount) waiters are left") }
+    if statistics.inProgressCount > 0 { findings.append("\(statistics.inProgressCount) flights remain") }
+    if statistics.waiterCount > 0 { findings.append("\(statistics.waiterCount) waiters remain") }
     return findings
   }
 }

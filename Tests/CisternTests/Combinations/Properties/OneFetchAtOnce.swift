@@ -1,15 +1,15 @@
 extension Property {
-  /// A key is fetched once at a time, unless something overtook the fetch that runs.
+  /// At most one fetch of a key runs at a time, unless another operation affected the key during the first fetch.
   static let oneFetchAtOnce = Property("one fetch at once") { evidence in
     let record = evidence.record
     return record.fetches.enumerated().flatMap { index, first in
       record.fetches[(index + 1)...].filter { second in
         first.span.ended > second.span.began && !record.isOvertaken(first, before: second)
           && evidence.combination.interference != .cancelCaller
-          // A flight without waiters is cancelled, and its fetch may run on.
+          // A flight without waiters is cancelled, but its fetch may continue to run.
           && evidence.combination.operation != .load(.timeout)
       }.map { second in
-        "a fetch from \(second.span.began) on ran beside one from \(first.span.began) to \(first.span.ended)"
+        "a fetch from \(second.span.began) on overlapped the one from \(first.span.began) to \(first.span.ended)"
       }
     }
   }

@@ -1,9 +1,9 @@
 extension Property {
-  /// A value that only the second tier had does not count as one of memory.
-  static let staleSourcesAreTrue = Property("sources are true") { evidence in
+  /// The source of a value from the second tier is never reported as memory.
+  static let staleSourcesAreTrue = Property("load sources are correct") { evidence in
     guard evidence.combination.situation.isOnDiskOnly, evidence.combination.interference == .nothing,
       let load = evidence.record.loads.first, load.source == .memory
     else { return [] }
-    return ["the source of the first load was memory, which had nothing"]
+    return ["the source of the first load was memory, which had no value"]
   }
 }

@@ -1,5 +1,5 @@
 extension Property {
-  /// An edit that is pending is not on disk, and one that failed is nowhere.
+  /// A pending edit is not on disk, and a failed edit is in no tier.
   static let unconfirmedEditsLeaveNoTrace = Property("unconfirmed edits leave no trace") { evidence in
     let record = evidence.record
     return record.edits.flatMap { edit -> [String] in
@@ -10,7 +10,7 @@ extension Property {
         ("memory", evidence.shown), ("the second tier", evidence.behindMemory), ("disk", evidence.reopened),
       ]
       for (place, document) in endings where document?.marks.contains(edit.mark) == true {
-        findings.append("the edit \(edit.mark) failed and is in \(place)")
+        findings.append("the edit \(edit.mark) failed but is in \(place)")
       }
       return findings
     }
