@@ -84,7 +84,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
       start(flight, forKey: key, hash: hash, priority: priority, fetch: fetch)
       return (flight, waiter, enclosing)
     case .hit, .refresh, .lookBehind, .notCached, .expired:
-      preconditionFailure("a coalescer keeps no values")
+      preconditionFailure("a coalescer stores no values")
     }
   }
 

@@ -81,7 +81,7 @@ package struct Cursor<Handle: DatabaseHandle, Access>: ~Copyable, ~Escapable {
   }
 }
 
-@available(*, unavailable, message: "a cursor stays with its transaction")
+@available(*, unavailable, message: "a cursor cannot move to another thread")
 extension Cursor: Sendable {}
 
 extension Cursor where Handle == Database {

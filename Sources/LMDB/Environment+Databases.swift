@@ -56,7 +56,7 @@ extension Environment {
         unsafe mdb_dbi_open(transaction, nil, flags, &index)
       }
     if status == MDB_NOTFOUND {
-      throw LMDBError(.databaseNotFound, operation: operation, message: "there is no database of that name")
+      throw LMDBError(.databaseNotFound, operation: operation, message: "the environment has no database of this name")
     }
     try check(status, operation)
     var actual: UInt32 = 0

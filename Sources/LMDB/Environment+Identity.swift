@@ -3,7 +3,7 @@ import CLMDB
 extension Environment {
   /// Returns whether the open data file is still the one in the directory. Another process may have replaced it.
   package func isInPlace() throws(LMDBError) -> Bool {
-    let operation = "look at the data file"
+    let operation = "examine the data file"
     return try withDataFile(operation) { (descriptor) throws(LMDBError) in
       let own = try fileStatus(descriptor, operation: operation)
       do throws(LMDBError) {

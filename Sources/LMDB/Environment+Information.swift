@@ -63,7 +63,9 @@ extension Environment {
   /// `noMetaSync`.
   package func synchronize(force: Bool = true) throws(LMDBError) {
     try whileOpen("synchronize") { () throws(LMDBError) in
-      if options.isReadOnly { throw LMDBError(.readOnly, operation: "synchronize", message: "nothing is written") }
+      if options.isReadOnly {
+        throw LMDBError(.readOnly, operation: "synchronize", message: "the environment is read-only")
+      }
       try check(unsafe mdb_env_sync(handle, force ? 1 : 0), "synchronize")
     }
   }

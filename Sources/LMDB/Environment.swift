@@ -129,6 +129,6 @@ extension LMDBError {
   }
 
   static func forked(_ operation: String) -> LMDBError {
-    LMDBError(.forked, operation: operation, message: "the environment belongs to the parent process")
+    LMDBError(.forked, operation: operation, message: "the environment belongs to the parent of this forked process")
   }
 }

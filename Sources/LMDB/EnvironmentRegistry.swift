@@ -80,9 +80,9 @@ final class EnvironmentRegistry: Sendable {
   ) throws(LMDBError) {
     let reason: String
     if entry.files != files {
-      reason = "this process has it open, and one of its files was removed or replaced since"
+      reason = "this process has the directory open, and one of its files was removed or replaced since then"
     } else if entry.environment.options != options {
-      reason = "this process has it open with \(entry.environment.options), and now asks for \(options)"
+      reason = "this process has the directory open with other options: \(entry.environment.options), not \(options)"
     } else {
       return
     }

@@ -27,7 +27,7 @@ func fileStatus(_ descriptor: Int32, operation: @autoclosure () -> String) throw
 func prepareDirectory(_ path: String, isReadOnly: Bool) throws(LMDBError) {
   let operation = "open \(path)"
   guard !path.isEmpty, !path.utf8.contains(0) else {
-    throw LMDBError(.invalidArgument, operation: operation, message: "the path is empty, or has a zero byte in it")
+    throw LMDBError(.invalidArgument, operation: operation, message: "the path is empty or contains a zero byte")
   }
   if !isReadOnly { try createDirectory(path, mode: 0o700, operation: operation) }
   let status = try fileStatus(path, operation: operation)

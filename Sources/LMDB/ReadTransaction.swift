@@ -38,5 +38,5 @@ package struct ReadTransaction: Transaction, ~Copyable, ~Escapable {
   }
 }
 
-@available(*, unavailable, message: "a transaction stays where it was begun")
+@available(*, unavailable, message: "a transaction cannot move to another thread")
 extension ReadTransaction: Sendable {}

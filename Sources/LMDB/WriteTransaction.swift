@@ -29,7 +29,7 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
   }
 }
 
-@available(*, unavailable, message: "a write transaction stays on its thread")
+@available(*, unavailable, message: "a write transaction cannot move to another thread")
 extension WriteTransaction: Sendable {}
 
 extension WriteTransaction {

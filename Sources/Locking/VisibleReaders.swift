@@ -33,7 +33,7 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
   /// - Parameter count: The number of threads that can read at the same time without waiting for each other. A power
   ///   of two.
   package init(count: Int) {
-    precondition(count > 0 && count & (count - 1) == 0, "the number of places is a power of two")
+    precondition(count > 0 && count & (count - 1) == 0, "the number of places must be a power of two")
     mask = UInt32(count - 1)
     unsafe places = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
     for index in 0..<count { unsafe place(at: index).initialize(to: Place()) }

@@ -16,7 +16,7 @@ import Testing
     ["replay", "trace.csv", "--memory-limit", "lots"], ["replay", "trace.csv", "--memory-limit", "0%"],
     ["replay", "trace.csv", "--memory-limit", "1MiB", "--policy", "belady"],
   ])
-  func nonsenseIsRefusedWithTheExitCodeForBadInput(arguments: [String]) async {
+  func `nonsense is refused with the exit code for bad input`(arguments: [String]) async {
     let run = await CommandRun(arguments)
     #expect(run.status == 2)
     #expect(!run.errors.isEmpty)
@@ -28,7 +28,7 @@ import Testing
     ["put", "--help"], ["remove", "--help"], ["verify", "--help"], ["compact", "--help"], ["export", "--help"],
     ["import", "--help"],
   ])
-  func helpIsAnAnswer(arguments: [String]) async {
+  func `help is printed to the output with exit code 0`(arguments: [String]) async {
     let run = await CommandRun(arguments)
     #expect(run.status == 0)
     #expect(run.text.contains("USAGE"))
@@ -44,7 +44,7 @@ import Testing
     ["stress", "--zipf", "-5"], ["stress", "--memory-limit", "-5MiB"], ["stress", "--disk-limit", "-5"],
     ["stress", "--reopen-every", "-5"], ["stress", "--latency", "-5ms"], ["stress", "--failure-rate", "-5%"],
   ])
-  func `a negative number is named in the error, with what is allowed`(arguments: [String]) async {
+  func `a negative number is refused with an error that describes the allowed values`(arguments: [String]) async {
     let run = await CommandRun(arguments)
     #expect(run.status == 2)
     #expect(run.errors.contains("'\(arguments.last ?? "")'"), "\(run.errors)")
@@ -63,13 +63,13 @@ import Testing
   }
 
   @Test(arguments: [["--version"], ["get", "--version"]])
-  func `the version is an answer`(arguments: [String]) async {
+  func `the version is printed to the output with exit code 0`(arguments: [String]) async {
     let run = await CommandRun(arguments)
     #expect(run.status == 0)
     #expect(run.text == "cistern \(ProgramVersion.number)\n")
   }
 
-  @Test func filesThatAreNotThereAreNamed() async {
+  @Test func `missing files are named in errors`() async {
     let trace = await CommandRun("stress", "--trace", "/nonexistent/trace.csv")
     #expect(trace.status == 2)
     #expect(trace.errors.contains("/nonexistent/trace.csv"))

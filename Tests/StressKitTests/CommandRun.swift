@@ -2,7 +2,7 @@ import Locking
 
 @testable import StressKit
 
-/// What a command has answered: its exit code and what it wrote.
+/// The result of a command: its exit code and its output.
 struct CommandRun {
   let status: Int32
   let output: [UInt8]
@@ -10,7 +10,7 @@ struct CommandRun {
 
   var text: String { String(decoding: output, as: UTF8.self) }
 
-  /// Runs the program inside this process; `read` is its standard input.
+  /// Runs the program inside this process. `read` provides its standard input.
   init(_ arguments: [String], reading read: @escaping @Sendable () throws -> [UInt8]) async {
     let captured = Captured()
     let console = Console(

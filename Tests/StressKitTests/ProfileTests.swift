@@ -22,7 +22,7 @@ import Testing
     #expect(report.operations > 10_000)
   }
 
-  @Test func `an origin that fails leads to stale values, refreshes and timeouts`() async throws {
+  @Test func `a failing origin leads to stale values, refreshes and timeouts`() async throws {
     let report = try await report(.flakyOrigin, "--clients", "4")
     #expect(report.count(.stale) > 0)
     #expect(report.count(.refreshed) > 0)
@@ -31,33 +31,33 @@ import Testing
     #expect(report.refreshes > 0)
   }
 
-  @Test func `churn edits in every way`() async throws {
+  @Test func `churn uses every kind of edit`() async throws {
     let report = try await report(.churn)
     for outcome in [Outcome.updated, .batched, .saved, .edited, .takenBack] {
       #expect((report.exercises[outcome.rawValue]?.count ?? 0) > 0, "\(outcome)")
     }
   }
 
-  @Test func `tags and prefixes are invalidated while they are fetched and written`() async throws {
+  @Test func `tags and prefixes are invalidated during fetches and writes`() async throws {
     let report = try await report(.invalidate)
     #expect(report.count(.invalidated) > 0)
     #expect(report.violations == [])
   }
 
-  @Test func `a restart reopens what exercises wrote`() async throws {
+  @Test func `a restart reopens the records that exercises wrote`() async throws {
     let report = try await report(.restart, "--reopen-every", "50ms")
     #expect(report.reopenings > 0)
     #expect(report.violations == [])
   }
 
-  @Test func `flags go before what the profile asks for`() throws {
+  @Test func `flags take precedence over the profile`() throws {
     let command = try StressCommand.parse(["--profile", "flaky-origin", "--failure-rate", "1%", "--in-process"])
     let configuration = try command.resolve()
     #expect(configuration.failureRate == 0.01)
     #expect(configuration.latency == Profile.flakyOrigin.settings.latency)
   }
 
-  @Test func `a profile that is not there is named`() async {
+  @Test func `an unknown profile is named in the error`() async {
     let run = await CommandRun("stress", "--profile", "sunny")
     #expect(run.status == 2)
     #expect(run.errors.contains("sunny"))

@@ -21,35 +21,36 @@ import Testing
     return (result.misses, result.bytesMissed)
   }
 
-  @Test func leastRecentlyUsedGoesFirst() async throws {
-    // Room for two: a misses, b misses, a hits, c misses and evicts b, a hits, b misses and evicts c, c misses.
+  @Test func `the least recently used entry is evicted first`() async throws {
+    // Space for two: a misses, b misses, a hits, c misses and evicts b, a hits, b misses and evicts c, c misses.
     #expect(try await misses("a\nb\na\nc\na\nb\nc\n", limit: "2", .lru).objects == 5)
   }
 
-  @Test func aLoopLargerThanTheLimitNeverHitsUnderLRU() async throws {
+  @Test func `a loop larger than the limit never hits under LRU`() async throws {
     #expect(try await misses(String(repeating: "a\nb\nc\n", count: 10), limit: "2", .lru).objects == 30)
     #expect(try await misses(String(repeating: "a\nb\nc\n", count: 10), limit: "3", .lru).objects == 3)
   }
 
-  @Test func sizesAreCosts() async throws {
-    // Room for 100 bytes: a (60) misses, b (50) misses and evicts a, a misses and evicts b, c (40) misses and fits, a hits.
+  @Test func `sizes are costs`() async throws {
+    // Space for 100 bytes: a (60) misses, b (50) misses and evicts a, a misses and evicts b, c (40) misses and fits,
+    // a hits.
     let result = try await misses("a,60\nb,50\na,60\nc,40\na,60\n", limit: "100", .lru)
     #expect(result.objects == 4)
     #expect(result.bytes == 210)
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)
-  func anObjectLargerThanTheLimitAlwaysMissesAndEvictsNobody(policy: EvictionPolicyKind) async throws {
+  func `an object larger than the limit always misses and evicts no other`(policy: EvictionPolicyKind) async throws {
     #expect(try await misses("a,10\nb,101\na,10\nb,101\na,10\n", limit: "100", policy).objects == 3)
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)
-  func whatFitsMissesOnce(policy: EvictionPolicyKind) async throws {
+  func `an object that fits misses once`(policy: EvictionPolicyKind) async throws {
     let trace = (0..<500).map { "\($0 % 50),\(1_000 + $0 % 50)" }.joined(separator: "\n")
     #expect(try await misses(trace, limit: "100%", policy).objects == 50)
   }
 
-  @Test func aShareIsOfTheFootprint() async throws {
+  @Test func `a share refers to the footprint`() async throws {
     let path = try folder.file("trace.csv", "a,100\nb,300\na,200\n")
     let report = try await Replay(
       path: path, limits: [.share(0.5)], limitNames: ["50%"], policies: [.lru]
@@ -58,7 +59,7 @@ import Testing
     #expect(report.results.first?.limitCost == 250)
   }
 
-  @Test func theCommandPrintsARowForEachPolicyAndLimit() async throws {
+  @Test func `the command prints a row for each policy and limit`() async throws {
     let path = try folder.file("trace.csv", "a\nb\na\nc\n")
     let run = await CommandRun("replay", path, "--memory-limit", "1,2", "--memory-limit", "100%")
     #expect(run.status == 0)
@@ -68,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func theCommandWritesJSON() async throws {
+  @Test func `the command writes JSON`() async throws {
     let path = try folder.file("trace.csv", "a,1\nb,1\na,1\nc,1\n")
     let run = await CommandRun("replay", path, "--memory-limit", "2", "--policy", "lru", "--json", "-")
     let report = try JSONDecoder().decode(ReplayReport.self, from: Data(run.output))
@@ -76,14 +77,14 @@ import Testing
     #expect(run.text.contains("\"objectMissRatio\" : 0.75"))
   }
 
-  @Test func aMalformedTraceEndsTheCommandWithTheLine() async throws {
+  @Test func `a malformed trace ends the command with an error that names the line`() async throws {
     let path = try folder.file("trace.csv", "a,1\nb\n")
     let run = await CommandRun("replay", path, "--memory-limit", "2")
     #expect(run.status == 2)
     #expect(run.errors.contains("trace.csv:2:"))
   }
 
-  @Test func `a trace of more bytes than can be counted is refused with the line`() async throws {
+  @Test func `a trace with too many bytes to count is refused with the line`() async throws {
     let path = try folder.file("trace.csv", String(repeating: "k,\(1 << 50)\n", count: 5_000))
     let run = await CommandRun("replay", path, "--memory-limit", "1MiB")
     #expect(run.status == 2)

@@ -3,7 +3,7 @@ import Testing
 @testable import StressKit
 
 @Suite struct StampTests {
-  /// The stamp of a value; outside `#expect`, which cannot look at a view's bytes.
+  /// Returns the stamp of a value. `#expect` cannot use a span, so the call is outside of it.
   private func stamp(of value: [UInt8], run: UInt64) -> Stamp? {
     Stamp(of: value.rawSpan, run: run)
   }
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 7, 8, 9, 1_000])
-  func aStampComesBackFromTheValueItWasPutOn(size: Int) {
+  func `a stamp reads back from its value`(size: Int) {
     let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 * 7) }
     let stamp = Stamp(run: 5, key: 123_456, version: .fetched(99), payload: payload)
     let value = stamp.value(payload: payload)
@@ -22,7 +22,7 @@ import Testing
     #expect(matches(stamp, value))
   }
 
-  @Test func valuesOfOtherRunsAreForeign() throws {
+  @Test func `values of other runs are foreign`() throws {
     let value = Stamp(run: 5, key: 1, version: .written(2), payload: []).value(payload: [])
     let foreign = try #require(stamp(of: value, run: 6))
     guard case .foreign(run: 5, number: _) = foreign.version else {
@@ -32,13 +32,13 @@ import Testing
     #expect(foreign.version != stamp(of: value, run: 5)?.version)
   }
 
-  @Test func otherBytesHaveNoStamp() {
+  @Test func `other bytes have no stamp`() {
     #expect(stamp(of: [], run: 1) == nil)
     #expect(stamp(of: [UInt8](repeating: 1, count: 100), run: 1) == nil)
   }
 
   @Test(arguments: [0, 8, 13, 99])
-  func aChangedByteIsNoticed(position: Int) {
+  func `a changed byte is noticed`(position: Int) {
     let payload = [UInt8](repeating: 3, count: 100)
     let stamp = Stamp(run: 1, key: 1, version: .written(1), payload: payload)
     var value = stamp.value(payload: payload)

@@ -18,7 +18,7 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
   }
 
-  @Test func whatWasPutIsThere() async {
+  @Test func `a put value can be read`() async {
     await put("a", "one")
     await put("b", "")
     let one = await CommandRun("get", store, "things", "a")
@@ -29,14 +29,14 @@ import Testing
     #expect(nothing.output.isEmpty)
   }
 
-  @Test func aFileIsStoredAsItIs() async throws {
+  @Test func `a file is stored unchanged`() async throws {
     let bytes = (0...255).map { UInt8($0) }
     let file = try folder.file("bytes", bytes)
     await put("bytes", "", "--file", file)
     #expect(await CommandRun("get", store, "things", "bytes").output == bytes)
   }
 
-  @Test func aKeyThatIsNotThereIsANo() async {
+  @Test func `a missing key gives exit code 1`() async {
     await put("a", "one")
     let run = await CommandRun("get", store, "things", "z")
     #expect(run.status == 1)
@@ -47,7 +47,7 @@ import Testing
     #expect(cache.errors.contains("things"))
   }
 
-  @Test func whatWasRemovedIsGone() async {
+  @Test func `a removed key is absent`() async {
     await put("a", "one")
     await put("b", "two")
     #expect(await CommandRun("remove", store, "things", "a").status == 0)
@@ -58,7 +58,7 @@ import Testing
     #expect(await CommandRun("remove", store, "things").status == 2)
   }
 
-  @Test func keysAreListedByPrefixAndLimit() async throws {
+  @Test func `keys are listed by prefix and limit`() async throws {
     for key in ["x/1", "x/2", "x/3", "y/1"] { await put(key, "value") }
     let all = await CommandRun("list", store, "things", "--keys-only")
     #expect(Set(all.text.split(separator: "\n")) == ["x/1", "x/2", "x/3", "y/1"])
@@ -74,7 +74,7 @@ import Testing
     #expect(await CommandRun("list", store, "things").text.contains("never"))
   }
 
-  @Test func `the times of a list in JSON are those of an export`() async throws {
+  @Test func `a list in JSON has the same times as an export`() async throws {
     await put("a", "one", "--expires-after", "1h")
     let list = await CommandRun("list", store, "things", "--json")
     let entries = try #require(try JSONSerialization.jsonObject(with: Data(list.output)) as? [[String: Any]])
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a cache is found by its name in whatever form that is written`() async {
+  @Test func `a cache is found by its name in any Unicode form`() async {
     for name in ["cafe\u{301}", "caf\u{e9}"] {
       let run = await CommandRun(["put", store, name, name, "--disk-limit", "1MiB"], input: Array(name.utf8))
       #expect(run.status == 0, "\(run.errors)")
@@ -96,7 +96,7 @@ import Testing
     #expect(await CommandRun("list", store, "cafe\u{301}", "--keys-only").text.split(separator: "\n").count == 1)
   }
 
-  @Test func keysThatAreNoTextAreGivenInHexadecimal() async {
+  @Test func `keys that are not text are given in hexadecimal`() async {
     let run = await CommandRun(
       ["put", store, "things", "00ff5c", "--hex", "--disk-limit", "1MiB"], input: Array("bytes".utf8))
     #expect(run.status == 0)
@@ -105,13 +105,13 @@ import Testing
     #expect(await CommandRun("get", store, "things", "0", "--hex").status == 2)
   }
 
-  @Test func aValueMayExpire() async {
+  @Test func `a value can expire`() async {
     await put("a", "one", "--expires-after", "1ns")
     #expect(await CommandRun("get", store, "things", "a").status == 1)
     #expect(await CommandRun("get", store, "things", "a", "--expired").text == "one")
   }
 
-  @Test func statTellsCachesAndSizes() async throws {
+  @Test func `stat prints caches and sizes`() async throws {
     await put("a", "one")
     let run = await CommandRun("stat", store)
     #expect(run.status == 0)
@@ -123,7 +123,7 @@ import Testing
     #expect(report.fileBytes <= report.limitBytes)
   }
 
-  @Test func aSoundStoreVerifiesAndADamagedOneDoesNot() async throws {
+  @Test func `a sound store verifies and a damaged one does not`() async throws {
     for number in 0..<50 { await put("key\(number)", String(repeating: "v", count: 300)) }
     #expect(await CommandRun("verify", store).status == 0)
     let path = URL(fileURLWithPath: store + "/data.mdb")
@@ -136,11 +136,11 @@ import Testing
     #expect(run.text.contains("checksum"))
   }
 
-  @Test func aStoreWhoseFileIsDamagedIsRefusedAndNotRead() async throws {
+  @Test func `a store with a damaged file is refused and not read`() async throws {
     for number in 0..<50 { await put("key\(number)", String(repeating: "v", count: 300)) }
     let path = URL(fileURLWithPath: store + "/data.mdb")
     var bytes = try Data(contentsOf: path)
-    // Every page of a tree has more nodes than a page holds.
+    // Every page of a tree has more nodes than a page can hold.
     for page in stride(from: 8192, to: bytes.count, by: 4096) where bytes[page + 10] & 3 != 0 {
       bytes.replaceSubrange(page + 12..<page + 14, with: [0xFE, 0xFF])
     }
@@ -152,7 +152,7 @@ import Testing
     #expect(try Data(contentsOf: path) == bytes)
   }
 
-  @Test func compactingMakesTheFileSmaller() async throws {
+  @Test func `compacting makes the file smaller`() async throws {
     for number in 0..<20 { await put("key\(number)", String(repeating: "v", count: 20_000)) }
     for number in 0..<19 { #expect(await CommandRun("remove", store, "things", "key\(number)").status == 0) }
     let path = store + "/data.mdb"
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: ["stat", "verify", "compact"])
-  func aDirectoryWithoutAStoreIsBadInput(command: String) async throws {
+  func `a directory without a store is bad input`(command: String) async throws {
     let absent = await CommandRun(command, folder.path + "/absent")
     #expect(absent.status == 2)
     #expect(absent.errors.contains("absent"))
@@ -176,7 +176,7 @@ import Testing
     #expect(file.status == 2)
   }
 
-  @Test func aFileThatIsNotAStoresIsLeftAlone() async throws {
+  @Test func `a file of another format is left unchanged`() async throws {
     await put("a", "one")
     let garbage = [UInt8](repeating: 7, count: 10_000)
     _ = try folder.file("store/data.mdb", garbage)
@@ -184,7 +184,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb")) == Data(garbage))
   }
 
-  @Test func `a store that is there is not given another limit`() async {
+  @Test func `an existing store keeps its limit`() async {
     await put("a", "one")
     let run = await CommandRun(["put", store, "things", "b", "--disk-limit", "2MiB"], input: [1])
     #expect(run.status == 2)
@@ -193,13 +193,13 @@ import Testing
   }
 
   @Test(arguments: ["", String(repeating: "n", count: 129)])
-  func `a cache that no program could open is not begun`(name: String) async {
+  func `a cache with an invalid name is not created`(name: String) async {
     let run = await CommandRun(["put", store, name, "a", "--disk-limit", "1MiB"], input: [1])
     #expect(run.status == 2)
     #expect(run.errors.contains("between 1 and 128"))
   }
 
-  @Test func `where there is no store, it is said what makes one`() async {
+  @Test func `without a store, the error names the flag that creates one`() async {
     for directory in [store, folder.path] {
       let run = await CommandRun(["put", directory, "things", "a"], input: [1])
       #expect(run.status == 2)
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func `a text is the same key in whatever form it is written`() async {
+  @Test func `equal texts are the same key in any Unicode form`() async {
     await put("e\u{301}", "one")
     let run = await CommandRun("get", store, "things", "\u{e9}")
     #expect(run.text == "one")
@@ -215,7 +215,7 @@ import Testing
     #expect(await CommandRun("remove", store, "things", "e\u{301}").status == 0)
   }
 
-  @Test func `a key of which it is known that there is nothing is a no`() async {
+  @Test func `a key that is known to be absent gives exit code 1`() async {
     await put("a", "one")
     let line = #"{"key":"b","negative":true}"#
     #expect(await CommandRun(["import", store, "things"], input: Array(line.utf8)).status == 0)
@@ -224,7 +224,7 @@ import Testing
     #expect(run.errors.contains("nothing"))
   }
 
-  @Test func `output that could not be written ends a command with an error`() async throws {
+  @Test func `output that cannot be written ends a command with an error`() async throws {
     await put("a", "one")
     let errors = Recorder<[UInt8]>()
     let console = Console(

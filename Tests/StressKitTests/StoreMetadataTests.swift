@@ -4,7 +4,7 @@ import Testing
 
 @testable import StressKit
 
-/// The commands that look into a store, on records with all that a record can have, and invalidations that are not purged.
+/// The commands that inspect a store, on records with all metadata and with unpurged invalidations.
 @Suite struct StoreMetadataTests {
   private let folder: TemporaryFolder
   private var store: String { folder.path + "/store" }
@@ -18,7 +18,8 @@ import Testing
     expires: WallTime(nanosecondsSince1970: 9_000_000_000_000_000_000), cost: 12, schemaVersion: 7,
     tags: ["kept", "more"], grace: 5, idle: 9_000_000_000_000_000_000, refreshAhead: 3)
 
-  /// Five hundred records with the tag that is then removed, one with all metadata, and one that is negative.
+  /// Stores five hundred records with a tag, invalidates the tag, and stores one record with all metadata and a
+  /// negative one.
   private func fill() async throws {
     let disk = try StoreOnDisk(writing: store, orMakingWith: .mebibytes(4))
     let partition = try disk.partition("things", beginning: true)
@@ -39,7 +40,7 @@ import Testing
     try await disk.close()
   }
 
-  @Test func `a store with pending invalidations verifies, and is counted`() async throws {
+  @Test func `a store with pending invalidations can be verified and counted`() async throws {
     try await fill()
     let verify = await CommandRun("verify", store)
     #expect(verify.status == 0, "\(verify.text)\(verify.errors)")
@@ -50,7 +51,7 @@ import Testing
     #expect(await CommandRun("get", store, "things", "full").text == "value")
   }
 
-  @Test func `what was invalidated is not listed, and tags are`() async throws {
+  @Test func `invalidated records are not listed, and tags are`() async throws {
     try await fill()
     let list = await CommandRun("list", store, "things")
     #expect(list.text.contains("kept,more"))
@@ -59,7 +60,7 @@ import Testing
     #expect(export.output.split(separator: UInt8(ascii: "\n")).count == 2)
   }
 
-  @Test func `compacting keeps metadata, and brings nothing back that was invalidated`() async throws {
+  @Test func `compacting keeps metadata and does not restore invalidated records`() async throws {
     try await fill()
     let compact = await CommandRun("compact", store)
     #expect(compact.status == 0, "\(compact.errors)")
@@ -74,7 +75,7 @@ import Testing
     try await disk.close()
   }
 
-  @Test func `an import over an invalidation is read`() async throws {
+  @Test func `a record imported after an invalidation is readable`() async throws {
     try await fill()
     let line = #"{"key":"old1","text":"new","tags":["gone"]}"#
     #expect(await CommandRun(["import", store, "things"], input: Array(line.utf8)).status == 0)

@@ -21,7 +21,7 @@ import Testing
     return try await StressRun(configuration, stop: stop).run()
   }
 
-  @Test func aRunInProcessEndsWithoutViolations() async throws {
+  @Test func `a run in process ends without violations`() async throws {
     let report = try await run(
       configuration(
         "--in-process", "--operations", "20000", "--value-size", "512", "--keys", "500", "--memory-limit", "64KiB",
@@ -35,7 +35,7 @@ import Testing
     #expect(!report.interrupted)
   }
 
-  @Test func aRunOverHTTPServesTheFilesOfAFolder() async throws {
+  @Test func `a run over HTTP serves the files of a folder`() async throws {
     for name in ["a b.txt", "sub/ü.bin", "100%.txt", "c+d;e.txt"] { _ = try folder.file(name, "content of \(name)") }
     var configuration = try configuration(
       folder.path, "--operations", "3000", "--keys", "12", "--clients", "4", "--latency", "1ms", "--seed", "12")
@@ -46,8 +46,8 @@ import Testing
     #expect(report.count(.failed) == 0)
   }
 
-  @Test func `an origin that cannot be reached is an error with its address`() async {
-    // Nothing listens on the first port.
+  @Test func `an unreachable origin is an error with its address`() async {
+    // No process listens on the first port.
     let run = await CommandRun(
       "stress", "--origin", "http://127.0.0.1:1/files/", "--operations", "100", "--keys", "10", "--value-size", "100")
     #expect(run.status == 2)
@@ -55,7 +55,7 @@ import Testing
     #expect(!run.text.contains("no violations"))
   }
 
-  @Test func `an origin that gives no value is an error with its last answer`() async throws {
+  @Test func `an origin without values is an error with its last answer`() async throws {
     let configuration = try configuration("--operations", "100", "--keys", "10", "--value-size", "100")
     let workshop = Workshop(configuration, stop: StopSignal(configuration.bound))
     let behaviour = OriginBehaviour(
@@ -70,7 +70,7 @@ import Testing
     #expect(run.text.contains("no load was checked"))
   }
 
-  @Test func `an origin that gives values is counted`() async throws {
+  @Test func `the values of an origin are counted`() async throws {
     let configuration = try configuration("--operations", "100", "--keys", "10", "--value-size", "100")
     let workshop = Workshop(configuration, stop: StopSignal(configuration.bound))
     let behaviour = OriginBehaviour(
@@ -88,7 +88,7 @@ import Testing
     #expect(report.originFailure == nil)
   }
 
-  @Test func aTraceChoosesTheKeys() async throws {
+  @Test func `a trace chooses the keys`() async throws {
     let trace = try folder.file("trace.csv", (0..<300).map { "k\($0 % 7),2000" }.joined(separator: "\n"))
     let report = try await run(
       configuration("--in-process", "--trace", trace, "--operations", "2000", "--latency", "0"))
@@ -96,7 +96,7 @@ import Testing
     #expect(report.distinctKeys == 7)
   }
 
-  @Test func anInterruptedRunReports() async throws {
+  @Test func `an interrupted run reports`() async throws {
     let configuration = try configuration("--in-process", "--duration", "1h", "--keys", "100", "--value-size", "100")
     let stop = StopSignal(configuration.bound)
     let run = try StressRun(configuration, stop: stop)
@@ -105,7 +105,7 @@ import Testing
     #expect(try await report.interrupted)
   }
 
-  @Test func aDirectoryOfTheUsersStaysAndIsUsedAgain() async throws {
+  @Test func `a directory of the user stays and is used again`() async throws {
     let arguments = [
       "stress", "--in-process", "--operations", "2000", "--keys", "50", "--value-size", "300", "--directory",
       folder.path + "/store",
@@ -117,7 +117,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: folder.path + "/store"))
   }
 
-  @Test func theReportInJSONHasWhatWasPromised() async throws {
+  @Test func `the report in JSON has all documented fields`() async throws {
     let path = folder.path + "/report.json"
     let run = await CommandRun(
       "stress", "--in-process", "--operations", "2000", "--keys", "50", "--value-size", "300", "--seed", "5", "--json",
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `a store that others made is left alone`() async throws {
+  @Test func `a store of another program is left unchanged`() async throws {
     let store = folder.path + "/store"
     #expect(await CommandRun(["put", store, "things", "a", "--disk-limit", "64MiB"], input: [1]).status == 0)
     let run = await CommandRun(
@@ -153,7 +153,7 @@ import Testing
     #expect(await CommandRun("stat", store).text.contains("64 MiB"))
   }
 
-  @Test func `a run goes on in the folder of an earlier one`() async throws {
+  @Test func `a run continues in the folder of an earlier one`() async throws {
     for _ in 0..<2 {
       let report = try await run(
         configuration(
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `files behind a link are served, and those whose names an address cannot have are left out`() throws {
+  @Test func `files behind a link are served, except those whose names are invalid in an address`() throws {
     for name in ["a", "a?copy=1", "b"] { _ = try folder.file("files/\(name)", "content") }
     let link = folder.path + "/link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path + "/files")
@@ -172,7 +172,7 @@ import Testing
     #expect(keys.bodies == .files(folder: link, paths: ["a", "b"]))
   }
 
-  @Test func `a trace with values that nobody could make is refused, unless they are given a size`() throws {
+  @Test func `a trace with impossible value sizes is refused, unless a size is given`() throws {
     let trace = try folder.file("trace.csv", "a,\(1 << 50)\nb,10\n")
     #expect(throws: CommandFailure.self) { try configuration("--trace", trace) }
     #expect(try configuration("--trace", trace, "--value-size", "100").keys.count == 2)

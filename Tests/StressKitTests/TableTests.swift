@@ -3,7 +3,7 @@ import Testing
 @testable import StressKit
 
 @Suite struct TableTests {
-  @Test func columnsAreAligned() {
+  @Test func `columns are aligned`() {
     var table = TextTable(["name", "count"])
     table.add(["a", "1"])
     table.add(["longer", "1,000"])
@@ -16,7 +16,7 @@ import Testing
         """)
   }
 
-  @Test func numbersAreReadable() {
+  @Test func `numbers are readable`() {
     #expect(Formatting.count(0) == "0")
     #expect(Formatting.count(999) == "999")
     #expect(Formatting.count(2_000_000) == "2,000,000")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with the test.
+/// A folder for one test. The deinitializer removes it.
 final class TemporaryFolder {
   let path: String
 
@@ -17,9 +17,10 @@ final class TemporaryFolder {
     }
   }
 
-  /// Makes a pipe that gives these bytes to its first reader, and returns its path.
+  /// Creates a pipe that sends these bytes to its first reader, and returns its path.
   ///
-  /// The sender has a thread of its own: it waits for the reader, and would keep a task of the reader's pool waiting.
+  /// The sender has its own thread: it blocks until a reader opens the pipe, and must not block a task of the
+  /// reader's pool.
   func pipe(_ name: String, sending bytes: [UInt8]) throws -> String {
     let path = path + "/" + name
     guard unsafe mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
@@ -35,7 +36,7 @@ final class TemporaryFolder {
     return path
   }
 
-  /// Writes a file, and tells its path.
+  /// Writes a file and returns its path.
   func file(_ name: String, _ content: String) throws -> String {
     try file(name, Array(content.utf8))
   }

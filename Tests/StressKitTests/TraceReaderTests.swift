@@ -26,22 +26,22 @@ import Testing
     return String((error?.description ?? "").dropFirst(path.count))
   }
 
-  @Test func keysAreNumberedInOrderOfAppearance() throws {
+  @Test func `keys are numbered in order of appearance`() throws {
     #expect(try requests("b\na\nb\n").map(\.key) == [0, 1, 0])
     #expect(try requests("b\na\nb\n").map(\.size) == [nil, nil, nil])
   }
 
-  @Test func sizesAndTimesAreRead() throws {
+  @Test func `sizes and times are read`() throws {
     #expect(try requests("7,512\n8,0\n") == [TraceRequest(key: 0, size: 512), TraceRequest(key: 1, size: 0)])
     #expect(try requests("0.5,x,10\n1,y,20") == [TraceRequest(key: 0, size: 10), TraceRequest(key: 1, size: 20)])
   }
 
-  @Test func aLineOfNamesAndWindowsLineEndsArePassedOver() throws {
+  @Test func `a header line and Windows line ends are skipped`() throws {
     #expect(try requests("time,key,size\r\n1, x ,10\r\n").count == 1)
     #expect(try requests("key\nkey2\n").count == 1)
   }
 
-  @Test func errorsNameTheLine() throws {
+  @Test func `errors name the line`() throws {
     #expect(try message("1,a,10\n2,b\n") == ":2: expected 3 fields, as on the first line; found 2")
     #expect(try message("a,1\nb,2\nc,many\n") == ":3: the size is not a whole number of bytes: 'many'")
     #expect(try message("a,-1\n") == ":1: the size is not a whole number of bytes: '-1'")
@@ -51,28 +51,28 @@ import Testing
     #expect(try message("a\n\nb\n") == ":2: the key is missing")
   }
 
-  @Test func aFileWithoutRequestsIsAnError() throws {
+  @Test func `a file without requests is an error`() throws {
     #expect(try message("") == ": the trace has no requests")
     #expect(try message("time,key,size\n") == ": the trace has no requests")
   }
 
-  @Test func aFileThatCannotBeReadIsAnError() throws {
+  @Test func `an unreadable file is an error`() throws {
     #expect(throws: TraceError.self) { try requests(in: folder.path + "/absent") }
     #expect(throws: TraceError.self) { try requests(in: folder.path) }
   }
 
-  @Test func compressedFilesAreUnpackedMemberAfterMember() throws {
+  @Test func `compressed files are unpacked member by member`() throws {
     let path = try folder.file("trace.csv.gz", GzipSamples.twoMembers)
     #expect(try requests(in: path).map(\.key) == [0, 1, 0])
   }
 
-  @Test func aCompressedFileThatEndsEarlyIsAnError() throws {
+  @Test func `a truncated compressed file is an error`() throws {
     let path = try folder.file("trace.csv.gz", Array(GzipSamples.twoMembers.dropLast(6)))
     let error = #expect(throws: TraceError.self) { try requests(in: path) }
     #expect(error?.message == "the compressed file ends early")
   }
 
-  @Test func aCompressedFileThatIsDamagedIsAnError() throws {
+  @Test func `a damaged compressed file is an error`() throws {
     var bytes = GzipSamples.twoMembers
     bytes[14] ^= 0xFF
     let path = try folder.file("trace.csv.gz", bytes)
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.message == "the compressed file is damaged")
   }
 
-  @Test func aLineMayBeLongerThanABlock() throws {
+  @Test func `a line may be longer than a block`() throws {
     let key = String(repeating: "k", count: 300_000)
     #expect(try requests("\(key)\n\(key)\nx").map(\.key) == [0, 0, 1])
   }

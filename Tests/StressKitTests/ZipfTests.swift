@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ZipfTests {
   @Test(arguments: [0.0, 0.5, 0.99, 1.0, 1.5, 3.0])
-  func ranksComeUpAsOftenAsTheLawSays(exponent: Double) {
+  func `ranks occur as often as the law predicts`(exponent: Double) {
     let count = 50
     let draws = 200_000
     let zipf = Zipf(count: count, exponent: exponent)
@@ -13,7 +13,7 @@ import Testing
     for _ in 0..<draws { counts[zipf.next(using: &generator)] += 1 }
     let weights = (1...count).map { power(Double($0), -exponent) }
     let total = weights.reduce(0, +)
-    // Pearson's chi-squared over 49 degrees of freedom: above 100 once in 20,000 times, and the seed is fixed.
+    // Pearson's chi-squared over 49 degrees of freedom. It exceeds 100 once in 20,000 times, and the seed is fixed.
     let distance = zip(counts, weights).reduce(0.0) { sum, pair in
       let expected = pair.1 / total * Double(draws)
       return sum + (Double(pair.0) - expected) * (Double(pair.0) - expected) / max(expected, 1e-9)
@@ -21,19 +21,19 @@ import Testing
     #expect(distance < 100)
   }
 
-  @Test func oneKeyIsAlwaysChosen() {
+  @Test func `a single key is always chosen`() {
     let zipf = Zipf(count: 1, exponent: 0.99)
     var generator = SplitMix64(seed: 3)
     #expect((0..<100).allSatisfy { _ in zipf.next(using: &generator) == 0 })
   }
 
-  @Test func ranksStayInRangeForMillionsOfKeys() {
+  @Test func `ranks stay in range for millions of keys`() {
     let zipf = Zipf(count: 10_000_000, exponent: 0.2)
     var generator = SplitMix64(seed: 4)
     #expect((0..<100_000).allSatisfy { _ in (0..<10_000_000).contains(zipf.next(using: &generator)) })
   }
 
-  @Test func theSameSeedChoosesTheSameKeys() {
+  @Test func `equal seeds choose equal keys`() {
     func choices(_ seed: UInt64) -> [Int] {
       let chooser = KeyChooser(keyCount: 1_000, exponent: 0.99, seed: seed)
       var generator = SplitMix64(seed: seed, index: 0)
@@ -51,7 +51,7 @@ import Testing
       result *= base
       whole -= 1
     }
-    // The square root, halved again and again, for the binary digits after the point.
+    // The repeated square roots are the factors of the binary digits after the point.
     var root = base
     for _ in 0..<40 {
       root = root.squareRoot()

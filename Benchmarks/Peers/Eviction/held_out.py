@@ -1,5 +1,5 @@
-"""Traces that Cistern's policy was not tuned on: other patterns than those of `traces.py`, from another seed. Who tunes it looks at those,
-and at these only to judge what came of it."""
+"""Traces that Cistern's policy was not tuned on, with other patterns and another seed than those of `traces.py`. Tune the policy on those,
+and use these only to judge the result."""
 
 import numpy
 
@@ -7,7 +7,7 @@ from .traces import dense, log_uniform, zipf
 
 
 def synthetic(requests, seed):
-    """(name, identifiers, sizes): sizes are None where each object counts one."""
+    """Yields (name, identifiers, sizes). The sizes are None if each object counts one."""
     for place, (name, make) in enumerate(PATTERNS.items()):
         yield name, make(numpy.random.default_rng([seed, place]), requests), None
     for place, (name, (make, draw)) in enumerate(SIZED_PATTERNS.items()):
@@ -17,11 +17,11 @@ def synthetic(requests, seed):
 
 
 def feed(random, requests):
-    """News: objects appear all the time, and each is asked for the less the older it is; some are more popular than others by far."""
+    """News: new objects appear all the time, and requests for each decrease with its age. Some are far more popular than others."""
     born = numpy.arange(requests) / 12
     objects = int(born[-1]) + 4_000
     weight = random.pareto(1.2, objects) + 0.1
-    # Older ones are drawn from a heavy tail, accepted by their weight.
+    # Ages are drawn from a heavy tail and accepted by their weights.
     identifiers = numpy.empty(requests, dtype=numpy.int64)
     left = numpy.arange(requests)
     while len(left):
@@ -34,7 +34,7 @@ def feed(random, requests):
 
 
 def sessions(random, requests):
-    """Users come and go: each asks for a few objects of their own several times, and now and then for one that all share."""
+    """Users come and go. Each requests a few own objects several times, and sometimes one that all share."""
     identifiers = numpy.empty(requests, dtype=numpy.int64)
     shared = zipf(random, requests, 3_000, 1.0)
     open_sessions, fresh = [], 3_000
@@ -59,7 +59,7 @@ def sessions(random, requests):
 
 
 def files(random, requests):
-    """Blocks of files, read from somewhere on for some length; a few files are read again and again."""
+    """Blocks of files, read in ranges from random offsets. A few files are read repeatedly."""
     parts, total = [], 0
     starts = numpy.concatenate([[0], numpy.cumsum(random.integers(4, 400, 400))])
     popular = zipf(random, requests, 400, 0.8)
@@ -76,7 +76,7 @@ def files(random, requests):
 
 
 def joins(random, requests):
-    """A database: each page of an outer table is followed by a walk over a part of an inner one; indexes are looked at between."""
+    """A database: each page of an outer table is followed by a scan of a part of an inner one, with index lookups between them."""
     parts, total, outer = [], 0, 0
     while total < requests:
         inner = random.choice([40, 150, 600], p=[0.6, 0.3, 0.1])
@@ -90,7 +90,7 @@ def joins(random, requests):
 
 
 def tides(random, requests):
-    """Two populations, one by day and one by night, and some that is asked for always."""
+    """Two populations, one by day and one by night, and objects that are requested always."""
     day, night = zipf(random, requests, 15_000, 0.9), 15_000 + zipf(random, requests, 15_000, 0.9)
     always = 30_000 + zipf(random, requests, 3_000, 0.8)
     phase = (1 + numpy.sin(numpy.arange(requests) * (2 * numpy.pi * 5 / requests))) / 2
@@ -99,7 +99,7 @@ def tides(random, requests):
 
 
 def walks(random, requests):
-    """From link to link of a graph in which a few are linked to by many, and now and then from the beginning."""
+    """Walks along the links of a graph with a few popular nodes, with occasional restarts."""
     objects = 25_000
     links = (objects * random.random((objects, 8)) ** 2.5).astype(numpy.int64)
     names = random.permutation(objects)
@@ -115,9 +115,9 @@ def walks(random, requests):
 
 
 def returns(random, requests):
-    """Each object is asked for at intervals of its own, regular but for some jitter."""
+    """Each object is requested at its own regular intervals, with jitter."""
     period = numpy.exp(random.uniform(numpy.log(2_000), numpy.log(200_000), 40_000))
-    # As many objects as give one request a step.
+    # The number of objects that gives one request per step.
     period = period[:max(int(numpy.searchsorted(numpy.cumsum(1 / period), 1)), 1)]
     times, objects = [], []
     for identifier, each in enumerate(period):
@@ -129,7 +129,7 @@ def returns(random, requests):
 
 
 def batches(random, requests):
-    """Nightly batches: a long walk over all that there is, after a while of few and popular objects; the next one walks the same way."""
+    """Nightly batches: a long scan of all objects after requests for few popular ones. Each scan has the same order."""
     identifiers = zipf(random, requests, 8_000, 1.0)
     for place in range(20_000, requests, 45_000):
         count = min(12_000, requests - place)
@@ -138,23 +138,23 @@ def batches(random, requests):
 
 
 def pareto_sizes(random, identifiers):
-    """Most small, a few very large, as files are."""
+    """Returns sizes like those of files: most are small, and a few are very large."""
     return numpy.minimum((random.pareto(0.7, identifiers.max() + 1) + 1) * 300, 20_000_000).astype(numpy.int64)
 
 
 def two_sizes(random, identifiers):
-    """Records and pictures."""
+    """Returns sizes of records and pictures."""
     objects = identifiers.max() + 1
     return numpy.where(random.random(objects) < 0.8, random.integers(150, 900, objects), random.integers(40_000, 400_000, objects))
 
 
 def alike_sizes(random, identifiers):
-    """All within a factor of a few."""
+    """Returns sizes within a small factor of each other."""
     return (4_000 * random.lognormal(0, 0.5, identifiers.max() + 1)).astype(numpy.int64) + 1
 
 
 def large_and_popular(random, identifiers):
-    """The more popular, the larger, with exceptions."""
+    """Returns sizes that mostly increase with popularity."""
     counts = numpy.bincount(identifiers)
     order = numpy.argsort(numpy.argsort(counts * random.lognormal(0, 1, len(counts))))
     return numpy.sort(log_uniform(random, len(counts)))[order]

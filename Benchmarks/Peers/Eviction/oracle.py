@@ -1,4 +1,4 @@
-"""Traces as the simulator reads them, and the harness in Swift too: packed records that know when an object is asked for next."""
+"""Traces in the format of the simulator and of the Swift harness: packed records with the position of the next request."""
 
 import numpy
 
@@ -6,7 +6,7 @@ RECORD = numpy.dtype([("time", "<u4"), ("identifier", "<u8"), ("size", "<u4"), (
 
 
 def write(path, identifiers, sizes):
-    """What the objects come to: bytes, or their number where there are no sizes."""
+    """Returns the footprint of the objects: their bytes, or their number without sizes."""
     numbers = numpy.unique(identifiers, return_inverse=True)[1]
     records = numpy.zeros(len(numbers), RECORD)
     records["identifier"] = numbers
@@ -19,7 +19,7 @@ def write(path, identifiers, sizes):
 
 
 def next_requests(numbers):
-    """For each request the place of the next one of its object; -1 where there is none."""
+    """Returns for each request the position of the next one for the same object, or -1."""
     following = numpy.full(len(numbers), -1, dtype=numpy.int64)
     order = numpy.argsort(numbers, kind="stable")
     same = numbers[order][1:] == numbers[order][:-1]

@@ -1,8 +1,8 @@
-"""Other policies, by libCacheSim (https://libcachesim.com, Yang and others): `eviction NAME TRACE SHARE=COST…`.
+"""Other policies, from libCacheSim (https://libcachesim.com, Yang and others): `eviction NAME TRACE SHARE=COST…`.
 
 LRU, FIFO and CLOCK are folklore. ARC: Megiddo and Modha, FAST 2003. LIRS: Jiang and Zhang, SIGMETRICS 2002. GDSF: Cherkasova, HP 1998.
 W-TinyLFU: Einziger, Friedman and Manes, ACM TOS 2017. S3-FIFO: Yang and others, SOSP 2023. SIEVE: Zhang and others, NSDI 2024.
-The optimum for objects of one size: Belady, IBM Systems Journal 1966; where sizes differ it is no optimum.
+The optimum for objects of one size: Belady, IBM Systems Journal 1966. It is not optimal for different sizes.
 """
 
 import os
@@ -25,7 +25,7 @@ def main():
     _, name, trace, *shares = sys.argv[1:]
     for share, cost in (argument.split("=") for argument in shares):
         for policy, make in POLICIES.items():
-            # In a process of its own: some give up on a cache of a few objects, and take the process with them.
+            # In a separate process, because some policies crash with a cache of a few objects.
             child = os.fork()
             if child == 0:
                 signal.alarm(120)
@@ -37,7 +37,7 @@ def main():
 
 def simulate(workload, trace, cost, policy, make):
     reader = TraceReader(trace, TraceType.ORACLE_GENERAL_TRACE)
-    # Enough buckets for each object here, where the default is for many millions.
+    # Enough buckets for these objects. The default is for many millions.
     objects, bytes_ = make(cost, hashpower=17).process_trace(reader)
     print(f"eviction,{workload},{policy},1,object_misses,{objects}")
     print(f"eviction,{workload},{policy},1,byte_misses,{bytes_}")

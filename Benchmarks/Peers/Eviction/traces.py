@@ -1,16 +1,16 @@
-"""Traces of requests, made by seed, each of a pattern that some policy is known to be bad at."""
+"""Traces of requests, generated from a seed. Each has a pattern that some policy is known to handle badly."""
 
 import csv
 import gzip
 
 import numpy
 
-#: What five decades of sizes are drawn from, in bytes.
+#: The range of sizes over five decades, in bytes.
 SMALLEST, LARGEST = 100, 10_000_000
 
 
 def synthetic(requests, seed):
-    """(name, identifiers, sizes): sizes are None where each object counts one."""
+    """Yields (name, identifiers, sizes). The sizes are None if each object counts one."""
     random = numpy.random.default_rng(seed)
     for name, make in PATTERNS.items():
         identifiers = make(random, requests)
@@ -21,7 +21,7 @@ def synthetic(requests, seed):
 
 
 def read(path):
-    """(identifiers, sizes) of a CSV file of `key` or `key,size`, plain or gzip; a first line of names is passed over."""
+    """Returns (identifiers, sizes) of a CSV file of `key` or `key,size`, plain or gzip. Skips a header line."""
     opened = gzip.open(path, "rt") if path.suffix == ".gz" else open(path)
     numbers, keys, sizes = {}, [], []
     with opened as file:
@@ -34,7 +34,7 @@ def read(path):
     identifiers = numpy.array(keys, dtype=numpy.int64)
     if not sizes:
         return identifiers, None
-    # One size for each object: its largest.
+    # The largest size of each object counts.
     by_object = numpy.zeros(len(numbers), dtype=numpy.int64)
     numpy.maximum.at(by_object, identifiers, numpy.array(sizes))
     return identifiers, by_object[identifiers]
@@ -43,12 +43,12 @@ def read(path):
 def zipf(random, requests, objects, exponent):
     cumulative = numpy.cumsum(1 / numpy.arange(1, objects + 1) ** exponent)
     ranks = numpy.searchsorted(cumulative, random.random(requests) * cumulative[-1])
-    # A rank says nothing about an identifier.
+    # Identifiers are independent of ranks.
     return random.permutation(objects)[numpy.minimum(ranks, objects - 1)]
 
 
 def loops(random, requests):
-    """Loops of several lengths, one at a time, over objects that some popular ones are asked for between."""
+    """Loops of several lengths, one after the other, with requests for popular objects between them."""
     identifiers = zipf(random, requests, 2_000, 0.9)
     lengths = [300, 1_200, 5_000, 20_000]
     starts = 2_000 + numpy.cumsum([0] + lengths)
@@ -64,7 +64,7 @@ def loops(random, requests):
 
 
 def scans(random, requests):
-    """Popular objects, and now and then a walk over thousands that were never asked for."""
+    """Popular objects, with occasional scans of thousands of new ones."""
     identifiers = zipf(random, requests, 20_000, 1.0)
     fresh = 20_000
     for place in range(0, requests, 15_000):
@@ -75,20 +75,20 @@ def scans(random, requests):
 
 
 def shifts(random, requests):
-    """What is popular changes at once, several times."""
+    """Popularity changes abruptly, several times."""
     parts = [zipf(random, requests // 8 + 1, 20_000, 1.0) for _ in range(8)]
     return numpy.concatenate(parts)[:requests]
 
 
 def drift(random, requests):
-    """What is popular changes slowly: new objects come, old ones fade."""
+    """Popularity changes slowly: new objects appear and old ones fade."""
     cumulative = numpy.cumsum(1 / numpy.arange(1, 10_001))
     ranks = numpy.searchsorted(cumulative, random.random(requests) * cumulative[-1])
     return numpy.maximum(numpy.arange(requests) // 8 + 10_000 - ranks, 0)
 
 
 def bursts(random, requests):
-    """An object's few requests come side by side, and never again; among popular ones."""
+    """Objects with a few adjacent requests and no later ones, among popular objects."""
     background = zipf(random, requests, 10_000, 0.9)
     starts = numpy.sort(random.integers(0, requests, requests // 6))
     repeats = random.integers(2, 7, len(starts))
@@ -100,7 +100,7 @@ def bursts(random, requests):
 
 
 def one_hit_wonders(random, requests):
-    """Most objects are asked for once."""
+    """Most objects are requested once."""
     identifiers = zipf(random, requests, 20_000, 0.9)
     once = random.random(requests) < 0.5
     identifiers[once] = 20_000 + numpy.arange(once.sum())
@@ -108,7 +108,7 @@ def one_hit_wonders(random, requests):
 
 
 def recency(random, requests):
-    """The later an object was last asked for, the likelier it is asked for again."""
+    """Recently requested objects are the most likely ones to be requested again."""
     history = []
     identifiers = numpy.zeros(requests, dtype=numpy.int64)
     distances = numpy.minimum(random.pareto(0.35, requests) * 20, 1e9).astype(numpy.int64)
@@ -124,7 +124,7 @@ def recency(random, requests):
 
 
 def phases(random, requests):
-    """Each of the others for a while."""
+    """Each of the other patterns for some time."""
     parts, base = [], 0
     for make in (loops, bursts, scans, shifts, recency, one_hit_wonders):
         part = make(random, requests // 6 + 1) + base
@@ -138,7 +138,7 @@ def dense(identifiers):
 
 
 def log_uniform(random, objects):
-    """Sizes over five decades."""
+    """Returns sizes over five decades."""
     return numpy.exp(random.uniform(numpy.log(SMALLEST), numpy.log(LARGEST), objects)).astype(numpy.int64)
 
 
@@ -150,7 +150,7 @@ def sized(make):
 
 
 def sized_by_popularity(random, requests):
-    """The more popular, the smaller, with exceptions."""
+    """Returns sizes that mostly decrease with popularity."""
     identifiers = dense(zipf(random, requests, 30_000, 0.9))
     counts = numpy.bincount(identifiers)
     order = numpy.argsort(numpy.argsort(-counts * random.lognormal(0, 1, len(counts))))

@@ -1,8 +1,8 @@
 import CAllocations
 import Workloads
 
-/// Measures one subject as a memory tier: the space per entry, and the cost of hits, of a mix of reads and writes,
-/// and of loads in a cache for a tenth of the entries.
+/// Measures one subject as a memory tier: the space per entry, and the cost of hits and of a mix of reads and writes.
+/// Bounded subjects also run loads in a cache for a tenth of the entries.
 struct MemoryComparison<Subject: MemorySubject> {
   let name: String
   let kind: String

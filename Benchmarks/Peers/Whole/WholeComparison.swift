@@ -1,8 +1,12 @@
 import Foundation
 import Workloads
 
-/// Measures one subject in front of the origin: a warm mixed workload at a steady rate, the same after a restart of
-/// the client, the same at full speed, and bursts of callers of absent keys.
+/// Measures one subject in front of the origin. The workloads are:
+///
+/// - A warm mix of requests at a steady rate.
+/// - The same after a restart of the client.
+/// - The same at full speed.
+/// - Bursts of callers of absent keys.
 struct WholeComparison<Subject: WholeSubject> {
   let name: String
   let load: WholeLoad<Subject>
@@ -12,7 +16,7 @@ struct WholeComparison<Subject: WholeSubject> {
 
   func run(_ subject: Subject) async throws {
     var subject = subject
-    // Without a cache there are no values to fill in, and only the connections warm up.
+    // A subject without a cache keeps no values, so that only its connections warm up.
     if Subject.self != NoCache.self { try await load.fill(subject) }
     _ = try await load.closed(subject, seconds: min(seconds, 1), seed: 1, removes: false)
 

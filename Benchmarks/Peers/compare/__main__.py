@@ -1,4 +1,4 @@
-"""scripts/compare, once what it needs is installed: measures, and writes tables and plots."""
+"""The main program of scripts/compare after the installation: measures, and writes tables and plots."""
 
 import argparse
 import datetime
@@ -12,7 +12,7 @@ from .groups import GROUPS
 from .harnesses import BUILD, ROOT, Harnesses, Missing
 from .running import run_rounds
 
-#: The rows that the README shows: a table's name, and the title of one of its rows.
+#: The rows in the README: the name of a table, and the title of one of its rows.
 SHOWN = {
     "memory-hits": "64-bit keys, 16 k entries, 2 threads",
     "disk-reads": "1 KiB, 100 k entries",
@@ -55,7 +55,7 @@ def parse():
 
 
 def measure(name, options, harnesses, rows):
-    """All rows, with the group's earlier ones replaced, and what the group was measured on."""
+    """Returns all rows with the group's earlier ones replaced, and the machine of the group's measurement."""
     group = GROUPS[name]
     say(f"{name}: {group.TITLE.lower()}")
     harnesses.left_out = {}

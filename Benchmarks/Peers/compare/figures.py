@@ -1,4 +1,4 @@
-"""The raw figures: one for each round, as the harnesses print them."""
+"""The raw figures, one per round, as the harnesses print them."""
 
 import csv
 import statistics
@@ -20,7 +20,7 @@ class Figure:
 
     @staticmethod
     def parse(line, number):
-        """A line of a harness; raises ValueError on anything else."""
+        """Parses a line of a harness. Raises ValueError for other text."""
         group, workload, subject, threads, metric, value = next(csv.reader([line]))
         return Figure(group, workload, subject, int(threads), metric, float(value), number)
 
@@ -33,19 +33,19 @@ class Figures:
             self._by_place[row.workload, row.threads, row.metric, row.subject][row.round] = row.value
 
     def median(self, workload, subject, metric, threads=1):
-        """None where it was not measured."""
+        """Returns None if it was not measured."""
         values = self._by_place.get((workload, threads, metric, subject))
         return statistics.median(values.values()) if values else None
 
     def ratio(self, workload, subject, base, metric, threads=1):
-        """The median, lowest and highest of the rounds' ratios of two subjects; None where one is missing."""
+        """Returns the median, lowest and highest ratio of two subjects over the rounds, or None if one is missing."""
         values = self._by_place.get((workload, threads, metric, subject), {})
         bases = self._by_place.get((workload, threads, metric, base), {})
         ratios = [value / bases[number] for number, value in values.items() if bases.get(number)]
         return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
 
     def beside(self, yardsticks, metric, as_metric):
-        """What each subject takes as a multiple of its yardstick (subject to subject) in the same round, as figures of another metric."""
+        """Returns the cost of each subject as a multiple of its yardstick in the same round, as figures of another metric."""
         return Figures(
             Figure(self.rows[0].group, workload, subject, threads, as_metric, values[number] / bases[number], number)
             for (workload, threads, of, subject), values in self._by_place.items() if of == metric
@@ -53,7 +53,7 @@ class Figures:
             for number in values if bases.get(number))
 
     def subjects(self):
-        """In the order in which they came."""
+        """Returns the subjects in order of appearance."""
         return list(dict.fromkeys(row.subject for row in self.rows))
 
 

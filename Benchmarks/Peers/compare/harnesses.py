@@ -1,4 +1,4 @@
-"""Builds what runs: a program for each language. One that cannot be built is left out, with the reason."""
+"""Builds a program for each language. A program that cannot be built is left out with a reason."""
 
 import glob
 import os
@@ -14,18 +14,18 @@ BENCHMARKS = ROOT / "Benchmarks"
 
 
 class Missing(Exception):
-    """A peer that cannot be had here, and why."""
+    """The reason why a peer is not available here."""
 
 
 class Harnesses:
     def __init__(self, say):
         self._say = say
         self._built = {}
-        #: What was left out: names and reasons.
+        #: The names of omitted peers, with reasons.
         self.left_out = {}
 
     def command(self, name):
-        """The start of a command line, built on first use; None where it cannot be built."""
+        """Returns the start of a command line, built at its first use, or None if it cannot be built."""
         if name not in self._built:
             try:
                 self._built[name] = BUILDERS[name](self._say)
@@ -43,7 +43,7 @@ class Harnesses:
 
 
 def _look_again():
-    """SwiftPM looks for new files of the package above only where the manifest has changed since."""
+    """Makes SwiftPM look for new files of the parent package, which it does only if the manifest changed."""
     (BENCHMARKS / "Package.swift").touch()
 
 
@@ -52,7 +52,7 @@ def _swift(say):
     say("compiling the Swift harness for release")
     environment = dict(os.environ, CISTERN_CORE="1", CISTERN_RATIOS="1")
     arguments = ["swift", "build", "--package-path", str(BENCHMARKS), "-c", "release", "--product", "Compared"]
-    # Without this nothing can be compared, so it is not left out.
+    # No comparison is possible without this program, so a failed build is an error.
     subprocess.run(arguments, env=environment, check=True, stdout=2)
     return [str(BENCHMARKS / ".build" / "release" / "Compared")]
 
@@ -61,7 +61,7 @@ def _whole(say):
     _look_again()
     say("compiling the Swift harness with an HTTP server and client for release: at first, some minutes")
     environment = dict(os.environ, CISTERN_CORE="1", CISTERN_RATIOS="1", CISTERN_WHOLE="1")
-    # A folder of its own: what is resolved differs.
+    # A separate folder, because the resolved packages differ.
     scratch = BUILD / "swift-whole"
     arguments = [
         "swift", "build", "--package-path", str(BENCHMARKS), "--scratch-path", str(scratch), "-c", "release", "--product", "Whole"]
@@ -73,7 +73,7 @@ def _whole(say):
 def _go(say):
     if not shutil.which("go"):
         raise Missing("no go (golang-go)")
-    # Debian's packages of Go libraries are a GOPATH.
+    # Debian's packages of Go libraries form a GOPATH.
     path = "/usr/share/gocode"
     if not os.path.isdir(f"{path}/src/golang.org/x/sync/singleflight"):
         raise Missing("no golang.org/x/sync (golang-golang-x-sync-dev)")
@@ -92,7 +92,7 @@ def _java(say):
     say("compiling the Java harness")
     classes = BUILD / "java"
     _run(["javac", "-cp", jar, "-d", str(classes)] + sorted(glob.glob(str(PEERS / "Java" / "*.java"))))
-    # A heap of one size, so that what it costs to let it grow is not measured.
+    # A heap of fixed size, so that its growth is not measured.
     return ["java", "-Xms3g", "-Xmx3g", "-cp", f"{jar}:{classes}", "Peer"]
 
 

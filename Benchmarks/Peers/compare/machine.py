@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine of the measurements."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ import subprocess
 
 
 def describe():
-    """One line: processor, cores, memory, system, how busy it is, and the versions of what ran."""
+    """Returns one line: processor, cores, memory, system, load, and the versions of the programs."""
     load = f"{os.getloadavg()[0]:.1f}"
     return (
         f"{_processor()}, {os.cpu_count()} cores, {_memory()}, {platform.system()} {platform.release().split('-')[0]} "
@@ -15,7 +15,7 @@ def describe():
 
 
 def versions():
-    """Of the toolchains that are there."""
+    """Returns the versions of the installed toolchains."""
     asked = [
         ("swift", ["swift", "--version"]), ("go", ["go", "version"]), ("java", ["java", "-version"]),
         ("g++", ["g++", "--version"]), ("redis-server", ["redis-server", "--version"]),
@@ -24,7 +24,7 @@ def versions():
     for name, command in asked:
         if shutil.which(name):
             outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-            # Redis goes on about how it was built.
+            # Redis also prints details of its build.
             found += [line.split(" sha=")[0] for line in (outcome.stdout or outcome.stderr).strip().splitlines()[:1]]
     return "; ".join(found)
 

@@ -1,4 +1,4 @@
-"""Plots as SVG, light and dark, with matplotlib: a line for each row of a table, a mark for each subject."""
+"""Plots as SVG, light and dark, with matplotlib: one line per row of a table, one mark per subject."""
 
 COLOURS = {
     "light": {"ink": "#24292f", "grid": "#d0d7de", "base": "#0969da",
@@ -10,13 +10,13 @@ MARKERS = ["o", "s", "D", "^", "v", "P", "X"]
 
 
 def draw(tables, folder):
-    """The names of the tables that were drawn: none where there is no matplotlib."""
+    """Returns the names of the drawn tables, which are none without matplotlib."""
     try:
         import matplotlib
     except ImportError:
         return []
     matplotlib.use("svg")
-    # The same figures make the same file.
+    # Equal figures give equal files.
     matplotlib.rcParams.update({
         "svg.hashsalt": "compare", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10})
     drawn = [table for table in tables if table.subjects and table.is_drawn]
@@ -37,7 +37,7 @@ def _draw(table, scheme, path):
     axes.axvline(1, color=colours["base"], linewidth=2, zorder=1)
     for index, subject in enumerate(table.subjects):
         colour = colours["marks"][index % len(colours["marks"])]
-        # Beside each other, where they would cover each other.
+        # Marks that would cover each other are drawn side by side.
         shift = 0.5 * ((index + 0.5) / len(table.subjects) - 0.5)
         points = [(place + shift, row.ratios[subject]) for place, row in zip(places, table.rows) if subject in row.ratios]
         middles = [ratio[0] for _, ratio in points]

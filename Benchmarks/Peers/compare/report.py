@@ -1,4 +1,4 @@
-"""The report in Markdown, and its short form in the README. Both are made from the raw figures alone."""
+"""The report in Markdown and its short form in the README. Both are generated from the raw figures alone."""
 
 from .table import number
 
@@ -7,7 +7,7 @@ END = "<!-- measured: end -->"
 
 
 def markdown(groups, notes, plots):
-    """`groups`: (title, tables) by name; `notes`: what each group was measured on; `plots`: names of tables drawn."""
+    """Returns the report. `groups` has (title, tables) by name, `notes` the machine of each group, and `plots` the names of drawn tables."""
     parts = [
         "# Measured beside others",
         "Written by `scripts/compare`, which measures again; the raw figures are in [results.csv](results.csv). A cell is a ratio: the "
@@ -27,7 +27,7 @@ def markdown(groups, notes, plots):
 
 
 def readme_section(groups, notes, shown):
-    """A table with the rows named in `shown` (table name to row title), for between the README's markers."""
+    """Returns a table with the rows in `shown` (table name to row title), for the part between the README's markers."""
     rows = []
     machines = []
     for name, (title, tables) in groups.items():
@@ -45,7 +45,7 @@ def readme_section(groups, notes, shown):
 
 
 def put_between_markers(path, section):
-    """Gives whether the file has the markers."""
+    """Replaces the part between the markers. Returns whether the file has them."""
     text = path.read_text()
     if BEGIN not in text or END not in text:
         return False

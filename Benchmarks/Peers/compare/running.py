@@ -1,4 +1,4 @@
-"""Runs harnesses in turn, so that what disturbs a round disturbs all its subjects."""
+"""Runs harnesses alternately, so that a disturbance of a round affects all subjects."""
 
 import subprocess
 from dataclasses import dataclass, field
@@ -7,23 +7,23 @@ from .figures import Figure
 from .harnesses import ROOT
 
 
-#: What is said of a harness that knows the subject, but was built without it.
+#: The message for a harness that knows the subject but was built without it.
 NOTHING = "not installed"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One process: one subject under some loads."""
+    """One process, which runs one subject under some loads."""
 
     harness: str
     subject: str
     arguments: tuple = field(default=())
-    #: Seconds.
+    #: In seconds.
     limit: int = 600
 
 
 def run_rounds(runs, rounds, harnesses, say):
-    """The figures of so many rounds; each other round goes backwards."""
+    """Returns the figures of several rounds. Every second round runs in reverse order."""
     rows = []
     failed = set()
     for number in range(1, rounds + 1):
@@ -52,6 +52,6 @@ def _measure(command, run, number):
         lines = outcome.stderr.strip().splitlines()
         return [], f"failed with {outcome.returncode}: {lines[-1] if lines else 'no message'}"
     problem = NOTHING if outcome.returncode == 0 and not outcome.stdout else None
-    # A peer may say things of its own.
+    # A peer may print its own messages.
     lines = [line for line in outcome.stdout.splitlines() if line.startswith(run.arguments[0] + ",")]
     return [Figure.parse(line, number) for line in lines], problem

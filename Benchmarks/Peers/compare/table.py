@@ -1,4 +1,4 @@
-"""A table of ratios: what the report prints and what a plot draws."""
+"""A table of ratios, for the report and for plots."""
 
 from dataclasses import dataclass, field
 
@@ -6,24 +6,24 @@ from dataclasses import dataclass, field
 @dataclass
 class Row:
     title: str
-    #: What the base costs, as text with its unit.
+    #: The cost of the base, as text with its unit.
     cost: str
-    #: The others: subject to (median, lowest, highest) of the rounds' ratios to the base.
+    #: The other subjects, with (median, lowest, highest) of the rounds' ratios to the base.
     ratios: dict
 
 
 @dataclass
 class Table:
-    #: Also the plot's file name.
+    #: The table's name, which is also the plot's file name.
     name: str
     title: str
     note: str
     base: str
     subjects: list
     rows: list = field(default_factory=list)
-    #: Whether a cell also has the highest of its ratios.
+    #: Whether a cell also shows its highest ratio.
     shows_highest: bool = False
-    #: Whether the base is Cistern, so that more than 1 speaks for it, and has a column.
+    #: Whether the base is Cistern, so that ratios above 1 favor it, and has a column.
     base_is_ours: bool = True
     is_drawn: bool = True
 
@@ -42,13 +42,13 @@ class Table:
 
 
 def ratio_table(name, title, note, base, figures, rows, metric, unit, subjects=None):
-    """A row for each of `rows`, (title, workload, threads), whose base was measured; nothing where none was."""
+    """Returns a row for each of `rows`, (title, workload, threads), with a measured base, or nothing if no base was measured."""
     return _table(
         name, title, note, base, figures, [(*row, metric, unit) for row in rows], subjects or figures.subjects())
 
 
 def metric_table(name, title, note, base, figures, workload, metrics, subjects):
-    """The same of one workload, with a row for each of `metrics`: (title, metric, unit)."""
+    """Returns the same for one workload, with a row for each of `metrics`: (title, metric, unit)."""
     return _table(
         name, title, note, base, figures, [(row_title, workload, 1, metric, unit) for row_title, metric, unit in metrics], subjects)
 

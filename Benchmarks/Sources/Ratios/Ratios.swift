@@ -32,7 +32,7 @@ enum Ratios {
     if let unknown = names.first(where: { name in !groups.contains { $0.name == name } }) {
       print(
         "usage: Ratios [--processor-time] [GROUP …]    measures all groups by default; --processor-time counts")
-      print("                                              the processor time instead of the clock's, for busy machines")
+      print("                                              processor time instead of clock time, for busy machines")
       for group in groups { print("  \(group.name)  \(group.about)") }
       exit(unknown == "--help" || unknown == "-h" ? 0 : 2)
     }

@@ -2,7 +2,7 @@ import Cistern
 import Workloads
 
 /// The effect of background refreshes on hits: the 99.9th percentile of loads of an entry that is always being
-/// refreshed, compared with that of entries that are not. Each load is timed separately, so that both sides include
+/// refreshed. The yardsticks are entries without refreshes. Each load is timed separately, so that both sides include
 /// two reads of the clock.
 struct Refreshing {
   static let loads = 300_000

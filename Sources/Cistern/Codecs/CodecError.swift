@@ -14,9 +14,9 @@ extension CodecError: CustomStringConvertible {
   /// A sentence that states the problem.
   public var description: String {
     switch self {
-    case .wrongLength(let expected, let actual): "the value takes \(expected) bytes, and there are \(actual)"
-    case .invalidUTF8: "the bytes are not UTF-8"
-    case .unexpectedAbsence: "the record says that there is nothing, and the cache's values are not optional"
+    case .wrongLength(let expected, let actual): "the value must have \(expected) bytes, but has \(actual)"
+    case .invalidUTF8: "the bytes are not valid UTF-8"
+    case .unexpectedAbsence: "the record stores the absence of a value, but the cache's values are not optional"
     }
   }
 }

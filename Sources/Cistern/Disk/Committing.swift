@@ -78,7 +78,7 @@ struct Committing {
     skip(
       CisternError(
         .tooLarge,
-        "batches that share keys have become too large for one commit: they may fill half of the disk limit, \(ByteCount.bytes(limit * DiskLimits.pageSize)); nothing of them is on disk",
+        "batches that share keys need one commit, but together exceed half of the disk limit, \(ByteCount.bytes(limit * DiskLimits.pageSize)); none of them is on disk",
         location: location))
     return true
   }

@@ -46,7 +46,7 @@ final class DirectoryClaim: Sendable {
     var turn = 0
     while flock(gate, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR, turn < 2000 else {
-        throw wrap(SystemError(status: errno, operation: "wait for another process at \(directory)"))
+        throw wrap(SystemError(status: errno, operation: "lock \(directory)"))
       }
       turn += 1
       usleep(5000)

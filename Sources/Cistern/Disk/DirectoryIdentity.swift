@@ -14,7 +14,7 @@ struct DirectoryIdentity: Hashable, Sendable {
   /// Throws if the directory cannot be examined.
   init(of directory: String) throws(CisternError) {
     guard let identity = DirectoryIdentity(ifPresent: directory) else {
-      throw DiskDirectory.unusable(directory, SystemError(status: errno, operation: "look at \(directory)"))
+      throw DiskDirectory.unusable(directory, SystemError(status: errno, operation: "examine \(directory)"))
     }
     self = identity
   }

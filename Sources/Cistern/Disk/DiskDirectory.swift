@@ -27,7 +27,7 @@ enum DiskDirectory {
   /// used.
   static func prepare(_ path: String, isReadOnly: Bool) throws(CisternError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw CisternError(.directoryUnusable, "the path is empty, or has a zero byte in it", location: path)
+      throw CisternError(.directoryUnusable, "the path is empty or contains a zero byte", location: path)
     }
     if !isReadOnly {
       do {
@@ -38,10 +38,10 @@ enum DiskDirectory {
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw unusable(path, SystemError(status: errno, operation: "look at the directory"))
+      throw unusable(path, SystemError(status: errno, operation: "examine the directory"))
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw CisternError(.directoryUnusable, "the path leads to something that is not a directory", location: path)
+      throw CisternError(.directoryUnusable, "the path is not a directory", location: path)
     }
     let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
     guard unsafe access(path, wanted) == 0 else {
@@ -68,13 +68,13 @@ enum DiskDirectory {
   static func unusable(_ path: String, _ cause: any Error) -> CisternError {
     let (code, message): (CisternError.Code, String) =
       switch (cause as? SystemError)?.status {
-      case ENOSPC, EDQUOT: (.noSpace, "the disk has no room for the store")
+      case ENOSPC, EDQUOT: (.noSpace, "the disk has no space for the store")
       // Another directory, or another owner of this one, would not help.
-      case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read and written")
+      case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read or written")
       default:
         (
           .directoryUnusable,
-          "the directory cannot be used; this user must be able to create it, or to read and write it"
+          "the directory cannot be used; this user needs permission to create it, or to read and write it"
         )
       }
     return CisternError(code, message, location: path, cause: cause)
@@ -95,7 +95,7 @@ enum DiskDirectory {
     let number = (earlier.max() ?? 0) + 1
     let name = "\(directory)/\(asidePrefix)\(number)"
     guard unsafe rename("\(directory)/\(data)", name) == 0 || errno == ENOENT else {
-      throw SystemError(status: errno, operation: "set \(directory)/\(data) aside")
+      throw SystemError(status: errno, operation: "set aside \(directory)/\(data)")
     }
     guard unsafe unlink("\(directory)/\(lock)") == 0 || errno == ENOENT else {
       throw SystemError(status: errno, operation: "remove \(directory)/\(lock)")

@@ -59,7 +59,7 @@ extension DiskEngine {
     }
     if let failure {
       report(
-        .degraded, "the store could not be closed cleanly; a power cut may lose what was committed last", cause: failure
+        .degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: failure
       )
     }
   }
@@ -74,7 +74,7 @@ extension DiskEngine {
       if let mark = try? claim.readMark(), mark.identity != file.identity || mark.history == nil { return }
     }
     report(
-      .filesReplaced, "the store's files were removed or replaced while it was open; what it had committed is not there"
+      .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost"
     )
   }
 }

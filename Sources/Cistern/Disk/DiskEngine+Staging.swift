@@ -206,7 +206,7 @@ extension DiskEngine {
     }
     guard hasUntoldLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
     throw CisternError(
-      .diskFailed, "the disk failed, and works again; what was written meanwhile is in memory only",
+      .diskFailed, "the disk failed and recovered; values written during the failure are in memory only",
       location: "flush, \(directory)")
   }
 
@@ -241,7 +241,7 @@ extension DiskEngine {
 
   private func inheritedError(_ operation: String) -> CisternError {
     CisternError(
-      .storeClosed, "the store belongs to the process that this one was forked from; open it anew in this one",
+      .storeClosed, "the store belongs to the parent of this forked process; open it in this process",
       location: "\(operation), \(directory)")
   }
 }

@@ -102,7 +102,7 @@ final class DiskFile: Sendable {
       guard version == MetaTable.formatVersion else {
         throw LMDBError(
           .versionMismatch, operation: "open \(environment.directory)",
-          message: "the file's format is of version \(version), not this program's \(MetaTable.formatVersion)")
+          message: "the file has format version \(version); this program needs version \(MetaTable.formatVersion)")
       }
     } else if !environment.options.isReadOnly {
       try environment.withWrite { (transaction) throws(LMDBError) in

@@ -9,15 +9,15 @@ extension DiskOpening {
     guard let mark, mark.identity != nil, let noted = mark.history else { return }
     guard let head = DataFileHead(of: path) else {
       if (DiskDirectory.fileSize(path) ?? 0) == 0 {
-        add(.filesReplaced, "the data file was removed or emptied; the store goes on without what was in it")
+        add(.filesReplaced, "the data file was removed or emptied; the store continues without the values in it")
       }
       return
     }
     guard head.isOlder(than: noted), !isUndoneByPowerCut(head, noted, mark) else { return }
     add(
       .rolledBack,
-      "the data file is of commit \(head.transaction), and the store left it at \(noted.transaction); "
-        + "values that were removed or replaced since may be back")
+      "the data file is at commit \(head.transaction), but the store left it at commit \(noted.transaction); "
+        + "values that were removed or replaced in between may be back")
   }
 
   /// Returns whether a power cut can have undone the newest commit, although the mark has it.

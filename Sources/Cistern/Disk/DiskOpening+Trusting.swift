@@ -12,8 +12,8 @@ extension DiskOpening {
     guard let stamp = DataFileStamp(of: path) else { return nil }
     if let mark, !mark.isTrustworthy(boot: presentBoot()) {
       return mark.state == .unreadable
-        ? "its mark cannot be read, so that nobody knows whether a power cut damaged it"
-        : "the system went down before the store was closed, and its durability is not kept over that"
+        ? "its mark cannot be read, so a power cut may have damaged it"
+        : "the system stopped before the store was closed, and the store did not synchronize its commits"
     }
     if mark?.stamp == stamp { return nil }
     do {
@@ -38,8 +38,8 @@ extension DiskOpening {
     try DiskDirectory.prepare(directory, isReadOnly: false)
     add(
       .filesReplaced,
-      "the store's directory, or its mark, was removed or replaced while the store was open; "
-        + "the store goes on with what is there")
+      "the store's directory, or its mark file, was removed or replaced while the store was open; "
+        + "the store uses the files that are there now")
     do {
       return try DirectoryClaim(directory: directory, isReadOnly: false)
     } catch {
@@ -89,7 +89,7 @@ extension DiskOpening {
     } catch let error as LMDBError {
       throw error
     } catch {
-      throw LMDBError(.ioError, operation: "open the data file anew", message: "\(error)")
+      throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
     }
   }
 }

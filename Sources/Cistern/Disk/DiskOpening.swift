@@ -60,7 +60,7 @@ struct DiskOpening {
     let directory = directory
     return try claim.withGate({ (error) in
       CisternError(
-        .storeInUse, "another process has been opening or mending the store for long", location: directory,
+        .storeInUse, "another process is still opening or repairing the store; try again later", location: directory,
         cause: error)
     }) { () throws(CisternError) -> DiskFile? in
       let file = opening.options.isReadOnly ? try opening.openToRead(claim) : try opening.openToWrite(claim)
@@ -80,7 +80,7 @@ struct DiskOpening {
     } else if let mark, mark.limit != limits.limit {
       throw CisternError(
         .storeInUse,
-        "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same",
+        "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same limit",
         location: directory)
     } else {
       compareHistory(mark)
@@ -173,7 +173,7 @@ struct DiskOpening {
   /// Sets the data file aside, and adds a report with the reason.
   mutating func setAside(_ reason: String) throws(CisternError) {
     let name = try system { () throws(SystemError) in try DiskDirectory.setAside(in: directory) }
-    add(.setAside, "the data file could not be used: \(reason). It is now \(name), and an empty store was begun")
+    add(.setAside, "the data file cannot be used: \(reason). It was renamed to \(name), and an empty store was created")
   }
 
   /// Withdraws the report of older contents, because the file belongs to another store.
@@ -202,7 +202,7 @@ struct DiskOpening {
     } catch {
       guard let error = error as? LMDBError else {
         throw CisternError(
-          .diskFailed, "the file could not be made as small as the limit", location: directory, cause: error)
+          .diskFailed, "the data file could not be reduced to the disk limit", location: directory, cause: error)
       }
       try lmdb { () throws(LMDBError) in try file.close() }
       if error.isAboutTheFile {
@@ -212,7 +212,7 @@ struct DiskOpening {
         try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
         reports.append(
           StoreReport(
-            .setAside, "the file could not be copied to be as small as the limit, and was removed; the store is empty",
+            .setAside, "the data file could not be reduced to the disk limit, and was removed; the store is empty",
             location: directory, cause: error))
       }
     }
@@ -250,7 +250,7 @@ struct DiskOpening {
   private mutating func noteUnreadable(_ reason: String) {
     reports.append(
       StoreReport(
-        .setAside, "the data file cannot be used: \(reason). This opening only reads, and leaves the file as it is",
+        .setAside, "the data file cannot be used: \(reason). The store is read-only, so the file was not changed",
         location: directory))
   }
 
@@ -275,11 +275,11 @@ struct DiskOpening {
   private func cisternError(_ error: LMDBError) -> CisternError {
     let (code, message): (CisternError.Code, String) =
       switch error.code {
-      case .noSpace: (.noSpace, "the disk has no room for the store")
+      case .noSpace: (.noSpace, "the disk has no space for the store")
       case .permission, .notADirectory, .notFoundDirectory:
-        (.directoryUnusable, "the store's files cannot be read and written")
-      case .conflictingOpen: (.conflictingOpen, "this process has the directory open otherwise")
-      case .readersFull: (.storeInUse, "too many processes have the store open")
+        (.directoryUnusable, "the store's files cannot be read or written; this user needs permission for both")
+      case .conflictingOpen: (.conflictingOpen, "this process has the directory open with other options; close it")
+      case .readersFull: (.storeInUse, "too many processes have the store open; close it in one of them")
       case .other: (.storeInUse, "the store could not be opened")
       default: (.diskFailed, "the store could not be opened")
       }

@@ -16,7 +16,7 @@ extension DiskTier {
     let limit = try recordedLimit(in: directory)
     let path = "\(directory)/\(DiskDirectory.data)"
     guard let limit, let before = DiskDirectory.fileSize(path) else {
-      throw CisternError(.directoryUnusable, "there is no store in the directory", location: directory)
+      throw CisternError(.directoryUnusable, "the directory contains no store", location: directory)
     }
     try DiskRegistry.shared.withoutEngine(in: directory) { () throws(CisternError) in
       do {
@@ -41,7 +41,7 @@ extension DiskTier {
     let mark = try claim.readMark()
     if let reason = opening.distrust(mark) {
       throw CisternError(
-        .diskFailed, "the data file cannot be trusted: \(reason); it was left as it is", location: directory)
+        .diskFailed, "the data file cannot be used: \(reason); it was not changed", location: directory)
     }
     try checkStructure(opening.path, directory)
     let file = try DiskFile.open(
@@ -89,7 +89,7 @@ extension DiskTier {
       damage = "\(error)"
     }
     throw CisternError(
-      .diskFailed, "the data file is damaged: \(damage); it was left as it is", location: directory)
+      .diskFailed, "the data file is damaged: \(damage); it was not changed", location: directory)
   }
 
   private static func inUse(_ directory: String) -> CisternError {

@@ -52,7 +52,7 @@ package final class DiskTier: SecondTier {
     guard name.utf8.count <= MetaTable.longestName else {
       throw CisternError(
         .invalidArgument,
-        "a cache's name has at most \(MetaTable.longestName) bytes of UTF-8; this one has \(name.utf8.count)",
+        "the cache name has \(name.utf8.count) bytes of UTF-8; it must have at most \(MetaTable.longestName)",
         location: engine.directory)
     }
     if owner.isClosed || engine.isInherited { throw engine.closedError("open the cache \(name)") }

@@ -44,18 +44,18 @@ extension DiskTier {
     var found = verify().map(\.description)
     func require(_ holds: Bool, _ text: @autoclosure () -> String) { if !holds { found.append(text()) } }
     let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
-    require(count == 0, "\(count) writes are staged after a flush")
+    require(count == 0, "\(count) writes are still staged after a flush")
     let bytes = engine.stagedBytes.load(ordering: .sequentiallyConsistent)
-    require(bytes == 0, "\(bytes) bytes are staged after a flush")
+    require(bytes == 0, "\(bytes) bytes are still staged after a flush")
     for partition in engine.partitions {
       require(
-        partition.staging.isEmpty, "the cache \(partition.name) has \(partition.staging.stagedCount) staged writes")
+        partition.staging.isEmpty, "cache \(partition.name) still has \(partition.staging.stagedCount) staged writes")
     }
-    require(!engine.progress.withLock { $0.isAwaited }, "someone waits for a commit")
+    require(!engine.progress.withLock { $0.isAwaited }, "a caller still waits for a commit after a flush")
     let statistics = statistics
     require(
       statistics.occupiedBytes <= statistics.limitBytes,
-      "the file has \(statistics.occupiedBytes) bytes, more than the limit of \(statistics.limitBytes)")
+      "the file occupies \(statistics.occupiedBytes) bytes, more than the limit of \(statistics.limitBytes)")
     return found
   }
 }
@@ -72,7 +72,7 @@ extension DiskEngine {
         return verification.findings
       }
     } catch {
-      return [DiskFinding(kind: .unreadable, description: "the file cannot be read to its end: \(error)")]
+      return [DiskFinding(kind: .unreadable, description: "the file cannot be read completely: \(error)")]
     }
   }
 }
@@ -97,17 +97,17 @@ private struct DiskVerification {
     while try cursor.moveToNext() {
       if VerifiedRecord.isTableName(at: cursor) { continue }
       guard let entry = VerifiedRecord(at: cursor) else {
-        find(.strayRecord, "a record lies under a key that is none of ours")
+        find(.strayRecord, "a record has a key with an invalid format")
         continue
       }
       recount[entry.key.generation, default: GenerationCounts()].records += 1
       recount[entry.key.generation, default: GenerationCounts()].bytes += entry.size + entry.key.count
       guard let sequence = entry.sequence else {
-        find(.damagedRecord, "\(entry.name) fails its checksum")
+        find(.damagedRecord, "\(entry.name) has a wrong checksum")
         continue
       }
       if try !leads(sequence, to: entry.key, in: transaction) {
-        find(.unorderedRecord, "\(entry.name) is not in the order of eviction at its number, \(sequence)")
+        find(.unorderedRecord, "\(entry.name) has the number \(sequence), but the eviction order has no entry for it")
       }
     }
   }
@@ -123,11 +123,11 @@ private struct DiskVerification {
     var cursor = try transaction.cursor(in: file.order)
     while try cursor.moveToNext() {
       guard let sequence = cursor.key, let key = VerifiedRecord.orderKey(at: cursor) else {
-        find(.danglingOrder, "an entry of the order of eviction holds no key")
+        find(.danglingOrder, "an entry of the eviction order contains no key")
         continue
       }
       if try !hasNumber(UInt64(sequence), under: key, in: transaction) {
-        find(.danglingOrder, "number \(sequence) in the order of eviction leads to no record of its own")
+        find(.danglingOrder, "number \(sequence) of the eviction order belongs to no record")
       }
     }
   }
@@ -145,11 +145,11 @@ private struct DiskVerification {
         if noted != actual {
           find(
             .wrongCount,
-            "generation \(generation) has \(actual.records) records of \(actual.bytes) bytes, and is noted with "
-              + "\(noted.records) of \(noted.bytes)")
+            "generation \(generation) has \(actual.records) records of \(actual.bytes) bytes, but its row states "
+              + "\(noted.records) records of \(noted.bytes) bytes")
         }
       } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
-        find(.strayRecord, "\(actual.records) records are of generation \(generation), which is not known")
+        find(.strayRecord, "\(actual.records) records belong to the unknown generation \(generation)")
       }
     }
   }

@@ -42,7 +42,7 @@ final class FileNote: Sendable {
       let present = try? environment.dataFileStamp()
       if let present, present.size < known.size {
         throw LMDBError(
-          .truncated, operation: "commit", message: "another program cut the data file off while it was open")
+          .truncated, operation: "commit", message: "another program truncated the data file while it was open")
       }
       let isOurs = present != nil && (present == known || present == claim.notedStamp())
       state = isOurs ? .changing : .foreign

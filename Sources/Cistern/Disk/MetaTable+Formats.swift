@@ -30,7 +30,7 @@ extension DiskEngine {
     guard known == format.codec else {
       throw CisternError(
         .conflictingOpen,
-        "the cache's records were written by the codec \"\(known)\", not by \"\(format.codec)\". Open it with that codec, "
+        "the cache's records were written by the codec \"\(known)\", not by \"\(format.codec)\". Open the cache with that codec, "
           + "give its configuration a schema with a new version, or choose another name",
         location: "cache \"\(partition.name)\" in \(directory)")
     }

@@ -70,7 +70,7 @@ enum MetaTable {
       let value = row.extracting(0..<size).copiedBytes()
       if row.integer(at: size, as: UInt64.self) == checksum(of: value, under: key) { return value }
     }
-    throw LMDBError(.corrupted, operation: "read the store's own table", message: "a row fails its checksum")
+    throw LMDBError(.corrupted, operation: "read the store's own table", message: "a row has a wrong checksum")
   }
 
   private static func checksum(of value: [UInt8], under key: [UInt8]) -> UInt64 {

@@ -51,7 +51,7 @@ extension WriteStep {
     // The key is the name of a table. These names sort after all records.
     if key.byteCount < DiskKey.prefixSize { return nil }
     guard let key = DiskKey(key) else {
-      throw LMDBError(.corrupted, operation: "read a key", message: "a key of the file is none of ours")
+      throw LMDBError(.corrupted, operation: "read a key", message: "a record key has an invalid format")
     }
     return key
   }

@@ -39,7 +39,8 @@ struct WriteStep {
     var cursor = try transaction.cursor(in: file.order)
     lastSequence = try cursor.moveToLast() ? UInt64(cursor.key ?? 0) : 0
     guard lastSequence < WriteStep.sequenceLimit else {
-      throw LMDBError(.corrupted, operation: "number a record", message: "the newest record has number \(lastSequence)")
+      throw LMDBError(
+        .corrupted, operation: "number a record", message: "the newest record number is invalid: \(lastSequence)")
     }
   }
 
@@ -204,7 +205,8 @@ struct WriteStep {
     if present != 0 || !creating { return present }
     let generation = try transaction.number(forKey: MetaTable.next, in: file.meta) ?? 1
     guard generation < DiskKey.generationLimit else {
-      throw LMDBError(.corrupted, operation: "begin a generation", message: "the next generation is \(generation)")
+      throw LMDBError(
+        .corrupted, operation: "begin a generation", message: "the next generation number is invalid: \(generation)")
     }
     try transaction.put(MetaTable.value(generation + 1), forKey: MetaTable.next, in: file.meta)
     try transaction.put(MetaTable.value(generation), forKey: name, in: file.meta)

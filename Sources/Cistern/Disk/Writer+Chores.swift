@@ -66,7 +66,7 @@ extension Writer {
       throw error
     }
     for key in leaving {
-      engine.report(.damagedRecord, "a record of the cache \(key.partition.name) failed its checksum, and was removed")
+      engine.report(.damagedRecord, "a record of the cache \(key.partition.name) had a wrong checksum, and was removed")
       key.partition.report([Departure(key: key.key, cause: .damaged)])
     }
   }
@@ -127,6 +127,6 @@ extension DiskEngine {
       case .panic: .panic
       case .mapFull: .mapFull
       }
-    if code != .other(0) { throw LMDBError(code, operation: "commit", message: "a fault that a test put in") }
+    if code != .other(0) { throw LMDBError(code, operation: "commit", message: "a fault that a test injected") }
   }
 }

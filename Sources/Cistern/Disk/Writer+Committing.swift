@@ -69,7 +69,7 @@ extension Writer {
     while !commit.isDone {
       if commit.skipsUnfit(limit: engine.limits.pagesPerJoinedBatch, location: engine.directory) { continue }
       guard let file = engine.file else {
-        throw LMDBError(.ioError, operation: "commit", message: "there is no file")
+        throw LMDBError(.ioError, operation: "commit", message: "the data file is not open")
       }
       do {
         try performStep(&commit, in: file, budget: budget)
@@ -298,7 +298,7 @@ extension Writer {
     } catch {
       // The commits are in the file, but the newest ones may not survive a power cut.
       let failure = CisternError(
-        .diskFailed, "what was committed could not be written through", location: engine.directory, cause: error)
+        .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
       engine.failWaiters(failure)
       degrade(error)
     }

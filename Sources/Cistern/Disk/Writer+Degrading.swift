@@ -4,7 +4,7 @@ import Synchronization
 extension Writer {
   /// Gives up all uncommitted writes of the group after an error that prevents further commits.
   func fail(_ commit: inout Committing, _ error: LMDBError) {
-    commit.giveUp(error, as: failure("what was staged could not be committed", error))
+    commit.giveUp(error, as: failure("the staged writes could not be committed", error))
   }
 
   private func failure(_ message: String, _ error: LMDBError) -> CisternError {
@@ -19,7 +19,7 @@ extension Writer {
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
     if wasActive {
       engine.report(
-        .degraded, "the disk failed; the store goes on in memory only, and tries again from time to time",
+        .degraded, "the disk failed; the store works in memory only, and retries the disk from time to time",
         cause: error)
     }
     engine.announceRoom()
@@ -50,7 +50,7 @@ extension Writer {
       if engine.file == nil { try openFreshFile() }
       if let reader = longReader, let file = engine.file, try file.environment.readers().contains(reader) {
         throw LMDBError(
-          .mapFull, operation: "commit", message: "the reader of process \(reader.process) is still there")
+          .mapFull, operation: "commit", message: "a reader of process \(reader.process) still holds its snapshot")
       }
       longReader = nil
       guard let file = engine.file else { return }
@@ -83,7 +83,7 @@ extension Writer {
 
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.
   private func giveUpStaged(through: UInt64, _ error: LMDBError) {
-    let failure = failure("the disk still fails; what was staged is not on it", error)
+    let failure = failure("the disk still fails; the staged writes are not on disk", error)
     let waiters = engine.progress.withLock { progress in
       progress.note([], through: through, error: failure)
       progress.settle(through: through)
@@ -123,6 +123,6 @@ extension DiskEngine {
     guard error.code == .ioError,
       options.faults.isDeviceFull?() ?? DeviceSpace.isExhausted(in: directory)
     else { return error }
-    return LMDBError(.noSpace, operation: error.operation, message: "the device has no room for a part of a write")
+    return LMDBError(.noSpace, operation: error.operation, message: "the device has no space for the complete write")
   }
 }

@@ -41,8 +41,8 @@ extension Writer {
       report(
         StoreReport(
           .longReader,
-          "a reader of process \(reader.process) has held its snapshot so long that the file's space cannot be used again; "
-            + "the store goes on in memory only until it ends",
+          "a reader of process \(reader.process) has held its snapshot so long that free space cannot be reused; "
+            + "the store works in memory only until the reader ends",
           location: engine.directory))
     }
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")

@@ -25,7 +25,7 @@ extension Writer {
     if let newName {
       report(
         StoreReport(
-          .setAside, "the data file failed, and is now \(newName); an empty store was begun",
+          .setAside, "the data file cannot be used. It was renamed to \(newName), and an empty store was created",
           location: engine.directory, cause: error))
     }
     try openFreshFile()
@@ -46,7 +46,7 @@ extension Writer {
       report(
         StoreReport(
           .filesReplaced,
-          "the lock file was removed or replaced while the store was open; the store uses the one there",
+          "the lock file was removed or replaced while the store was open; the store uses the new one",
           location: engine.directory))
     }
     try reopenFile()
@@ -68,7 +68,7 @@ extension Writer {
       do {
         engine.claim = try opening.claimAnew()
       } catch {
-        throw LMDBError(.ioError, operation: "open the data file anew", message: "\(error)")
+        throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
       }
       DiskRegistry.shared.follow(engine)
     }

@@ -61,7 +61,7 @@ public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
   var wrapped: CisternError {
     let some = keys.prefix(5).map { "\($0)" }.joined(separator: ", ") + (keys.count > 5 ? ", …" : "")
     return CisternError(
-      .conflict, "keys that the draft wrote have changed below it, so nothing was saved: \(some)",
+      .conflict, "keys that the draft wrote changed outside the draft, so it was not saved: \(some)",
       location: "saving a draft", cause: self)
   }
 }

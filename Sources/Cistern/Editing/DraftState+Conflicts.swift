@@ -41,7 +41,7 @@ extension DraftState {
         resolved = try resolve(conflict)
       } catch {
         throw CisternError(
-          .notMerged, "a conflict of a draft could not be resolved; nothing of it was saved",
+          .notMerged, "the conflict policy threw an error, so the draft was not saved",
           location: "saving a draft, key \(key)", cause: error)
       }
       guard let resolved else { return .remove }

@@ -161,7 +161,7 @@ extension Entry {
       if demand.acceptsFresh { flight.coverSecondTier() }
     }
     guard case .joined(let waiter, _) = flight.join(Urgency(priority)) else {
-      preconditionFailure("a new flight takes waiters")
+      preconditionFailure("a new flight must accept waiters")
     }
     return .lead(flight, waiter: waiter, instead: instead, looksBehind: isFirst)
   }

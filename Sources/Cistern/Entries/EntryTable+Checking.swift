@@ -61,38 +61,38 @@ extension EntryTable {
         case .ready:
           shardCost += Int(node.cost)
           shardCount += 1
-          if slot.use.queue == .none { findings.append("\(key) is ready and in no queue") }
+          if slot.use.queue == .none { findings.append("\(key) is ready, but in no queue") }
         case .refreshing(let refreshing):
           shardCost += Int(node.cost)
           shardCount += 1
-          if slot.use.queue == .none { findings.append("\(key) is refreshing and in no queue") }
+          if slot.use.queue == .none { findings.append("\(key) is refreshing, but in no queue") }
           findings.append("\(key) is refreshing, with \(refreshing.flight.waiterCount) waiters")
         case .inProgress(let flight):
           findings.append("\(key) is in progress, with \(flight.waiterCount) waiters")
-          if slot.use.queue != .none { findings.append("\(key) is in progress and in a queue") }
+          if slot.use.queue != .none { findings.append("\(key) is in progress, but in a queue") }
         }
         if shard.slots.find(key, fingerprint: node.fingerprint) != number {
-          findings.append("\(key) has a slot and is not found there")
+          findings.append("\(key) has a slot, but the lookup does not find it")
         }
       }
       var refreshing = 0
       shard.slots.forEach { _, slot, _ in if case .refreshing = slot.entry { refreshing += 1 } }
       if refreshing != shard.refreshingCount {
-        findings.append("a shard counts \(shard.refreshingCount) refreshing entries and has \(refreshing)")
+        findings.append("a shard counts \(shard.refreshingCount) refreshing entries, but has \(refreshing)")
       }
       let total = shard.policy.total
       if total != (shardCost, shardCount) {
-        findings.append("a shard holds \(shardCost) in \(shardCount) entries, its policy says \(total)")
+        findings.append("a shard has cost \(shardCost) in \(shardCount) entries, but its policy states \(total)")
       }
       cost += shardCost
       count += shardCount
     } _: {
       let isExact = budget.hasOneTenant ? (budget.cost, budget.count) == (cost, count) : true
       if !isExact || budget.cost < cost || budget.count < count {
-        findings.append("\(cost) in \(count) entries are held, \(budget.cost) in \(budget.count) are reserved")
+        findings.append("cost \(cost) in \(count) entries, but \(budget.cost) in \(budget.count) is reserved")
       }
       if cost > budget.costLimit || count > budget.countLimit {
-        findings.append("\(cost) in \(count) entries: over the limit of \(budget.costLimit) in \(budget.countLimit)")
+        findings.append("cost \(cost) in \(count) entries exceeds \(budget.costLimit) in \(budget.countLimit)")
       }
     }
     return findings

@@ -80,7 +80,7 @@ struct FlightQueue<Continuation> {
       waiters[ticket] = nil
       return false
     case .waiting?, nil:
-      preconditionFailure("waited twice")
+      preconditionFailure("a waiter waited twice, or after it was removed")
     }
   }
 

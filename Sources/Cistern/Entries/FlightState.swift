@@ -145,7 +145,7 @@ struct FlightState<Value: Sendable, Continuation> {
       waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
     case (.expected, .abandoned), (.expected, .landed(nil)), (.waiting, _), (.gone, _):
-      preconditionFailure("a waiter waited twice, or a flight was over before its last waiter left")
+      preconditionFailure("a waiter waited twice, or its flight ended before its last waiter left")
     }
   }
 

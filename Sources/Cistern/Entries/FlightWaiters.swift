@@ -54,7 +54,7 @@ struct FlightWaiters<Waiter> {
     } else if let index = index(of: number) {
       places[index].waiter = waiter
     } else {
-      preconditionFailure("the waiter has no place any more")
+      preconditionFailure("the waiter was removed")
     }
   }
 

@@ -77,7 +77,7 @@ struct LoadCycle: Error {
   static func error(location: String) -> CisternError {
     CisternError(
       .cyclicLoad,
-      "a fetch loads a key whose own fetch waits for it, so that neither could end",
+      "the fetch loads a key whose fetch waits for this one, so neither can end; load the key outside the fetch",
       location: location)
   }
 }

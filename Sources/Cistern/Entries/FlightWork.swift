@@ -40,7 +40,7 @@ class FlightWork: @unchecked Sendable {
   @usableFromInline
   final func addFlight() {
     state.withLock { state in
-      guard case .preparing(let flights, let raised) = state else { preconditionFailure("the task is there already") }
+      guard case .preparing(let flights, let raised) = state else { preconditionFailure("the task was already stored") }
       state = .preparing(flights: flights + 1, raiseTo: raised)
     }
   }
@@ -56,7 +56,7 @@ class FlightWork: @unchecked Sendable {
       case .cancelled:
         return nil
       case .running:
-        preconditionFailure("a flight has one task")
+        preconditionFailure("the task was stored twice")
       }
     }
     if let raised { task.escalatePriority(to: raised.priority) }

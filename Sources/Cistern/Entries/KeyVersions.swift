@@ -68,7 +68,7 @@ struct KeyVersions {
   /// Removes a watcher from a key.
   @usableFromInline
   mutating func unwatch(_ fingerprint: UInt32) {
-    guard var key = watched[fingerprint] else { preconditionFailure("nobody watches the key") }
+    guard var key = watched[fingerprint] else { preconditionFailure("the key has no watcher") }
     key.watchers -= 1
     watched[fingerprint] = key.watchers == 0 ? nil : key
   }

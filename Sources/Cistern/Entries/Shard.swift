@@ -59,7 +59,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func countLoad(_ decision: Entry<Value>.LoadDecision, at number: SlotNumber?, now: MonotonicTime) {
     switch decision {
     case .hit(_, let isStale), .refresh(_, _, let isStale):
-      guard let number else { preconditionFailure("nothing is returned of what is not there") }
+      guard let number else { preconditionFailure("a hit needs an entry") }
       recordHit(number)
       if isStale { counters.staleHits += 1 }
       if case .refresh = decision {

@@ -28,8 +28,8 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   static var stride: Int { (shardOffset + MemoryLayout<Shard<Key, Value>>.size + alignment - 1) & ~(alignment - 1) }
 
   init(count: Int, policy: EvictionPolicyKind, invalidations: SharedInvalidations<Key>) {
-    precondition(count > 0 && count & (count - 1) == 0, "the number of shards is a power of two")
-    precondition(MemoryLayout<Shard<Key, Value>>.alignment <= 8, "a shard may follow its lock")
+    precondition(count > 0 && count & (count - 1) == 0, "the number of shards must be a power of two")
+    precondition(MemoryLayout<Shard<Key, Value>>.alignment <= 8, "the alignment of a shard must be at most 8 bytes")
     self.count = count
     shift = UInt64(64 - count.trailingZeroBitCount)
     if case .count = policy.makePolicy().hitRule { sharesLookUps = true } else { sharesLookUps = false }

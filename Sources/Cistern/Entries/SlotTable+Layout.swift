@@ -23,7 +23,7 @@ extension SlotTable {
   @inline(__always)
   static func offset(of part: PartialKeyPath<Content>) -> Int {
     guard let offset = MemoryLayout<Content>.offset(of: part) else {
-      preconditionFailure("a stored field has an offset")
+      preconditionFailure("the field must be a stored property")
     }
     return offset
   }

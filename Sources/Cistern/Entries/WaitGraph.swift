@@ -27,7 +27,7 @@ struct WaitGraph<Node: Hashable & Sendable>: Sendable {
 
   /// Removes a wait that was added.
   mutating func remove(_ waiter: Node, waitsFor target: Node) {
-    guard let count = awaited[waiter]?[target] else { preconditionFailure("a wait ends once") }
+    guard let count = awaited[waiter]?[target] else { preconditionFailure("the graph does not contain the wait") }
     awaited[waiter]?[target] = count > 1 ? count - 1 : nil
     if awaited[waiter]?.isEmpty ?? false { awaited[waiter] = nil }
   }

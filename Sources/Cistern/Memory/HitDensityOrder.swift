@@ -49,7 +49,7 @@ struct HitDensityOrder: ~Copyable {
   }
 
   mutating func update(_ number: SlotNumber, cost newCost: UInt32, in nodes: borrowing EvictionNodes) {
-    precondition(nodes[use: number].queue != .none, "an entry without a place was updated")
+    precondition(nodes[use: number].queue != .none, "the updated entry is in no queue")
     cost += Int(newCost) - Int(nodes[number].cost)
     nodes[number].cost = newCost
     hit(number, in: nodes)
@@ -69,7 +69,7 @@ struct HitDensityOrder: ~Copyable {
   }
 
   mutating func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
-    precondition(nodes[use: number].queue != .none, "an entry without a place was removed")
+    precondition(nodes[use: number].queue != .none, "the removed entry is in no queue")
     if nodes[use: number].queue == .candidates { candidates.remove(number) }
     nodes[use: number].queue = .none
     cost -= Int(nodes[number].cost)
@@ -190,7 +190,7 @@ extension HitDensityOrder {
   private func promised(_ uses: UInt8, age: UInt32) -> Float {
     switch learned {
     case .some(let learned): learned.densities[uses, age]
-    case nil: preconditionFailure("densities are there since the first eviction")
+    case nil: preconditionFailure("the first eviction computes the densities")
     }
   }
 

@@ -38,7 +38,7 @@ package final class S3FIFO: EvictionPolicy {
     switch nodes[use: number].queue {
     case .small: small.changeCost(by: difference)
     case .main: main.changeCost(by: difference)
-    case .none, .candidates: preconditionFailure("an entry without a queue was updated")
+    case .none, .candidates: preconditionFailure("the updated entry is in no queue")
     }
     nodes[number].cost = cost
     hit(number, in: nodes)
@@ -48,7 +48,7 @@ package final class S3FIFO: EvictionPolicy {
     switch nodes[use: number].queue {
     case .small: small.remove(number, in: nodes)
     case .main: main.remove(number, in: nodes)
-    case .none, .candidates: preconditionFailure("an entry without a queue was removed")
+    case .none, .candidates: preconditionFailure("the removed entry is in no queue")
     }
   }
 

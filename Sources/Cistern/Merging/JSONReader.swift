@@ -13,7 +13,7 @@ struct JSONReader {
   mutating func document() throws(JSONSyntaxError) -> JSONValue {
     let value = try value()
     skipSpace()
-    guard position == text.count else { throw expected("the end") }
+    guard position == text.count else { throw expected("the end of the text") }
     return value
   }
 
@@ -34,7 +34,7 @@ struct JSONReader {
     _ read: (inout JSONReader) throws(JSONSyntaxError) -> JSONValue
   ) throws(JSONSyntaxError) -> JSONValue {
     depth += 1
-    guard depth <= Self.deepest else { throw expected("at most \(Self.deepest) levels") }
+    guard depth <= Self.deepest else { throw expected("at most \(Self.deepest) levels of nesting") }
     defer { depth -= 1 }
     position += 1
     return try read(&self)
@@ -46,14 +46,14 @@ struct JSONReader {
     if take("}") { return object }
     while true {
       skipSpace()
-      guard peek == UInt8(ascii: "\"") else { throw expected("a name") }
+      guard peek == UInt8(ascii: "\"") else { throw expected("a member name in quotation marks") }
       let name = try string()
       skipSpace()
       guard take(":") else { throw expected("a colon") }
       object[utf8: name] = try value()
       skipSpace()
       if take("}") { return object }
-      guard take(",") else { throw expected("a comma or brace") }
+      guard take(",") else { throw expected("a comma or a closing brace") }
     }
   }
 
@@ -65,7 +65,7 @@ struct JSONReader {
       array.append(try value())
       skipSpace()
       if take("]") { return array }
-      guard take(",") else { throw expected("a comma or bracket") }
+      guard take(",") else { throw expected("a comma or a closing bracket") }
     }
   }
 
@@ -115,21 +115,21 @@ extension JSONReader {
       case UInt8(ascii: "\""):
         guard String(validating: bytes, as: UTF8.self) != nil else {
           position = start
-          throw expected("a string in UTF-8")
+          throw expected("a string in valid UTF-8")
         }
         return bytes
       case UInt8(ascii: "\\"): bytes += String(try escape()).utf8
       case 0..<0x20:
         position -= 1
-        throw expected("an escape in place of a control character")
+        throw expected("an escape sequence instead of a control character")
       default: bytes.append(byte)
       }
     }
-    throw expected("the end of a string")
+    throw expected("a closing quotation mark")
   }
 
   private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
-    guard let byte = peek else { throw expected("an escape") }
+    guard let byte = peek else { throw expected("a valid escape sequence") }
     position += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -141,7 +141,7 @@ extension JSONReader {
     case UInt8(ascii: "u"): return try unicodeEscape()
     default:
       position -= 1
-      throw expected("an escape")
+      throw expected("a valid escape sequence")
     }
   }
 
@@ -149,11 +149,11 @@ extension JSONReader {
     let first = try hexadecimal()
     if let scalar = Unicode.Scalar(first) { return scalar }
     // The first half of a surrogate pair must be followed by the second half.
-    guard first < 0xDC00, take("\\"), take("u") else { throw expected("the second half of a pair") }
+    guard first < 0xDC00, take("\\"), take("u") else { throw expected("the second half of a surrogate pair") }
     let second = try hexadecimal()
     guard (0xDC00..<0xE000).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-    else { throw expected("the second half of a pair") }
+    else { throw expected("the second half of a surrogate pair") }
     return scalar
   }
 

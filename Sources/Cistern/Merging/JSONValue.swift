@@ -98,5 +98,5 @@ public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
   public let expected: String
 
   /// The expected content and the offset.
-  public var description: String { "not JSON: expected \(expected) at byte \(offset)" }
+  public var description: String { "the text is not valid JSON: expected \(expected) at byte \(offset)" }
 }

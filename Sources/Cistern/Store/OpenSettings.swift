@@ -48,7 +48,7 @@ struct OpenSettings: Sendable {
     CisternError(
       .conflictingOpen,
       "\(subject) is open in this process with other settings: \(differences.joined(separator: "; ")). "
-        + "Open it with the same settings, or use the one that is open",
+        + "Open it with the same settings, or use the open instance",
       location: location)
   }
 

@@ -43,7 +43,7 @@ extension Store {
     try Self.check(name, configuration)
     if isClosed, shared.secondTier != nil {
       throw CisternError(
-        .storeClosed, "this store was closed; open another one", location: "opening cache \"\(name)\"")
+        .storeClosed, "the store is closed", location: "opening cache \"\(name)\"")
     }
     // The tier can report record losses before the cache exists and after it is released.
     let receiver = DepartureReceiver<Key, Value>()
@@ -91,7 +91,7 @@ extension Store {
     guard cacheNameLengths.contains(name.utf8.count) else {
       throw CisternError(
         .invalidArgument,
-        "the name of a cache has between \(cacheNameLengths.lowerBound) and \(cacheNameLengths.upperBound) bytes; this one has \(name.utf8.count)",
+        "the cache name has \(name.utf8.count) bytes; it must have \(cacheNameLengths.lowerBound) to \(cacheNameLengths.upperBound)",
         location: location)
     }
     try configuration.check(location: location)

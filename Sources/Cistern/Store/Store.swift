@@ -146,7 +146,7 @@ extension Store {
   ///   again, because the writes made during the failure are in memory only.
   public nonisolated(nonsending) func flush() async throws(CisternError) {
     if isClosed, shared.secondTier != nil {
-      throw CisternError(.storeClosed, "this store was closed; open another one", location: "flushing a store")
+      throw CisternError(.storeClosed, "the store is closed", location: "flushing a store")
     }
     try await shared.secondTier?.flush()
   }

@@ -23,15 +23,15 @@ extension DataFileCheck {
   mutating func checkTree(_ tree: TreeRecord, _ role: TreeRole) throws(DataFileDamage) {
     var totals = TreeTotals()
     if tree.root == TreeRecord.noPage {
-      guard tree.depth == 0 else { throw DataFileDamage("a table without pages says that it is \(tree.depth) deep") }
+      guard tree.depth == 0 else { throw DataFileDamage("a table without pages states the depth \(tree.depth)") }
     } else {
       guard (1...TreeRecord.greatestDepth).contains(tree.depth) else {
-        throw DataFileDamage("a table says that it is \(tree.depth) pages deep")
+        throw DataFileDamage("a table states the invalid depth \(tree.depth)")
       }
       try checkPage(tree.root, below: nil, levels: tree.depth, role, from: nil, to: nil, &totals)
     }
     guard totals == tree.totals else {
-      throw DataFileDamage("a table says that it has \(tree.totals), and has \(totals)")
+      throw DataFileDamage("a table states \(tree.totals), but has \(totals)")
     }
   }
 
@@ -76,12 +76,12 @@ extension DataFileCheck {
       if let last {
         // The first key of a leaf may equal the branch key that leads to the leaf.
         let isInOrder = index == 0 ? !order.isBefore(key, last) : order.isBefore(last, key)
-        guard isInOrder else { throw DataFileDamage(page: page.number, "its key \(index) is out of order") }
+        guard isInOrder else { throw DataFileDamage(page: page.number, "its key \(index) is not in ascending order") }
       }
       last = key
     }
     if let last, let end, !order.isBefore(last, end) {
-      throw DataFileDamage(page: page.number, "its last key belongs to the page behind it")
+      throw DataFileDamage(page: page.number, "its last key belongs to the next page")
     }
   }
 }

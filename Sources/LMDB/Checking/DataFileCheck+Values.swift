@@ -7,7 +7,7 @@ extension DataFileCheck {
     switch node.flags {
     case 0:
       guard node.size(in: .leaf) <= largestNode else {
-        throw DataFileDamage(page: page.number, "a value of \(node.valueSize) bytes has no pages of its own")
+        throw DataFileDamage(page: page.number, "a value of \(node.valueSize) bytes has no overflow pages")
       }
     case TreeNode.ownPagesFlag:
       let first = page.bytes.number(at: node.valueOffset, as: UInt64.self)
@@ -15,15 +15,15 @@ extension DataFileCheck {
       place = (first, TreePage.headerSize)
     case TreeNode.tableFlag:
       guard case .main = role, node.valueSize == TreeRecord.size else {
-        throw DataFileDamage(page: page.number, "it names a table where there can be none")
+        throw DataFileDamage(page: page.number, "it contains a table in a place that cannot have one")
       }
       try checkNamed(TreeRecord(page.bytes, at: node.valueOffset))
-    default: throw DataFileDamage(page: page.number, "a node of it has the flags \(node.flags)")
+    default: throw DataFileDamage(page: page.number, "one of its nodes has the invalid flags \(node.flags)")
     }
     if case .freeList = role {
       let transaction = page.bytes.number(at: node.keyOffset, as: UInt64.self)
       guard transaction > 0, transaction <= newest.transaction else {
-        throw DataFileDamage(page: page.number, "transaction \(transaction), which it names, is to come")
+        throw DataFileDamage(page: page.number, "it refers to transaction \(transaction), which has not happened")
       }
       try checkFreePages(at: place, size: node.valueSize)
     }
@@ -34,7 +34,7 @@ extension DataFileCheck {
 
   private mutating func checkNamed(_ tree: TreeRecord) throws(DataFileDamage) {
     guard tree.flags & ~TreeRecord.integerKeys == 0 else {
-      throw DataFileDamage("a table has the flags \(tree.flags)")
+      throw DataFileDamage("a table has the invalid flags \(tree.flags)")
     }
     try checkTree(tree, .named(tree.hasIntegerKeys ? .numbers : .bytes))
   }
@@ -49,7 +49,7 @@ extension DataFileCheck {
     let count = UInt64(bytes.checkedBytes.number(at: 12, as: UInt32.self))
     let needed = UInt64((TreePage.headerSize - 1 + size) / reader.pageSize + 1)
     guard count >= needed, count <= newest.lastPage, first <= newest.lastPage - (count - 1) else {
-      throw DataFileDamage(page: first, "it says that it is \(count) pages, for \(size) bytes")
+      throw DataFileDamage(page: first, "it states \(count) overflow pages for \(size) bytes")
     }
     for page in first + 1..<first + count { try use.meet(page, from: first) }
     return count
@@ -61,13 +61,13 @@ extension DataFileCheck {
   ) throws(DataFileDamage) {
     let width = MemoryLayout<UInt64>.size
     guard size >= width, size % width == 0 else {
-      throw DataFileDamage(page: place.page, "it holds a list of free pages of \(size) bytes")
+      throw DataFileDamage(page: place.page, "its list of free pages has the invalid size \(size)")
     }
     let head = try reader.bytes(width, of: place.page, at: place.offset)
     let count = head.checkedBytes.number(at: 0, as: UInt64.self)
     // The space may be larger than the list.
     guard count < UInt64(size / width) else {
-      throw DataFileDamage(page: place.page, "it says that it lists \(count) free pages, in \(size) bytes")
+      throw DataFileDamage(page: place.page, "its list of free pages states \(count) pages in \(size) bytes")
     }
     var last = UInt64.max
     var done = 0
@@ -76,7 +76,7 @@ extension DataFileCheck {
       let bytes = try reader.bytes(step * width, of: place.page, at: place.offset + (1 + done) * width)
       for index in 0..<step {
         let page = bytes.checkedBytes.number(at: index * width, as: UInt64.self)
-        guard page < last else { throw DataFileDamage(page: place.page, "its list of free pages is out of order") }
+        guard page < last else { throw DataFileDamage(page: place.page, "its free pages are not in descending order") }
         try use.meetFree(page, from: place.page)
         last = page
       }

@@ -44,14 +44,14 @@ package struct DataFileCheck: ~Copyable {
   private mutating func checkFreeList() throws(DataFileDamage) {
     let tree = newest.freeList
     guard tree.flags == TreeRecord.integerKeys else {
-      throw DataFileDamage("its list of free pages has the flags \(tree.flags)")
+      throw DataFileDamage("the list of free pages has the invalid flags \(tree.flags)")
     }
     try checkTree(tree, .freeList)
   }
 
   private mutating func checkTables() throws(DataFileDamage) {
     let tree = newest.main
-    guard tree.flags == 0 else { throw DataFileDamage("its main table has the flags \(tree.flags)") }
+    guard tree.flags == 0 else { throw DataFileDamage("the main table has the invalid flags \(tree.flags)") }
     try checkTree(tree, .main)
   }
 }

@@ -10,5 +10,5 @@ package struct DataFileDamage: Error, Sendable, Equatable, CustomStringConvertib
     self.reason = reason
   }
 
-  package var description: String { page.map { "its page \($0) is damaged: \(reason)" } ?? reason }
+  package var description: String { page.map { "page \($0) is damaged: \(reason)" } ?? reason }
 }

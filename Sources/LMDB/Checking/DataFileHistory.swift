@@ -89,7 +89,7 @@ package struct DataFileHead: Sendable, Equatable {
 extension Environment {
   /// Returns the progress of the data file, or nil if its head cannot be read.
   package func history() throws(LMDBError) -> DataFileHistory? {
-    try withDataFile("read the data file's head") { (descriptor) throws(LMDBError) in
+    try withDataFile("read the header of the data file") { (descriptor) throws(LMDBError) in
       DataFileHead(descriptor)?.history
     }
   }

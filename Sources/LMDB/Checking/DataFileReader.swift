@@ -30,7 +30,7 @@ struct DataFileReader: ~Copyable {
     var status = stat()
     let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     size = Int(status.st_size)
-    if !isFile { throw DataFileDamage("it is not a file") }
+    if !isFile { throw DataFileDamage("the data file is not a regular file") }
   }
 
   deinit { close(descriptor) }
@@ -58,7 +58,7 @@ struct DataFileReader: ~Copyable {
     }
     guard bytes.count == count else {
       let reason =
-        failure == 0 ? "the file ends in it" : unsafe "it cannot be read: \(String(cString: strerror(failure)))"
+        failure == 0 ? "the file ends within it" : unsafe "it cannot be read: \(String(cString: strerror(failure)))"
       throw DataFileDamage(page: page, reason)
     }
     return bytes

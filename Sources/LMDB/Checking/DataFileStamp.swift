@@ -53,20 +53,20 @@ extension Environment {
   /// Without this, two changes may have the same time, because the system's clock for files may not advance for
   /// milliseconds.
   package func stampDataFile() throws(LMDBError) -> DataFileStamp {
-    try withDataFile("stamp the data file") { (descriptor) throws(LMDBError) in
+    try withDataFile("read the fingerprint of the data file") { (descriptor) throws(LMDBError) in
       var now = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &now)
       // The process cannot set the times of another user's file. The fingerprint then has the present times.
       let times = [now, now]
       _ = unsafe times.withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
-      return DataFileStamp(try fileStatus(descriptor, operation: "stamp the data file"))
+      return DataFileStamp(try fileStatus(descriptor, operation: "read the fingerprint of the data file"))
     }
   }
 
   /// Returns the fingerprint of the data file without changing its times.
   package func dataFileStamp() throws(LMDBError) -> DataFileStamp {
-    try withDataFile("look at the data file") { (descriptor) throws(LMDBError) in
-      DataFileStamp(try fileStatus(descriptor, operation: "look at the data file"))
+    try withDataFile("examine the data file") { (descriptor) throws(LMDBError) in
+      DataFileStamp(try fileStatus(descriptor, operation: "examine the data file"))
     }
   }
 }

@@ -10,7 +10,7 @@ enum KeyOrder {
       case .bytes: (1...TreeNode.longestKey).contains(length)
       case .numbers: length == MemoryLayout<UInt64>.size
       }
-    if !isPossible { throw DataFileDamage(page: page, "it has a key of \(length) bytes") }
+    if !isPossible { throw DataFileDamage(page: page, "it has a key with the invalid length \(length)") }
   }
 
   /// Returns whether one key is less than the other. Both must have a valid length.

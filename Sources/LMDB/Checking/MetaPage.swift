@@ -26,41 +26,43 @@ struct MetaPage {
     guard bytes.number(at: 16, as: UInt32.self) == MetaPage.magic,
       bytes.number(at: 20, as: UInt32.self) == MetaPage.version
     else {
-      if number == 0 { throw DataFileDamage("it is not a file of LMDB's, or of another version") }
+      if number == 0 { throw DataFileDamage("the file is not an LMDB file, or has another format version") }
       throw DataFileDamage(page: number, "it is not a meta page")
     }
     guard bytes.number(at: 0, as: UInt64.self) == number, bytes.number(at: 10, as: UInt16.self) == MetaPage.flags else {
-      throw DataFileDamage(page: number, "it does not say that it is a meta page")
+      throw DataFileDamage(page: number, "its header does not state that it is a meta page")
     }
     pageSize = Int(bytes.number(at: 40, as: UInt32.self))
     guard (MetaPage.smallestPageSize...MetaPage.greatestPageSize).contains(pageSize), pageSize & (pageSize - 1) == 0
-    else { throw DataFileDamage(page: number, "it says that pages have \(pageSize) bytes") }
+    else { throw DataFileDamage(page: number, "it states the invalid page size \(pageSize)") }
     freeList = TreeRecord(bytes, at: 40)
     main = TreeRecord(bytes, at: MetaPage.mainPlace)
     lastPage = bytes.number(at: MetaPage.lastPagePlace, as: UInt64.self)
     guard lastPage >= 1, lastPage < 1 << 47 else {
-      throw DataFileDamage(page: number, "it says that page \(lastPage) is the last")
+      throw DataFileDamage(page: number, "it states the invalid last page \(lastPage)")
     }
     transaction = bytes.number(at: MetaPage.transactionPlace, as: UInt64.self)
   }
 
   /// Returns the meta page that LMDB uses, after checking both pages of the file.
   static func newest(_ reader: inout DataFileReader) throws(DataFileDamage) -> MetaPage {
-    guard reader.size >= size else { throw DataFileDamage("it is cut off: it has \(reader.size) bytes") }
+    guard reader.size >= size else { throw DataFileDamage("the file is truncated: it has \(reader.size) bytes") }
     let head = try reader.bytes(size, of: 0, at: 0)
     let first = try MetaPage(head.checkedBytes, number: 0)
-    guard reader.size >= 2 * first.pageSize else { throw DataFileDamage("it is cut off: it has \(reader.size) bytes") }
+    guard reader.size >= 2 * first.pageSize else {
+      throw DataFileDamage("the file is truncated: it has \(reader.size) bytes")
+    }
     reader.pageSize = first.pageSize
     let next = try reader.bytes(size, of: 1, at: 0)
     let second = try MetaPage(next.checkedBytes, number: 1)
     guard second.pageSize == first.pageSize else {
-      throw DataFileDamage(page: 1, "it says that pages have \(second.pageSize) bytes")
+      throw DataFileDamage(page: 1, "it states the page size \(second.pageSize), unlike page 0")
     }
     let isSecond = second.transaction > first.transaction
     let newest = isSecond ? second : first
     // LMDB writes the two pages alternately, and selects one by the lowest bit of the transaction number.
     guard newest.transaction & 1 == (isSecond ? 1 : 0), newest.transaction < 1 << 62 else {
-      throw DataFileDamage(page: isSecond ? 1 : 0, "it cannot be of transaction \(newest.transaction)")
+      throw DataFileDamage(page: isSecond ? 1 : 0, "it states the invalid transaction \(newest.transaction)")
     }
     return newest
   }

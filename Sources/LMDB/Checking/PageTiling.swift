@@ -16,11 +16,11 @@ struct PageTiling {
     for index in 0..<page.count {
       let place = page.place(index)
       guard place & 1 == 0, place >= page.upper, place <= end - TreeNode.headerSize else {
-        throw DataFileDamage(page: page.number, "its node \(index) is at \(place)")
+        throw DataFileDamage(page: page.number, "its node \(index) is at the invalid offset \(place)")
       }
       let bit: UInt64 = 1 << UInt64(place / 2 & 63)
       guard starts[place / 128] & bit == 0 else {
-        throw DataFileDamage(page: page.number, "two of its nodes are at \(place)")
+        throw DataFileDamage(page: page.number, "two of its nodes are at the offset \(place)")
       }
       starts[place / 128] |= bit
     }
@@ -32,7 +32,7 @@ struct PageTiling {
       count += 1
     }
     guard place == end, count == page.count else {
-      throw DataFileDamage(page: page.number, "its nodes do not fill it from \(page.upper) on")
+      throw DataFileDamage(page: page.number, "its nodes do not fill it from the offset \(page.upper) to its end")
     }
   }
 }

@@ -21,7 +21,7 @@ struct PageUse {
   /// - Parameter referrer: The page that refers to it.
   mutating func meet(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
     try meetAny(page, from: referrer)
-    if page >= pagesInFile { throw DataFileDamage("it is cut off: its page \(page) is behind its end") }
+    if page >= pagesInFile { throw DataFileDamage("the file is truncated: it ends before its page \(page)") }
   }
 
   /// Records that the page is free. Throws if it was met before, or if its number is out of range.
@@ -35,13 +35,13 @@ struct PageUse {
   func requireWholeFile() throws(DataFileDamage) {
     let missing = lastPage + 1 - min(lastPage + 1, pagesInFile)
     if unwritten != missing {
-      throw DataFileDamage("it is cut off: it has \(pagesInFile) pages, and page \(lastPage) is its last")
+      throw DataFileDamage("the file is truncated: it has \(pagesInFile) pages, but page \(lastPage) must be the last")
     }
   }
 
   private mutating func meetAny(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
     guard page > 1, page <= lastPage else {
-      throw DataFileDamage(page: referrer, "it leads to page \(page), and \(lastPage) is the last")
+      throw DataFileDamage(page: referrer, "it refers to page \(page), which is not in the range 2 to \(lastPage)")
     }
     let place = Int(page % PageUse.chunk)
     let bit: UInt64 = 1 << UInt64(place & 63)
@@ -49,6 +49,6 @@ struct PageUse {
       defer { words[place / 64] |= bit }
       return words[place / 64] & bit == 0
     }(&chunks[page / PageUse.chunk, default: Array(repeating: 0, count: Int(PageUse.chunk / 64))])
-    guard isNew else { throw DataFileDamage(page: referrer, "it leads to page \(page), which is in use elsewhere") }
+    guard isNew else { throw DataFileDamage(page: referrer, "it refers to page \(page), which has another use") }
   }
 }

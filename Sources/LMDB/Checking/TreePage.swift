@@ -28,10 +28,10 @@ struct TreePage: ~Escapable {
     let lower = Int(bytes.number(at: TreePage.lowerPlace, as: UInt16.self))
     let upper = Int(bytes.number(at: 14, as: UInt16.self))
     guard lower >= TreePage.headerSize, lower & 1 == 0, lower <= upper, upper <= bytes.byteCount else {
-      throw DataFileDamage(page: number, "its free space is from \(lower) to \(upper)")
+      throw DataFileDamage(page: number, "its free space has the invalid range \(lower) to \(upper)")
     }
     let count = (lower - TreePage.headerSize) / 2
-    guard count >= fewest else { throw DataFileDamage(page: number, "it has \(count) nodes") }
+    guard count >= fewest else { throw DataFileDamage(page: number, "it has only \(count) nodes") }
     self.number = number
     self.kind = kind
     self.bytes = bytes
@@ -42,10 +42,10 @@ struct TreePage: ~Escapable {
   /// Throws if the page has another number or kind.
   static func requireKind(_ kind: Kind, _ number: UInt64, _ bytes: RawSpan) throws(DataFileDamage) {
     let own = bytes.number(at: 0, as: UInt64.self)
-    guard own == number else { throw DataFileDamage(page: number, "it says that it is page \(own)") }
+    guard own == number else { throw DataFileDamage(page: number, "its header states the page number \(own)") }
     let flags = bytes.number(at: TreePage.kindPlace, as: UInt16.self)
     guard flags == kind.rawValue else {
-      throw DataFileDamage(page: number, "it should be a page of kind \(kind), and has the flags \(flags)")
+      throw DataFileDamage(page: number, "it must be a page of kind \(kind), but has the flags \(flags)")
     }
   }
 

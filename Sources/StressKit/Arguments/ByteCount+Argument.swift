@@ -8,7 +8,7 @@ extension ByteCount {
   /// Parses a size: a whole or decimal number with a unit, or a number of bytes. The units `K`, `M`, `G` and `T`
   /// are binary.
   init(argument: String) throws {
-    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative: expected a size greater than zero.") }
+    if argument.hasPrefix("-") { throw ValidationError("'\(argument)' is negative: expected a size above zero.") }
     let text = argument.filter { $0 != " " && $0 != "_" }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(digits.count).lowercased()

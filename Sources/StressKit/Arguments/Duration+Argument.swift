@@ -13,7 +13,7 @@ extension Duration {
     guard let scale = scales[text.dropFirst(digits.count).lowercased()], let number = Double(digits) else {
       throw ValidationError("'\(argument)' is not a time: expected \(argumentForm).")
     }
-    guard number * scale <= 366 * 86_400 else { throw ValidationError("'\(argument)' is longer than the maximum of 366 days.") }
+    guard number * scale <= 366 * 86_400 else { throw ValidationError("'\(argument)' is longer than 366 days.") }
     return .seconds(number * scale)
   }
 

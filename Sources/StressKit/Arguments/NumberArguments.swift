@@ -25,6 +25,6 @@ func shareArgument(_ text: String) throws -> Double {
     throw ValidationError("'\(text)' is not a fraction: expected a number from 0 to 1, or a percentage such as 2%.")
   }
   let share = isPercentage ? number / 100 : number
-  guard (0...1).contains(share) else { throw ValidationError("'\(text)' must be between 0 and 1, or between 0% and 100%.") }
+  guard (0...1).contains(share) else { throw ValidationError("'\(text)' must be between 0 and 1, or 0% and 100%.") }
   return share
 }

@@ -7,9 +7,9 @@ struct CompactCommand: AsyncParsableCommand {
     commandName: "compact",
     abstract: "Remove the free space from a store's data file.",
     discussion: """
-      The data file of a store never shrinks by itself: a removal leaves free space for later records. The command copies \
-      the records to a new file, and replaces the data file with it. No program may have the store open. If the data file \
-      is damaged, the command fails and changes nothing. \(ExitStatus.explanation)
+      The data file of a store never shrinks by itself: a removal leaves free space for later records. The command \
+      copies the records to a new file, and replaces the data file with it. No program may have the store open. If \
+      the data file is damaged, the command fails and changes nothing. \(ExitStatus.explanation)
       """)
 
   @Argument(help: "The store's directory.")

@@ -7,13 +7,14 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write the records of a cache as JSON Lines: one object on each line.",
     discussion: """
-      Each line has the members "key" (or "keyBase64", if the key is not text), "value" in base64, "created", and "cost". \
-      It also has "expires", "lastUsed", "tags", "schemaVersion", and, in nanoseconds, "grace", "idle" and "refreshAhead", \
-      if the record has them. A line with "negative" has no value. Expired values are exported, too. `cistern import` \
-      restores all members.
+      Each line has the members "key" (or "keyBase64", if the key is not text), "value" in base64, "created", and \
+      "cost". It also has "expires", "lastUsed", "tags", "schemaVersion", and, in nanoseconds, "grace", "idle" and \
+      "refreshAhead", if the record has them. A line with "negative" has no value. Expired values are exported, too. \
+      `cistern import` restores all members.
 
-      The command opens the store for reading. Other programs can use it at the same time, and the export can contain some \
-      of their writes. An existing FILE is replaced when the export is complete. \(ExitStatus.explanation)
+      The command opens the store for reading. Other programs can use it at the same time, and the export can \
+      contain some of their writes. An existing FILE is replaced when the export is complete. \
+      \(ExitStatus.explanation)
 
       Examples:
         cistern export ./store articles articles.jsonl

@@ -7,9 +7,9 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the keys of a cache, with their sizes and times.",
     discussion: """
-      The command opens the store for reading; other programs can use it at the same time. Keys that are not text are \
-      printed with \\x escapes. The times of --json have the format of `cistern export`: ISO 8601 with nanoseconds. \
-      \(ExitStatus.explanation)
+      The command opens the store for reading; other programs can use it at the same time. Keys that are not text \
+      are printed with \\x escapes. The times of --json have the format of `cistern export`: ISO 8601 with \
+      nanoseconds. \(ExitStatus.explanation)
 
       Examples:
         cistern list ./store articles --prefix news/ --limit 20
@@ -38,7 +38,7 @@ struct ListCommand: AsyncParsableCommand {
   var prefix: String?
 
   @Option(
-    parsing: .unconditional, help: "List at most this number of keys.", transform: { try integerArgument($0, in: 0...Int.max) })
+    parsing: .unconditional, help: "List at most this many.", transform: { try integerArgument($0, in: 0...Int.max) })
   var limit: Int?
 
   @Flag(help: "Print only the keys, one on each line.")

@@ -7,9 +7,9 @@ struct PutCommand: AsyncParsableCommand {
     commandName: "put",
     abstract: "Store the bytes of standard input, or of a file, under a key.",
     discussion: """
-      The bytes are stored unchanged; a cache of Codable values expects JSON. The command returns when the bytes are on \
-      disk. A value that is too large for the store is refused, and the older value stays. A running program keeps the \
-      values that it has in memory. \(ExitStatus.explanation)
+      The bytes are stored unchanged; a cache of Codable values expects JSON. The command returns when the bytes are \
+      on disk. A value that is too large for the store is refused, and the older value stays. A running program \
+      keeps the values that it has in memory. \(ExitStatus.explanation)
 
       Examples:
         echo '{"title":"Rain"}' | cistern put ./store articles news/42
@@ -49,7 +49,7 @@ struct PutCommand: AsyncParsableCommand {
       let partition = try store.partition(cache, beginning: true)
       metadata.era = partition.currentEra
       guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
-        throw CommandFailure("the store in \(directory) does not accept the value, because its disk fails", status: .badInput)
+        throw CommandFailure("the store in \(directory) does not accept the value: its disk fails", status: .badInput)
       }
       try await partition.waitForCommit(ticket)
       store.printEvictions()

@@ -21,8 +21,8 @@ struct RecordSize {
     guard bytes > largest else { return }
     throw CommandFailure(
       """
-      \(subject) is too large: it has \(Formatting.count(bytes)) bytes with its key, but a store with a limit of \(limit) \
-      holds records of at most \(Formatting.count(largest)) bytes; nothing was stored
+      \(subject) is too large: it has \(Formatting.count(bytes)) bytes with its key, but a store with a limit of \
+      \(limit) holds records of at most \(Formatting.count(largest)) bytes; nothing was stored
       """, status: .badInput)
   }
 }

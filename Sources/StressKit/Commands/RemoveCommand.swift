@@ -7,9 +7,9 @@ struct RemoveCommand: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Remove a key of a cache, the keys with a prefix or a tag, or all keys.",
     discussion: """
-      The command returns when the removal is on disk. The exit code is 1 if no key matches the key, prefix or tag. A \
-      running program keeps the values that it has in memory. The data file does not shrink; `cistern compact` makes it \
-      smaller. \(ExitStatus.explanation)
+      The command returns when the removal is on disk. The exit code is 1 if no key matches the key, prefix or tag. \
+      A running program keeps the values that it has in memory. The data file does not shrink; `cistern compact` \
+      makes it smaller. \(ExitStatus.explanation)
 
       Examples:
         cistern remove ./store articles news/42

@@ -7,9 +7,9 @@ struct ReplayCommand: AsyncParsableCommand {
     commandName: "replay",
     abstract: "Replay a trace of requests in the memory tier, and print the miss ratios.",
     discussion: """
-      TRACE is a CSV file, plain or gzip. Each line is a request in the same form: key, or key,size or time,key,size. A \
-      first line with the names of the columns is skipped. Each request is "get; on a miss, load and insert". The cost of \
-      a key is its size, or 1 if the trace has no sizes. \(ExitStatus.explanation)
+      TRACE is a CSV file, plain or gzip. Each line is a request in the same form: key, or key,size or \
+      time,key,size. A first line with the names of the columns is skipped. Each request is "get; on a miss, load \
+      and insert". The cost of a key is its size, or 1 if the trace has no sizes. \(ExitStatus.explanation)
 
       Examples:
         cistern replay requests.csv.gz --memory-limit 64MiB
@@ -29,7 +29,7 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: "A policy: \(PolicyArgument.names). Repeat the option for several rows. (default: all)")
   var policy: [PolicyArgument] = []
 
-  @Option(help: ArgumentHelp("Also write the results as JSON to this file, or to standard output if it is -.", valueName: "file"))
+  @Option(help: ArgumentHelp("Also write the results as JSON to this file (- for standard output).", valueName: "file"))
   var json: String?
 
   /// The limits, separated at commas.

@@ -7,7 +7,7 @@ struct StatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
     abstract: "Print the caches of a store, their entries and sizes, and the store's limit.",
-    discussion: "The command opens the store for reading; other programs can use it at the same time. \(ExitStatus.explanation)")
+    discussion: "The command only reads; other programs can use the store at the same time. \(ExitStatus.explanation)")
 
   /// The JSON report.
   struct Report: Codable, Sendable {
@@ -56,7 +56,8 @@ struct StatCommand: AsyncParsableCommand {
   private func describe(_ report: Report) -> String {
     let head = """
       \(report.directory): \(Formatting.count(report.entries)) entries, \(ByteCount.bytes(report.liveBytes)) of keys \
-      and values; the file has \(ByteCount.bytes(report.fileBytes)), its limit is \(ByteCount.bytes(report.limitBytes))
+      and values; the file has \(ByteCount.bytes(report.fileBytes)), its limit is \
+      \(ByteCount.bytes(report.limitBytes))
       """
     guard !report.caches.isEmpty else { return head }
     var table = TextTable(["cache", "entries", "bytes"])

@@ -146,7 +146,7 @@ struct StoreOnDisk: Sendable {
     let present = names.first { $0 == name }
     guard present != nil || beginning else {
       let known = names.isEmpty ? "none" : names.map { "'\($0)'" }.joined(separator: ", ")
-      throw CommandFailure("the store in \(directory) has no cache '\(name)'; its caches are: \(known)", status: .negative)
+      throw CommandFailure("the store in \(directory) has no cache '\(name)'; its caches: \(known)", status: .negative)
     }
     do {
       // The tier counts evictions only for open caches.

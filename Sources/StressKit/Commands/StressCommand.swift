@@ -8,9 +8,9 @@ struct StressCommand: AsyncParsableCommand {
     commandName: "stress",
     abstract: "Stress a cache over HTTP, and check its guarantees.",
     discussion: """
-      The command serves the files of FOLDER from an HTTP server on the loopback interface. Clients fetch them through a \
-      cache with a memory tier and a disk tier. At the same time, clients write, remove, invalidate, observe and cancel, \
-      and the store is closed and reopened. The run checks these guarantees:
+      The command serves the files of FOLDER from an HTTP server on the loopback interface. Clients fetch them \
+      through a cache with a memory tier and a disk tier. At the same time, clients write, remove, invalidate, \
+      observe and cancel, and the store is closed and reopened. The run checks these guarantees:
         - A key has at most one fetch at a time.
         - No read returns a value older than one that was returned or committed before the read began.
         - No read returns a value after its grace.
@@ -18,8 +18,8 @@ struct StressCommand: AsyncParsableCommand {
         - No tier exceeds its limit.
         - No caller waits at the end.
 
-      Exercises with separate caches check that no update, merge, batch or draft is lost or visible in part. They also \
-      check that the cache does not ask a failing origin again before the retry interval has passed.
+      Exercises with separate caches check that no update, merge, batch or draft is lost or visible in part. They \
+      also check that the cache does not ask a failing origin again before the retry interval has passed.
 
       Profiles:
         read-heavy: mostly hits
@@ -29,8 +29,8 @@ struct StressCommand: AsyncParsableCommand {
         restart: the store is closed and reopened three times a second
         all: a mixture of all kinds
 
-      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. It fails if the server of \
-      --origin does not answer, or never returns a value. \(ExitStatus.explanation)
+      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. It fails if the server \
+      of --origin does not answer, or never returns a value. \(ExitStatus.explanation)
 
       Examples:
         cistern stress
@@ -75,11 +75,11 @@ struct StressCommand: AsyncParsableCommand {
   @OptionGroup(title: "The origin")
   var originOptions: OriginOptions
 
-  @Option(help: ArgumentHelp("Also write the report as JSON to this file, or to standard output if it is -.", valueName: "file"))
+  @Option(help: ArgumentHelp("Also write the report as JSON to this file (- for standard output).", valueName: "file"))
   var json: String?
 
   func validate() throws {
-    if duration != nil && operations != nil { throw ValidationError("Use either --duration or --operations, not both.") }
+    if duration != nil && operations != nil { throw ValidationError("Use --duration or --operations, not both.") }
   }
 
   func run() async throws {

@@ -106,7 +106,7 @@ struct OriginOptions: ParsableArguments {
   var failureRate: Double?
 
   func validate() throws {
-    if origin != nil && inProcess { throw ValidationError("Use either --origin or --in-process, not both.") }
+    if origin != nil && inProcess { throw ValidationError("Use --origin or --in-process, not both.") }
   }
 
   var kind: StressConfiguration.OriginKind {

@@ -7,9 +7,9 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify",
     abstract: "Read all records of a store, and print the damage.",
     discussion: """
-      The command first checks the structure of the data file, unless another program has the store open. It then checks \
-      the checksums of the records, the order of eviction, and the counts of records. It changes nothing: a damaged record \
-      is removed when a program next reads it. Other programs can use the store at the same time. \
+      The command first checks the structure of the data file, unless another program has the store open. It then \
+      checks the checksums of the records, the order of eviction, and the counts of records. It changes nothing: a \
+      damaged record is removed when a program next reads it. Other programs can use the store at the same time. \
       \(ExitStatus.explanation)
       """)
 
@@ -19,7 +19,7 @@ struct VerifyCommand: AsyncParsableCommand {
   func run() async throws {
     if let damage = try StoreOnDisk.damage(in: directory) {
       Console.current.print(damage)
-      throw CommandFailure("\(directory): the data file is damaged; the next program that opens the store sets it aside", status: .negative)
+      throw CommandFailure("\(directory): the data file is damaged; the next opening sets it aside", status: .negative)
     }
     let store = try StoreOnDisk(reading: directory)
     let findings = store.tier.verify()

@@ -65,7 +65,7 @@ final class RecallExercise: Exercise {
     let start = Ticks.now()
     let isKnown = room.cache.isKnownAbsent(Self.names[key])
     client.tally.record(isKnown ? .memory : .missed, from: start, to: Ticks.now())
-    if isKnown, Self.exists(key) { violations.report(.corrupt, "\(Self.names[key]) exists in the origin, but the cache reported its absence") }
+    if isKnown, Self.exists(key) { violations.report(.corrupt, "\(Self.names[key]) exists, but is known as absent") }
   }
 
   private func load(_ key: Int, yields: Int) async -> Outcome {
@@ -114,7 +114,7 @@ final class RecallExercise: Exercise {
         violations.report(.fetchedTwice, "\(Self.names[key]): \(wrong)")
       }
     }
-    guard let load = load.withLock({ $0 }) else { preconditionFailure("an exercise must be opened before it performs operations") }
+    guard let load = load.withLock({ $0 }) else { preconditionFailure("the exercise was not opened") }
     return await load.run {
       for _ in 0..<yields { await Task.yield() }
       let version = schema.load(ordering: .relaxed)

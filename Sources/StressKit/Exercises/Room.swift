@@ -7,7 +7,7 @@ final class Room<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// The current cache. The exercise must have been opened.
   var cache: Cache<Key, Value> {
-    guard let cache = content.withLock({ $0 }) else { preconditionFailure("an exercise must be opened before it performs operations") }
+    guard let cache = content.withLock({ $0 }) else { preconditionFailure("the exercise was not opened") }
     return cache
   }
 

@@ -28,7 +28,7 @@ extension ExportedRecord {
     guard (value == nil) == isNegative else {
       throw ExportSyntaxError(
         isNegative
-          ? "a negative record has no value" : "the value is missing: expected \"value\" in base64, \"text\" or \"json\"")
+          ? "a negative record has no value" : "the value is missing: use \"value\" in base64, \"text\" or \"json\"")
     }
     bytes = value ?? []
     let limit = UInt64(UInt32.max)

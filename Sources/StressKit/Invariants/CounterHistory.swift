@@ -18,7 +18,7 @@ struct CounterHistory: Sendable {
   ///
   /// - Parameter before: The number of increments that had returned before the call.
   func judgeIncrement(to value: Int, endedBefore before: Int) -> String? {
-    if value <= before { return "an increment returned \(value) after \(before) increments had returned: some were lost" }
+    if value <= before { return "an increment returned \(value) after \(before) others had returned: some were lost" }
     return value > begun ? "an increment returned \(value), but only \(begun) increments were called" : nil
   }
 

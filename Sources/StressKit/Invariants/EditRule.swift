@@ -4,7 +4,7 @@ enum EditRule {
   static func judge(_ found: UInt64?, expected: UInt64?) -> String? {
     let (found, expected) = (found ?? 0, expected ?? 0)
     if found < expected { return "the count is \(found), not \(expected): a pending or confirmed edit was lost" }
-    if found > expected { return "the count is \(found), not \(expected): an edit was counted twice, or was not rolled back" }
+    if found > expected { return "the count is \(found), not \(expected): an edit counts twice, or is not rolled back" }
     return nil
   }
 }

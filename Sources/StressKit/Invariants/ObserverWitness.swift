@@ -86,7 +86,7 @@ final class ObserverWitness: Sendable {
     let scope: ClearingScope
     switch change.event {
     case .invalidated(let what):
-      guard let known = ClearingScope(what) else { return "change \(change.number) has an unknown invalidation: \(what)" }
+      guard let known = ClearingScope(what) else { return "change \(change.number) has an unknown scope: \(what)" }
       scope = known
     default:
       scope = .all
@@ -117,14 +117,14 @@ final class ObserverWitness: Sendable {
     switch change.event {
     case .inserted:
       key.isPresent = true
-      if before == true { return "\(name): change \(change.number) inserts a present key; the event before was \(last)" }
+      if before == true { return "\(name): change \(change.number) inserts a present key; the last event was \(last)" }
     case .updated:
       key.isPresent = true
-      if before == false { return "\(name): change \(change.number) updates an absent key; the event before was \(last)" }
+      if before == false { return "\(name): change \(change.number) updates an absent key; the last event was \(last)" }
     case .removed(_, let cause):
       key.isPresent = false
       if before == false {
-        return "\(name): change \(change.number) removes (\(cause)) an absent key; the event before was \(last)"
+        return "\(name): change \(change.number) removes (\(cause)) an absent key; the last event was \(last)"
       }
     case .cleared, .invalidated:
       break
@@ -180,7 +180,7 @@ extension ObserverWitness {
     case (true, nil): return "\(name): its last event reports a value, but a read finds none"
     case (false, _): return "\(name): its last event reports a removal, but a read finds a value"
     case (true, _):
-      return found == last ? nil : "\(name): its last event reports \(describe(last)), but a read finds \(describe(found))"
+      return found == last ? nil : "\(name): its last event has \(describe(last)), but a read finds \(describe(found))"
     }
   }
 

@@ -27,7 +27,7 @@ final class OriginLoad: Sendable {
       return state.running
     }
     defer { state.withLock { $0.running -= 1 } }
-    if running > limit { violations.report(.overLimit, "\(running) fetches ran concurrently, with a limit of \(limit)") }
+    if running > limit { violations.report(.overLimit, "\(running) concurrent fetches, with a limit of \(limit)") }
     return try await body()
   }
 }

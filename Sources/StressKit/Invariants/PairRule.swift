@@ -7,11 +7,11 @@ enum PairRule {
   /// and so had the other key.
   static func judge(first: UInt64?, other: UInt64?, firstAgain: UInt64?) -> String? {
     guard let first, first == firstAgain, other != first else { return nil }
-    return "one key was \(first) before and after a read of the other key returned \(other.map(String.init) ?? "nothing")"
+    return "one key was \(first) before and after a read of the other returned \(other.map(String.init) ?? "nothing")"
   }
 
   /// Checks both keys while no client writes them. Returns the contradiction, or nil.
   static func judgeRest(_ one: UInt64?, _ other: UInt64?) -> String? {
-    one == other ? nil : "one key is \(one.map(String.init) ?? "nothing"), the other is \(other.map(String.init) ?? "nothing")"
+    one == other ? nil : "one is \(one.map(String.init) ?? "nothing"), the other \(other.map(String.init) ?? "nothing")"
   }
 }

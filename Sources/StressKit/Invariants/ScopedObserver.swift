@@ -32,7 +32,7 @@ final class ScopedObserver: Sendable {
       return numbers[key] ?? 0
     }
     if change.number <= last {
-      violations.report(.observed, "\(key): the observer of \(title) received change \(change.number) after change \(last)")
+      violations.report(.observed, "\(key): the observer of \(title) received change \(change.number) after \(last)")
     }
   }
 }

@@ -62,7 +62,7 @@ extension StressReport: CustomStringConvertible {
           + "\(Formatting.count(count(.refreshed))) on request; \(Formatting.count(count(.timedOut))) timeouts"
       ),
       ("reopened", "\(reopenings) times"),
-      ("checked", "every read, fetch, event and limit; \(Formatting.count(historyOperations)) operations in recorded histories"),
+      ("checked", "every read, fetch, event and limit; \(Formatting.count(historyOperations)) operations in histories"),
       ("profile", configuration.profile.rawValue),
       ("seed", "\(seed)"),
     ]

@@ -66,7 +66,7 @@ import Testing
     }
     #expect(throws: CodecError.wrongLength(expected: 4, actual: 0)) { try FloatingPointCodec<Float>().decode([]) }
     let message = CodecError.wrongLength(expected: 4, actual: 0).description
-    #expect(message == "the value takes 4 bytes, and there are 0")
+    #expect(message == "the value must have 4 bytes, but has 0")
   }
 
   @Test func `decoding a string from invalid UTF-8 throws`() {

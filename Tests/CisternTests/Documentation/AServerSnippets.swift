@@ -10,7 +10,6 @@ import Testing
     let caches = try ServerCaches(directory: path) { report in
       log(report.isSerious ? "error" : "warning", report.description)
     }
-    let client = client
     let article = try await caches.articles.value(forKey: id) { id in try await client.article(id) }
     #expect(caches.articles[id] == article)
     #expect(caches.store.reports.isEmpty)

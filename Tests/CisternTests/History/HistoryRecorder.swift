@@ -43,8 +43,7 @@ final class HistoryRecorder: Sendable {
   }
 
   /// Fetches a new value each time, for a load that was called at `loadCalled`. The possible write of the value
-  /// begins with the load that leads the flight: a write or removal between that call and the fetch is ordered after
-  /// it.
+  /// begins with the load that leads the flight. Writes and removals between that call and the fetch follow it.
   func fetch(_ key: String, loadCalled: UInt64) async throws -> Int {
     let value = newValue()
     recordPossibleWrite(of: value, on: key, called: loadCalled)

@@ -1,8 +1,8 @@
 import Cistern
 
 extension Store.Configuration {
-  /// The default configuration, except that the store ignores memory pressure: a busy machine, as while it compiles,
-  /// would otherwise evict values that a test expects in memory.
+  /// The default configuration, except that the store ignores memory pressure. A busy machine would otherwise evict
+  /// values that a test expects in memory.
   static var ignoringMemoryPressure: Store.Configuration {
     var configuration = Store.Configuration()
     configuration.respondsToMemoryPressure = false

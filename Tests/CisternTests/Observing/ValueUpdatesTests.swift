@@ -150,8 +150,7 @@ struct ValueUpdatesTests {
     }
   }
 
-  @Test func `a closure receives an initial nil, and one nil for an invalidation of its value`() throws
-  {
+  @Test func `a closure receives an initial nil, and one nil for an invalidation of its value`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.memory, on: executor)
       let cache = subject.cache

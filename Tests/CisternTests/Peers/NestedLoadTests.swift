@@ -101,8 +101,7 @@ struct NestedLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a task that outlives its fetch, or is detached from it, can load the same key`(kind: SubjectKind) throws
-  {
+  func `a task that outlives its fetch, or is detached from it, can load the same key`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try Subject(kind, on: executor)
       let gate = Gate()

@@ -2,8 +2,8 @@ import Cistern
 import CisternTesting
 import Locking
 
-/// An observer that records contradictions in a cache's changes: a number that goes back, an insertion of a present
-/// key, an update or removal of an absent one.
+/// An observer that records contradictions in a cache's changes. These are decreasing numbers, insertions of present
+/// keys, and updates or removals of absent keys.
 final class ChangeAudit: Sendable {
   private struct State {
     var values: [String: Int] = [:]

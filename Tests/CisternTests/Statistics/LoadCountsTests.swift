@@ -19,8 +19,7 @@ struct LoadCountsTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a refresh that a bulk fetch omits is not a failure, and is not retried immediately`(kind: SubjectKind) throws
-  {
+  func `a refresh that a bulk fetch omits is not a failure, and is not retried immediately`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(600)))
       subject.cache["a"] = -1

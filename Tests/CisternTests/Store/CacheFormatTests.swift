@@ -63,8 +63,7 @@ import Testing
       try store.cache("11", of: String?.self, keyedBy: String.self) === generic("11", of: String?.self, in: store))
   }
 
-  @Test func `values stored by generic code are read by concrete code after reopening, nil included`() async throws
-  {
+  @Test func `values stored by generic code are read by concrete code after reopening, nil included`() async throws {
     let scratch = Scratch()
     var store = try open(scratch)
     try generic("bytes", of: [UInt8].self, in: store)["k"] = [1, 2]
@@ -123,8 +122,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `a cache whose file names no codec opens with any, and its next commit stores the codec`() async throws
-  {
+  @Test func `a cache whose file names no codec opens with any, and its next commit stores the codec`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, durability: .powerCut)
     try tier.cache("c").put("k", bytes("\"text\""))

@@ -98,7 +98,7 @@ struct ReaderBiasedLockThreadsTests {
     pair.bias()
     let place = try #require(pair.enter())
     #expect(pair.readShared() == nil)
-    // A writer waits only for readers of its own lock.
+    // A writer waits only for readers of the same lock.
     other.withLock(number: 2, readers: pair.readers) {}
     pair.leave(place)
     #expect(pair.readShared() == true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StressKit
 
-/// `cistern compact`: the records that go with it, and the stores that it refuses.
+/// `cistern compact`: the records that it removes, and the stores that it refuses.
 @Suite struct CompactTests {
   private let folder: TemporaryFolder
   private var store: String { folder.path + "/store" }
@@ -41,20 +41,20 @@ import Testing
   }
 
   @Test(arguments: [["--prefix", "old/"], ["--tag", "t1"]])
-  func `after a removal of many, the file has the others alone`(arguments: [String]) async throws {
+  func `after a partial removal, the file contains only the other records`(arguments: [String]) async throws {
     let before = try await compact()
     #expect(await CommandRun(["remove", store, "things"] + arguments).status == 0)
     #expect(try await compact() < before * 6 / 10)
     let list = await CommandRun("list", store, "things", "--keys-only")
     #expect(list.text.split(separator: "\n").count == 100)
-    // The invalidation has ended with its records, and later ones are told from it.
+    // The invalidation ended with its records, and does not affect later ones.
     let key = arguments[0] == "--tag" ? "new/101" : "old/1"
     let line = #"{"key":"\#(key)","text":"again","tags":["t1"]}"#
     #expect(await CommandRun(["import", store, "things"], input: Array(line.utf8)).status == 0)
     #expect(await CommandRun("get", store, "things", key).text == "again")
   }
 
-  @Test func `a full store is compacted after everything in it was removed`() async throws {
+  @Test func `a full store can be compacted after the removal of everything`() async throws {
     let value = String(repeating: "v", count: 3_000)
     let lines = (0..<3_000).map { #"{"key":"\#($0)","text":"\#(value)"}"# }
     #expect(
@@ -72,7 +72,7 @@ import Testing
     #expect(try size() == 0)
   }
 
-  @Test func `a store that is open is not compacted`() async throws {
+  @Test func `an open store is not compacted`() async throws {
     let open = try StoreOnDisk(writing: store)
     let run = await CommandRun("compact", store)
     #expect(run.status == 2)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import StressKit
 
-/// Commands that write, on a store whose data file cannot be used. A program sets such a file aside; a command leaves it.
+/// Commands that write to a store with an unusable data file. A program sets such a file aside, but a command leaves
+/// it.
 @Suite struct DamagedStoreTests {
   private let folder: TemporaryFolder
   private var store: String { folder.path + "/store" }
@@ -23,7 +24,7 @@ import Testing
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(fileURLWithPath: store + "/" + $0))) })
   }
 
-  /// Every page of a tree has more nodes than a page holds.
+  /// Damages every page of a tree: it has more nodes than a page can hold.
   private func damage() throws {
     let path = URL(fileURLWithPath: store + "/data.mdb")
     var bytes = try Data(contentsOf: path)
@@ -39,7 +40,7 @@ import Testing
   ]
 
   @Test(arguments: commands)
-  func `a command on a damaged store fails with the damage, and leaves the files as they are`(
+  func `a command on a damaged store fails with the damage and leaves the files unchanged`(
     command: [String]
   ) async throws {
     try damage()
@@ -51,7 +52,7 @@ import Testing
     #expect(try files() == before)
   }
 
-  @Test func `a data file from a backup is read and written, and reported as older`() async throws {
+  @Test func `a data file from a backup is readable and writable, and reported as older`() async throws {
     let path = URL(fileURLWithPath: store + "/data.mdb")
     let backup = try Data(contentsOf: path)
     for number in 0..<5 {
@@ -69,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: commands)
-  func `a command on another program's file fails, and leaves the files as they are`(command: [String]) async throws {
+  func `a command on another program's file fails and leaves the files unchanged`(command: [String]) async throws {
     _ = try folder.file("store/data.mdb", [UInt8](repeating: 7, count: 10_000))
     let before = try files()
     let line = #"{"key":"key1","text":"new"}"#

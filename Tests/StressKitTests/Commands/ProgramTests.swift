@@ -3,7 +3,7 @@ import Testing
 
 @testable import StressKit
 
-/// The program as a process, whose standard descriptors a shell can close.
+/// The program as a process. A shell can close its standard descriptors.
 @Suite struct ProgramTests {
   private let folder: TemporaryFolder
   private var store: String { folder.path + "/store" }
@@ -14,7 +14,7 @@ import Testing
     try #require(run.status == 0, "\(run.errors)")
   }
 
-  /// Runs a line of the shell in which `$0` is the program and `$1` the store.
+  /// Runs a shell command in which `$0` is the program and `$1` the store.
   private func shell(_ line: String) throws -> (status: Int32, errors: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -28,7 +28,7 @@ import Testing
     return (process.terminationStatus, text)
   }
 
-  /// The program lies where the tests' own bundle does.
+  /// Returns the path of the program, which is near the test bundle.
   private static func program() throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     for _ in 0..<4 {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [#""$0" put "$1" things a <&-"#, #""$0" import "$1" things <&-"#])
-  func `a closed standard input is named, and nothing is stored`(line: String) async throws {
+  func `a closed standard input is named in the error, and nothing is stored`(line: String) async throws {
     let run = try shell(line)
     #expect(run.status == 2)
     #expect(run.errors.contains("standard input: it is closed"), "\(run.errors)")
@@ -48,13 +48,13 @@ import Testing
   }
 
   @Test(arguments: [#""$0" get "$1" things a >&-"#, #""$0" list "$1" things --keys-only >&-"#, #""$0" stat "$1" >&-"#])
-  func `a closed standard output is named`(line: String) throws {
+  func `a closed standard output is named in the error`(line: String) throws {
     let run = try shell(line)
     #expect(run.status == 2)
     #expect(run.errors.contains("standard output"), "\(run.errors)")
   }
 
-  @Test func `with all descriptors closed, no output goes into the store`() async throws {
+  @Test func `if all descriptors are closed, no output goes into the store`() async throws {
     #expect(try shell(#""$0" put "$1" things b --file /dev/null <&- >&- 2>&-"#).status == 0)
     #expect(try shell(#""$0" remove "$1" things c <&- >&- 2>&-"#).status == 1)
     #expect(try shell(#""$0" compact "$1" <&- >&- 2>&-"#).status == 2)
@@ -62,7 +62,7 @@ import Testing
     #expect(await CommandRun("list", store, "things", "--keys-only").text == "a\nb\n")
   }
 
-  @Test func `a descriptor that is closed is a read failure`() throws {
+  @Test func `a closed descriptor is a read failure`() throws {
     let descriptor = unsafe open("/dev/null", O_WRONLY)
     var stream = FileStream(descriptor: descriptor, name: "input")
     var failure: TraceError?

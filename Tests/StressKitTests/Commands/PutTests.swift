@@ -8,7 +8,7 @@ import Testing
   private let folder: TemporaryFolder
   private var store: String { folder.path + "/store" }
 
-  /// A store of one mebibyte takes this value, and a batch of one does not.
+  /// A store of one mebibyte accepts this value, but one of its batches cannot hold it.
   private static let largeValue = [UInt8](repeating: 7, count: 120_000)
   private static let tooLargeValue = [UInt8](repeating: 7, count: 200_000)
 
@@ -29,18 +29,18 @@ import Testing
     #expect(await CommandRun("verify", store).status == 0)
   }
 
-  @Test func `a value that is too large makes no store`() async {
+  @Test func `a value that is too large creates no store`() async {
     #expect(await put("a", Self.tooLargeValue).status == 2)
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
-  @Test func `a name that no cache can have makes no store`() async {
+  @Test func `an invalid cache name creates no store`() async {
     let run = await CommandRun(["put", store, "", "a", "--disk-limit", "1MiB"], input: [1])
     #expect(run.status == 2)
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
-  @Test func `the largest value that a store takes is also exported and imported`() async {
+  @Test func `the largest value of a store can also be exported and imported`() async {
     #expect(await put("a", Self.largeValue).status == 0)
     let export = await CommandRun("export", store, "things")
     let other = folder.path + "/other"
@@ -49,7 +49,7 @@ import Testing
     #expect(await CommandRun("get", other, "things", "a").output == Self.largeValue)
   }
 
-  @Test func `records that are evicted for a value are counted, whatever their cache`() async {
+  @Test func `records evicted for a value are counted in all caches`() async {
     let arguments = ["--disk-limit", "1MiB"]
     var evicted = 0
     for number in 0..<8 {
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: ["put", "import", "replay", "stress"])
-  func `a folder in the place of a file is named as one`(command: String) async {
+  func `a folder instead of a file is named in the error`(command: String) async {
     let arguments =
       switch command {
       case "put": ["put", store, "things", "a", "--disk-limit", "1MiB", "--file", folder.path]
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [["put", "a"], ["import"]])
-  func `a standard input that cannot be read is named, and no store is made`(command: [String]) async {
+  func `an unreadable standard input is named in the error, and no store is created`(command: [String]) async {
     let arguments = [command[0], store, "things"] + command.dropFirst() + ["--disk-limit", "1MiB"]
     let run = await CommandRun(
       arguments,

@@ -44,7 +44,7 @@ import Testing
     #expect(await keys() == ["news/1", "sport/2"])
   }
 
-  @Test func `a key is stored again after the removal of its prefix and its tag`() async {
+  @Test func `a key can be stored again after the removal of its prefix and its tag`() async {
     #expect(await remove("--prefix", "news/").status == 0)
     #expect(await remove("--tag", "blue").status == 0)
     #expect(await CommandRun(["put", store, "things", "news/1"], input: Array("new".utf8)).status == 0)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [["--prefix", "news/9"], ["--tag", "green"]])
-  func `a removal that concerns no key is a no, and says so`(arguments: [String]) async {
+  func `a removal without matching keys gives exit code 1 and a message`(arguments: [String]) async {
     let run = await CommandRun(["remove", store, "things"] + arguments)
     #expect(run.status == 1)
     #expect(run.errors.contains(arguments[1]), "\(run.errors)")
@@ -64,7 +64,7 @@ import Testing
     [], ["--prefix", ""], ["--tag", ""], ["a", "--all"], ["a", "--prefix", "b"], ["--prefix", "a", "--tag", "b"],
     ["--tag", "a", "--hex"], ["--all", "--hex"], ["--prefix", "6", "--hex"], ["-5"],
   ])
-  func `a removal of nothing, of two things, or of an empty prefix is bad input, and removes nothing`(
+  func `a removal without a target, with two targets or an empty prefix is bad input and removes nothing`(
     arguments: [String]
   ) async {
     let run = await CommandRun(["remove", store, "things"] + arguments)
@@ -73,7 +73,7 @@ import Testing
     #expect(await keys().count == 4)
   }
 
-  @Test func `a key that begins with a hyphen is given after two`() async {
+  @Test func `a key that begins with a hyphen follows two hyphens`() async {
     #expect(await CommandRun(["put", store, "things", "--", "-5"], input: [1]).status == 0)
     #expect(await CommandRun("get", store, "things", "--", "-5").output == [1])
     #expect(await remove("--", "-5").status == 0)

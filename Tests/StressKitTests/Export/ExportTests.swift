@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ["base64", "text", "json"])
-  func `what is exported and imported is what it was`(values: String) async throws {
+  func `an import restores the exported records`(values: String) async throws {
     try await fill(store)
     let file = folder.path + "/export.jsonl"
     let export = await CommandRun("export", store, "things", file, "--values", values)
@@ -94,7 +94,7 @@ import Testing
     #expect(try await contents(of: other).count == Self.records.count)
   }
 
-  @Test func `more records than a batch are imported, over those that are there`() async throws {
+  @Test func `more records than a batch can be imported over existing ones`() async throws {
     await put("key3", "old")
     await put("stays", "here")
     let lines = (0..<700).map { #"{"key":"key\#($0)","text":"value \#($0)"}"# }.joined(separator: "\n")
@@ -107,7 +107,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("nonsense", "not JSON"), ("[]", "object"), (#"{"text":"x"}"#, "key"), (#"{"key":"k"}"#, "value"),
+      ("nonsense", "not valid JSON"), ("[]", "object"), (#"{"text":"x"}"#, "key"), (#"{"key":"k"}"#, "value"),
       (#"{"key":"k","text":"x","value":""}"#, "two values"), (#"{"key":"k","keyBase64":"","text":"x"}"#, "two keys"),
       (#"{"key":"k","value":"?"}"#, "base64"), (#"{"key":"k","text":"x","created":"soon"}"#, "created"),
       (#"{"key":"k","text":"x","expires":"2026-02-30T00:00:00Z"}"#, "expires"),
@@ -116,7 +116,7 @@ import Testing
       (#"{"key":"k","text":"x","tags":[""]}"#, "tags"), (#"{"key":"k","text":"x","expire":"never"}"#, "expire"),
       (#"{"key":"k","text":"x","negative":true}"#, "negative"), (#"{"key":7,"text":"x"}"#, "key"),
     ])
-  func `a line that is wrong is named, and nothing is imported`(line: String, complaint: String) async throws {
+  func `a wrong line is named in the error, and nothing is imported`(line: String, complaint: String) async throws {
     await put("a", "one")
     let lines = #"{"key":"a","text":"two"}"# + "\n\n" + line + "\n"
     let file = try folder.file("import.jsonl", lines)
@@ -138,7 +138,7 @@ import Testing
     #expect(await CommandRun("get", store, "things", "a").text == "one")
   }
 
-  @Test func `what is not there is an error that names it`() async throws {
+  @Test func `a missing store, cache or file is an error that names it`() async throws {
     await put("a", "one")
     #expect(await CommandRun("export", folder.path + "/absent", "things").status == 2)
     #expect(await CommandRun("export", store, "others").status == 1)
@@ -159,7 +159,7 @@ import Testing
       await CommandRun(["import", store, "things"], input: export.output).errors == "1 record imported into 'things'\n")
   }
 
-  @Test func `an export of nothing is empty, and imports`() async throws {
+  @Test func `an empty export is empty text, which can be imported`() async throws {
     await put("a", "one")
     #expect(await CommandRun("remove", store, "things", "a").status == 0)
     let export = await CommandRun("export", store, "things")
@@ -174,13 +174,13 @@ import Testing
       (1_709_164_800_000_000_005, "2024-02-29T00:00:00.000000005Z"),
       (951_782_400_000_000_000, "2000-02-29T00:00:00.000000000Z"),
     ] as [(Int64, String)])
-  func `times are text to the nanosecond`(nanoseconds: Int64, text: String) {
+  func `times are text with nanoseconds`(nanoseconds: Int64, text: String) {
     let time = WallTime(nanosecondsSince1970: nanoseconds)
     #expect(TimestampText.format(time) == text)
     #expect(TimestampText.parse(text) == time)
   }
 
-  @Test func `times may be written shorter`() {
+  @Test func `times may omit digits`() {
     #expect(TimestampText.parse("1970-01-01T00:00:01Z") == WallTime(nanosecondsSince1970: 1_000_000_000))
     #expect(TimestampText.parse("1970-01-01T00:00:00.25Z") == WallTime(nanosecondsSince1970: 250_000_000))
     for text in ["", "1970-01-01", "1970-13-01T00:00:00Z", "2023-02-29T00:00:00Z", "1970-01-01T24:00:00Z"] {
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(arguments: ["missing.jsonl", "bad.jsonl"])
-  func `an import that cannot be read, or is wrong, makes no store`(name: String) async throws {
+  func `an unreadable or wrong import creates no store`(name: String) async throws {
     _ = try folder.file("bad.jsonl", #"{"key":"a""#)
     let run = await CommandRun("import", other, "things", folder.path + "/" + name, "--disk-limit", "1MiB")
     #expect(run.status == 2)

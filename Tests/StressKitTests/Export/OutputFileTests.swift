@@ -19,7 +19,7 @@ import Testing
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
   }
 
-  @Test func `a file is replaced once the new one is whole, and not before`() throws {
+  @Test func `a file is replaced only when the new one is complete`() throws {
     let path = try folder.file("out", "old")
     let file = try OutputFile(path)
     try file.write(line: line)
@@ -29,7 +29,7 @@ import Testing
     #expect(try names == ["out"])
   }
 
-  @Test func `what is not finished leaves nothing behind, and the old file as it was`() throws {
+  @Test func `an unfinished file leaves nothing behind, and the old file unchanged`() throws {
     let path = try folder.file("out", "old")
     do {
       let file = try OutputFile(path)
@@ -39,7 +39,7 @@ import Testing
     #expect(try names == ["out"])
   }
 
-  @Test func `of a link, what it leads to is replaced`() throws {
+  @Test func `the target of a link is replaced, and the link stays`() throws {
     let path = try folder.file("out", "old")
     let link = folder.path + "/link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
@@ -50,10 +50,10 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
   }
 
-  @Test func `a pipe is written to, and stays a pipe`() async throws {
+  @Test func `a pipe is written to and stays a pipe`() async throws {
     let path = folder.path + "/pipe"
     try #require(unsafe mkfifo(path, 0o600) == 0)
-    // Opened to read and write, so that nobody waits for the other end.
+    // Opened for reading and writing, so that no open waits for the other end.
     let reader = unsafe open(path, O_RDWR)
     defer { close(reader) }
     let file = try OutputFile(path)
@@ -65,7 +65,7 @@ import Testing
     #expect(try names == ["pipe"])
   }
 
-  @Test func `a folder, and a file in a folder that is not there, are refused before anything is written`() throws {
+  @Test func `a folder, and a file in a missing folder, are refused before the first write`() throws {
     #expect(throws: CommandFailure.self) { try OutputFile(folder.path) }
     #expect(throws: CommandFailure.self) { try OutputFile(folder.path + "/absent/out") }
     #expect(try names == [])

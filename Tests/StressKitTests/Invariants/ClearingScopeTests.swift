@@ -13,7 +13,7 @@ import Testing
       keyCount: 64, sample: HistorySample(keys: []), violations: violations, scopes: { [keys] in keys.scopes(of: $0) })
   }
 
-  /// Writes the key, removes the scope, and reads what was written.
+  /// Writes the key, removes the scope, and then reads the written version.
   private func readAfterRemoval(of scope: ClearingScope, key: Int) {
     var written: Version?
     register.write(key, .value) { written = $0 }
@@ -21,23 +21,23 @@ import Testing
     if let written { register.read(key, name: keys.names[key], written, from: Ticks.now() + 1, to: Ticks.now() + 2) }
   }
 
-  @Test func `a value that was removed with its tag may not be read`() {
+  @Test func `a read of a value removed by its tag is a violation`() {
     readAfterRemoval(of: .tag(keys.tag(of: 3)), key: 3)
     #expect(violations.violations.map(\.rule) == [.stale])
   }
 
-  @Test func `a value that was removed with its prefix may not be read`() throws {
+  @Test func `a read of a value removed by its prefix is a violation`() throws {
     try readAfterRemoval(of: .prefix(#require(keys.prefix(of: 3))), key: 3)
     #expect(violations.violations.map(\.rule) == [.stale])
   }
 
-  @Test func `another tag's removal says nothing of a value`() throws {
+  @Test func `the removal of another tag or prefix has no effect on a value`() throws {
     readAfterRemoval(of: .tag(keys.tag(of: 4)), key: 3)
     try readAfterRemoval(of: .prefix(#require(keys.prefix(of: 4))), key: 3)
     #expect(violations.count == 0)
   }
 
-  @Test func `a name without a slash is no prefix: it may be how another name begins`() {
+  @Test func `a name without a slash is not a prefix, because other names may begin with it`() {
     let files = [FolderScan.File(path: "README.md", size: 1), FolderScan.File(path: "Sources/a.swift", size: 1)]
     let keys = KeySpace(folder: ".", files: files, count: 40)
     #expect(keys.names.contains("README.md?copy=1") && keys.names.contains("README.md?copy=19"))

@@ -2,9 +2,10 @@ import Testing
 
 @testable import StressKit
 
-/// What exercises judge their updates, merges, batches and drafts by, shown what must not happen.
+/// The rules with which exercises judge updates, merges, batches and drafts, applied to allowed and forbidden
+/// results.
 @Suite struct EditingRulesTests {
-  @Test func `a field that was there may not be missing`() {
+  @Test func `a field that was present must not be missing`() {
     var history = FieldHistory()
     history.note(["a": 1])
     history.note(["b": 5])
@@ -13,7 +14,7 @@ import Testing
     #expect(FieldHistory.judge(nil, floor: history.floor) != nil)
   }
 
-  @Test func `a field may not go back`() {
+  @Test func `a field must not decrease`() {
     var history = FieldHistory()
     history.note(["a": 7])
     history.note(["a": 3])
@@ -21,7 +22,7 @@ import Testing
     #expect(FieldHistory.judge(["a": 6], floor: history.floor) != nil)
   }
 
-  @Test func `an increment after others makes more of the counter`() {
+  @Test func `an increment adds to earlier ones`() {
     var history = CounterHistory()
     let first = history.begin()
     history.end()
@@ -30,11 +31,11 @@ import Testing
     #expect(history.judgeIncrement(to: 2, endedBefore: second) == nil)
     // The first increment was lost.
     #expect(history.judgeIncrement(to: 1, endedBefore: second) != nil)
-    // One was counted twice.
+    // An increment was counted twice.
     #expect(history.judgeIncrement(to: 3, endedBefore: second) != nil)
   }
 
-  @Test func `a read finds no fewer increments than had returned, and no more than were called`() {
+  @Test func `a read finds at least the completed increments, and at most the begun ones`() {
     var history = CounterHistory()
     for _ in 0..<3 { _ = history.begin() }
     history.end()
@@ -43,7 +44,7 @@ import Testing
     #expect(history.judgeRead(4, endedBefore: 1) != nil)
   }
 
-  @Test func `at rest a counter is what was counted`() {
+  @Test func `at rest, a counter equals the number of increments`() {
     var history = CounterHistory()
     _ = history.begin()
     history.end()
@@ -52,7 +53,7 @@ import Testing
     #expect(history.judgeRest(2) != nil)
   }
 
-  @Test func `a batch is not seen in part`() {
+  @Test func `a batch is never visible in part`() {
     #expect(PairRule.judge(first: 1, other: 1, firstAgain: 1) == nil)
     #expect(PairRule.judge(first: 1, other: 2, firstAgain: 2) == nil)
     #expect(PairRule.judge(first: nil, other: 2, firstAgain: nil) == nil)
@@ -60,14 +61,14 @@ import Testing
     #expect(PairRule.judge(first: 1, other: nil, firstAgain: 1) != nil)
   }
 
-  @Test func `at rest a batch is there in whole`() {
+  @Test func `at rest, a batch is complete`() {
     #expect(PairRule.judgeRest(1, 1) == nil)
     #expect(PairRule.judgeRest(nil, nil) == nil)
     #expect(PairRule.judgeRest(1, 2) != nil)
     #expect(PairRule.judgeRest(nil, 2) != nil)
   }
 
-  @Test func `an edit counts once, and not after it was taken back`() {
+  @Test func `an edit counts once, and not after its rollback`() {
     #expect(EditRule.judge(3, expected: 3) == nil)
     #expect(EditRule.judge(nil, expected: nil) == nil)
     #expect(EditRule.judge(2, expected: 3) != nil)
@@ -75,7 +76,7 @@ import Testing
     #expect(EditRule.judge(4, expected: 3) != nil)
   }
 
-  @Test func `a draft is not saved in part`() {
+  @Test func `a draft is never saved in part`() {
     #expect(BalanceRule.judge([5, 15], sum: 20) == nil)
     #expect(BalanceRule.judge([5, 10], sum: 20) != nil)
     #expect(BalanceRule.judge([20, nil], sum: 20) != nil)

@@ -13,7 +13,7 @@ import Testing
     ledger = FetchLedger(register: register, violations: violations)
   }
 
-  /// Runs `between` while a fetch of key 1 runs, and a second fetch of it after that.
+  /// Runs `between` during a fetch of key 1, and then a second fetch of that key.
   private func overlap(
     cancelling: Bool = false, secondCalledAt: UInt64? = nil, _ between: () -> Void
   ) async throws {
@@ -33,23 +33,23 @@ import Testing
     try await first.value
   }
 
-  @Test func twoFetchesOfAKeyAtOnceAreAViolation() async throws {
+  @Test func `two concurrent fetches of a key are a violation`() async throws {
     try await overlap {}
     #expect(violations.violations.map(\.rule) == [.fetchedTwice])
   }
 
-  @Test func aFetchMayBeginWhileOneRunsThatLostItsEntry() async throws {
+  @Test func `a fetch may begin during one that lost its entry`() async throws {
     try await overlap { register.write(1, .nothing) { _ in } }
     try await overlap { register.clear {} }
     #expect(violations.count == 0)
   }
 
-  @Test func aFetchMayBeginWhileACancelledOneIsOnItsWayOut() async throws {
+  @Test func `a fetch may begin while a cancelled one ends`() async throws {
     try await overlap(cancelling: true) {}
     #expect(violations.count == 0)
   }
 
-  @Test func theCancelledOneOfTwoMayHaveStartedLast() async throws {
+  @Test func `the cancelled one of two fetches may have started last`() async throws {
     let (started, start) = AsyncStream.makeStream(of: Void.self)
     try await ledger.fetch(1, name: "one", calledAt: Ticks.now()) { _ in
       let second = Task {
@@ -66,25 +66,25 @@ import Testing
     #expect(ledger.count == 0)
   }
 
-  @Test func theFlightThatLostItsEntryMayStartLast() async throws {
+  @Test func `a flight that lost its entry may start last`() async throws {
     let early = Ticks.now()
     register.write(1, .value) { _ in }
     try await overlap(secondCalledAt: early) {}
     #expect(violations.count == 0)
   }
 
-  @Test func aWriteOfAnotherKeyExcusesNothing() async throws {
+  @Test func `a write of another key excuses no second fetch`() async throws {
     try await overlap { register.write(2, .value) { _ in } }
     #expect(violations.count == 1)
   }
 
-  @Test func aWriteBeforeTheFirstFetchExcusesNothing() async throws {
+  @Test func `a write before the first fetch excuses no second fetch`() async throws {
     register.write(1, .value) { _ in }
     try await overlap {}
     #expect(violations.count == 1)
   }
 
-  @Test func differentKeysDoNotMeet() async throws {
+  @Test func `fetches of different keys are independent`() async throws {
     try await ledger.fetch(1, name: "one", calledAt: Ticks.now()) { _ in
       try await ledger.fetch(2, name: "two", calledAt: Ticks.now()) { _ in }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StressKit
 
-/// Histories by hand. Times are in nanoseconds; `late` is more than the tolerance.
+/// Histories written by hand. Times are in nanoseconds, and `late` exceeds the tolerance.
 @Suite struct FreshnessHistoryTests {
   private var history = FreshnessHistory<Version>()
   private let value = Version.fetched(1)
@@ -13,17 +13,17 @@ import Testing
     history.read(value, from: start, to: start + 10, lifetime: lifetime, accepting: staleness)
   }
 
-  @Test mutating func `a value is right for as long as it is fresh`() {
+  @Test mutating func `a value is valid while it is fresh`() {
     history.note(value, storedBy: 100)
     #expect(read(at: 100 + lifetime.fresh, accepting: 0) == nil)
   }
 
-  @Test mutating func `a stale value is wrong where a fresh one is wanted`() {
+  @Test mutating func `a stale value is a violation if the read wants a fresh one`() {
     history.note(value, storedBy: 100)
     #expect(read(at: 100 + lifetime.fresh + late, accepting: 0) != nil)
   }
 
-  @Test mutating func `a stale value is right within its grace`() {
+  @Test mutating func `a stale value is valid within its grace`() {
     history.note(value, storedBy: 100)
     #expect(read(at: 100 + lifetime.fresh + late, accepting: .max) == nil)
   }
@@ -38,17 +38,17 @@ import Testing
     #expect(read(at: 100 + lifetime.fresh + 200_000_000 + late, accepting: 200_000_000) != nil)
   }
 
-  @Test mutating func `the first read of a value tells that it was there`() {
+  @Test mutating func `the first read of a value proves its presence`() {
     #expect(read(at: 5, accepting: 0) == nil)
     #expect(read(at: 15 + lifetime.fresh + late, accepting: 0) != nil)
   }
 
-  @Test mutating func `what is never over is never judged`() {
+  @Test mutating func `a value without an expiry is never judged`() {
     history.note(value, storedBy: 1)
     #expect(history.read(value, from: .max - 1, to: .max, lifetime: .forever, accepting: 0) == nil)
   }
 
-  @Test func `the watch reports what outlived its time`() {
+  @Test func `the watch reports values that outlived their lifetime`() {
     let violations = ViolationLog()
     let watch = FreshnessWatch(lifetimes: Lifetimes([.forever, lifetime]), violations: violations)
     for key in 0...1 {

@@ -3,7 +3,7 @@ import Testing
 @testable import StressKit
 
 @Suite struct RecallHistoryTests {
-  @Test func `each removal allows one more fetch, and no more than that`() {
+  @Test func `each removal allows one more fetch and no more`() {
     var history = RecallHistory()
     #expect(history.fetches() == nil)
     history.isRemoved()

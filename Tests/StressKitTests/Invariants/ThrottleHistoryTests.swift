@@ -2,7 +2,7 @@ import Testing
 
 @testable import StressKit
 
-/// Histories by hand, in milliseconds.
+/// Histories written by hand, in milliseconds.
 @Suite struct ThrottleHistoryTests {
   private static let millisecond: UInt64 = 1_000_000
   private var history = ThrottleHistory(interval: 100 * millisecond, lifetime: .seconds(0.05, grace: 10))
@@ -16,23 +16,23 @@ import Testing
     history.begins(at: time * Self.millisecond, acceptsStale: acceptsStale)
   }
 
-  @Test mutating func `an origin that failed is not asked again within the interval`() {
+  @Test mutating func `a failed origin is not called again within the interval`() {
     failedAfterSuccess()
     #expect(begins(at: 210) != nil)
     #expect(begins(at: 270) != nil)
   }
 
-  @Test mutating func `after the interval it may be asked`() {
+  @Test mutating func `after the interval, the origin may be called`() {
     failedAfterSuccess()
     #expect(begins(at: 301) == nil)
   }
 
-  @Test mutating func `a load that wants a fresh value may ask at once`() {
+  @Test mutating func `a load that wants a fresh value may call the origin immediately`() {
     failedAfterSuccess()
     #expect(begins(at: 210, acceptsStale: false) == nil)
   }
 
-  @Test mutating func `where there is no value in grace it may be asked at once`() {
+  @Test mutating func `without a value in grace, the origin may be called immediately`() {
     history.failed(at: 200 * Self.millisecond, after: 0)
     #expect(begins(at: 210) == nil)
     history.fetched(startedAt: 300 * Self.millisecond, after: 0)
@@ -40,7 +40,7 @@ import Testing
     #expect(begins(at: 10_410) == nil)
   }
 
-  @Test mutating func `a write ends the interval, and voids what was asked for before`() {
+  @Test mutating func `a write ends the interval and invalidates earlier fetches`() {
     failedAfterSuccess()
     history.written()
     #expect(begins(at: 210) == nil)
@@ -55,7 +55,7 @@ import Testing
     #expect(begins(at: 210) == nil)
   }
 
-  @Test func `more fetches at once than the limit are a violation`() async {
+  @Test func `more concurrent fetches than the limit are a violation`() async {
     let violations = ViolationLog()
     let load = OriginLoad(limit: 1, violations: violations)
     await load.run {}

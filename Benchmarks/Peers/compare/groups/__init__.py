@@ -1,6 +1,6 @@
-"""The groups: each says what runs, and makes tables of the figures.
+"""The groups. Each defines its processes, and makes tables of the figures.
 
-A group is a module with `TITLE`, `runs(options)`, which gives the processes of a round, and `tables(figures)`.
+A group is a module with `TITLE`, `runs(options)` and `tables(figures)`. `runs` returns the processes of a round.
 """
 
 from . import coalescer, disk, eviction, memory, whole

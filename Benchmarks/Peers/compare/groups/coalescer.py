@@ -1,4 +1,4 @@
-"""The coalescer, beside others, and beside callers that share nothing."""
+"""The coalescer, compared with others and with callers that share nothing."""
 
 from ..running import Run
 from ..table import nanoseconds, ratio_table
@@ -9,7 +9,7 @@ SUBJECTS = [
     ("swift", "Cistern Coalescer"), ("swift", "Cistern Cache"), ("swift", "actor with tasks"), ("go", "Go singleflight"),
     ("java", "Caffeine futures"), ("swift", "tasks alone"), ("go", "goroutines alone"),
 ]
-#: What callers cost by themselves, in the language of each subject that has some.
+#: The subject with the cost of the callers alone, for each subject whose language has one.
 CALLERS_ALONE = {
     "Cistern Coalescer": "tasks alone", "Cistern Cache": "tasks alone", "actor with tasks": "tasks alone",
     "Go singleflight": "goroutines alone",

@@ -1,4 +1,4 @@
-"""The disk tier, beside engines that one would put values in."""
+"""The disk tier, compared with storage engines."""
 
 from ..harnesses import BUILD, ROOT
 from ..running import Run
@@ -27,7 +27,7 @@ def runs(options):
     entries = ENTRIES[:1] if options.quick else ENTRIES[1:] if options.full else ENTRIES[1:2]
     folder = BUILD / "disk"
     folder.mkdir(parents=True, exist_ok=True)
-    # A million files or 16 GB each say nothing that fewer do not.
+    # A million files or 16 GB would show nothing new.
     return [
         Run(harness, subject, ("disk", subject, str(folder.relative_to(ROOT)), str(number), str(bytes_)), limit=1_800)
         for number in entries for bytes_ in SIZES for harness, subject in SUBJECTS

@@ -1,4 +1,4 @@
-"""Eviction: how often policies miss, on the same traces at the same sizes. What is counted is the same in each run, so one round is enough."""
+"""Eviction: the misses of policies on the same traces at the same sizes. The counts are equal in each run, so one round is enough."""
 
 import re
 import statistics
@@ -14,16 +14,16 @@ BASE = "Cistern"
 ROUNDS = 1
 SHARES = {"0.1%": 0.001, "1%": 0.01, "10%": 0.1}
 ALL = "all"
-#: It knows the future. The optimum where all objects are of one size, and only there.
+#: It knows the future. It is optimal only if all objects have one size.
 OPTIMUM = "Belady"
 SEED = 20_241
 HELD_OUT_SEED = 7_451
-#: In the names of traces that the policy was not tuned on.
+#: The mark in the names of traces that the policy was not tuned on.
 HELD_OUT = "(held out)"
 
 
 def runs(options):
-    """Makes the traces too, in the build folder."""
+    """Also generates the traces, in the build folder."""
     try:
         sys.path.insert(0, str(PEERS))
         from Eviction import held_out, oracle, traces
@@ -53,7 +53,7 @@ def tables(figures):
         return []
     found = []
     for metric, kind in (("object_misses", "object"), ("byte_misses", "byte")):
-        # Without sizes, bytes are objects.
+        # Without sizes, bytes equal objects.
         cells = [
             workload for workload in workloads
             if kind == "object" or not _has_one_size(figures, workload)
@@ -78,7 +78,7 @@ def tables(figures):
 
 
 def _excess(figures, workloads, metric, kind):
-    """How far each policy is above the best online one of each cell: the mean, and the worst."""
+    """Returns how far each policy is above the best online one of each cell, as mean and maximum."""
     table = Table(
         f"eviction-{kind}", f"{kind.capitalize()} misses, beside the best online policy of each cell",
         f"A cell is a trace at a share of what all its objects come to; there are {len(workloads)}. In each, the least misses of all policies but "
@@ -108,7 +108,7 @@ def _excess(figures, workloads, metric, kind):
 
 
 def _has_one_size(figures, workload):
-    """Bytes are then missed as objects are."""
+    """Without sizes, byte misses equal object misses."""
     return all(
         abs(figures.median(workload, subject, "object_misses") - figures.median(workload, subject, "byte_misses")) < 1e-9
         for subject in figures.subjects() if figures.median(workload, subject, "object_misses") is not None)

@@ -1,4 +1,4 @@
-"""The memory tier, beside what else one would keep values in."""
+"""The memory tier, compared with other containers of values."""
 
 from ..running import Run
 from ..table import count, nanoseconds, ratio_table, size
@@ -31,7 +31,7 @@ def tables(figures):
         ]
 
     def space():
-        # Of few entries a garbage collector's own count says little.
+        # With few entries, a garbage collector's count is not precise.
         return [(f"{KINDS[kind]}, {count(SIZES[1])} entries", f"space/{kind}/{SIZES[1]}", 1) for kind in KINDS]
 
     subjects = [subject for _, subject in SUBJECTS]

@@ -1,4 +1,4 @@
-"""All of it: a client of an HTTP origin, with a cache and without."""
+"""The whole system: a client of an HTTP origin, with and without a cache."""
 
 from ..harnesses import BUILD, ROOT
 from ..running import Run
@@ -7,7 +7,7 @@ from ..table import metric_table, nanoseconds
 TITLE = "Whole"
 BASE = "Cistern"
 SUBJECTS = ["Cistern", "Cistern memory", "no cache", "NSCache", "Redis"]
-#: Milliseconds that the origin takes for each answer.
+#: The origin's latency for each answer, in milliseconds.
 LATENCY = 5
 LOADS = {
     "mixed": (
@@ -25,7 +25,7 @@ LOADS = {
         "1,000 callers at once, 50 of each of 20 keys that nobody has. Latencies are from the start of the burst."),
 }
 METRICS = [
-    # The time for one is what is divided, so that above 1 more are served.
+    # The ratio divides the times of one request, so that above 1 more requests are served.
     ("requests a second", "ns", lambda value: f"{1e9 / value:,.0f}"),
     ("origin requests", "origin_requests", lambda share: f"{share:.2%}"),
     ("latency, median", "p50_ns", nanoseconds),
