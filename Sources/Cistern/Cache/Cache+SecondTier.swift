@@ -148,7 +148,10 @@ extension Cache {
       table.departed(key, hash: hash) {
         secondTier.partition.endDeparture(of: departure.key.rawSpan)
       } commit: {
-        guard observers.isObserved, case nil = shownByEdits(key) else { return }
+        // Readers and observers take a newer schema's record for absent.
+        guard observers.isObserved, departure.schemaVersion <= schemaVersion, case nil = shownByEdits(key) else {
+          return
+        }
         switch departure.cause {
         case .evicted: observers.record(.removed(key, .evicted))
         case .damaged, .notWritten: observers.record(.removed(key, .lost))

@@ -106,7 +106,11 @@ extension Cache {
       }
     }
     let isSettled = edited.queue.isSettled
-    if isSettled, edited.timing.freshness(at: clock.now()) == .gone { edited.shown = nil }
+    if isSettled, edited.timing.freshness(at: clock.now()) == .gone {
+      edited.shown = nil
+      // Its record goes too: a read that finds it would announce its end again.
+      if case nil = staged { staged = keyBytes.map { .removal(key: $0) } }
+    }
     // Its tags are those of the confirmed value: who removes that by one removes what is shown.
     let timing =
       isSettled

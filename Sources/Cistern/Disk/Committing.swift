@@ -94,9 +94,10 @@ struct Committing {
     unwritten.insert(item.entry.number)
     failures.append(CommitProgress.Failure(numbers: item.entry.number...item.entry.number, error: error))
     item.partition.counters.failed.count()
-    if case .record(let key, _, _) = item.entry.write {
+    if case .record(let key, let metadata, _) = item.entry.write {
       hasLosses = true
-      departures.append((item.partition, [Departure(key: key, cause: .notWritten)]))
+      let departure = Departure(key: key, cause: .notWritten, schemaVersion: metadata.schemaVersion)
+      departures.append((item.partition, [departure]))
     }
   }
 
@@ -117,7 +118,9 @@ struct Committing {
     for partition in partitions {
       let generation = partition.generation
       partition.counters.evictions.count(evicted.count { $0.generation == generation })
-      let left = leaving.lazy.filter { $0.partition === partition }.map { Departure(key: $0.key, cause: .evicted) }
+      let left = leaving.lazy.filter { $0.partition === partition }.map {
+        Departure(key: $0.key, cause: .evicted, schemaVersion: $0.record.schemaVersion)
+      }
       if !left.isEmpty { departures.append((partition, Array(left))) }
     }
   }
@@ -149,7 +152,8 @@ struct Committing {
       if let entry = partition.stagedEntry(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
       let era = eras[ObjectIdentifier(partition)] ?? 0
       return Leaving(
-        partition: partition, key: record.key, record: DepartedRecord(epoch: epoch, era: era, tags: record.tags))
+        partition: partition, key: record.key,
+        record: DepartedRecord(epoch: epoch, era: era, tags: record.tags, schemaVersion: record.schemaVersion))
     }
   }
 }

@@ -10,6 +10,7 @@ struct DepartedRecord: Sendable {
   /// The invalidation version that the record is newer than.
   let era: UInt64
   let tags: [String]
+  var schemaVersion: UInt32 = 0
 }
 
 /// The keys of a partition that were lost, and whose loss is not acknowledged yet.

@@ -277,7 +277,7 @@ struct DiskOpening {
       switch error.code {
       case .noSpace: (.noSpace, "the disk has no space for the store")
       case .permission, .notADirectory, .notFoundDirectory:
-        (.directoryUnusable, "the store's files cannot be read or written; this user needs permission for both")
+        (.directoryUnusable, "the store's files cannot be read or written; check the path and its permissions")
       case .conflictingOpen: (.conflictingOpen, "this process has the directory open with other options; close it")
       case .readersFull: (.storeInUse, "too many processes have the store open; close it in one of them")
       case .other: (.storeInUse, "the store could not be opened")

@@ -34,6 +34,7 @@ package final class DiskPartition: SecondTierPartition {
 
   package func schemaVersion(of key: RawSpan) -> UInt32? {
     if owner.isClosed { return nil }
+    if let departing = partition.departingRecord(ofKey: key) { return departing.schemaVersion }
     var version: UInt32 = 0
     return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
   }

@@ -107,7 +107,7 @@ private struct DiskVerification {
         continue
       }
       if try !leads(sequence, to: entry.key, in: transaction) {
-        find(.unorderedRecord, "\(entry.name) has the number \(sequence), but the eviction order has no entry for it")
+        find(.unorderedRecord, "\(entry.name) is not in the eviction order under its number, \(sequence)")
       }
     }
   }
@@ -127,7 +127,7 @@ private struct DiskVerification {
         continue
       }
       if try !hasNumber(UInt64(sequence), under: key, in: transaction) {
-        find(.danglingOrder, "number \(sequence) of the eviction order belongs to no record")
+        find(.danglingOrder, "number \(sequence) of the eviction order refers to no record with this number")
       }
     }
   }

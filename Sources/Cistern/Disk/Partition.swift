@@ -216,8 +216,11 @@ final class Partition: Sendable {
 
   /// Returns whether the loss of the key's record is not yet acknowledged. A later clear or invalidation that
   /// covers the record also ends this state.
-  func isDeparting(_ key: RawSpan) -> Bool {
-    departing.record(ofKey: key).map { stands($0, forKey: key) } ?? false
+  func isDeparting(_ key: RawSpan) -> Bool { departingRecord(ofKey: key) != nil }
+
+  /// The record of a key that left, if its end has not been told and it was not removed with others since.
+  func departingRecord(ofKey key: RawSpan) -> DepartedRecord? {
+    departing.record(ofKey: key).flatMap { stands($0, forKey: key) ? $0 : nil }
   }
 
   /// Acknowledges the loss of the key's record.

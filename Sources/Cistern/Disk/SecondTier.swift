@@ -78,7 +78,7 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// - Parameter key: The bytes of the key.
   func presence(of key: RawSpan) -> Bool?
 
-  /// Returns the schema version of the key's staged or committed record. The call does not count as a use of the
+  /// Returns the schema version of the key's staged, committed or departing record. The call does not count as a use of the
   /// record.
   ///
   /// The default implementation reads the whole record.
@@ -319,15 +319,18 @@ public struct Departure: Sendable {
   public let key: [UInt8]
   /// The reason for the loss.
   public let cause: Cause
+  /// The schema version of the record that left. Observers are not notified of a newer version's record.
+  public let schemaVersion: UInt32
 
   /// Creates a record loss. A second tier of your own creates these too.
   ///
   /// - Parameters:
   ///   - key: The bytes of the key.
   ///   - cause: The reason for the loss.
-  public init(key: [UInt8], cause: Cause) {
+  public init(key: [UInt8], cause: Cause, schemaVersion: UInt32 = 0) {
     self.key = key
     self.cause = cause
+    self.schemaVersion = schemaVersion
   }
 }
 

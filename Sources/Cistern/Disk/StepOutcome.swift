@@ -47,6 +47,7 @@ struct EvictedRecord: Sendable {
   let generation: UInt64
   let key: [UInt8]
   let tags: [String]
+  let schemaVersion: UInt32
 }
 
 /// The result of examining the oldest record for eviction.

@@ -17,7 +17,8 @@ extension WriteStep {
     {
       return nil
     }
-    return EvictedRecord(generation: key.generation, key: fullKey, tags: metadata.tags)
+    return EvictedRecord(
+      generation: key.generation, key: fullKey, tags: metadata.tags, schemaVersion: metadata.schemaVersion)
   }
 
   /// Removes the records under these file keys that the set conceals. Their removal is not reported as a loss.

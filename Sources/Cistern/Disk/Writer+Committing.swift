@@ -236,7 +236,8 @@ extension Writer {
       batch.partition.staging.finishCommitting { entry in
         guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
         if case .record(let key, let metadata, _) = entry.write {
-          let record = DepartedRecord(epoch: entry.epoch, era: metadata.era, tags: metadata.tags)
+          let record = DepartedRecord(
+            epoch: entry.epoch, era: metadata.era, tags: metadata.tags, schemaVersion: metadata.schemaVersion)
           batch.partition.departing.insert(key, record)
         }
         let removal = StagedEntry(

@@ -42,7 +42,9 @@ final class FaultInjectingPartition: SecondTierPartition {
   func schemaVersion(of key: RawSpan) -> UInt32? {
     let key = key.copiedBytes()
     return tier.state.withLock { state in
-      state.contents.isReadable ? state.contents.partitions[name]!.record(forKey: key)?.metadata.schemaVersion : nil
+      guard state.contents.isReadable else { return nil }
+      let partition = state.contents.partitions[name]!
+      return (partition.record(forKey: key)?.metadata ?? partition.departing[key])?.schemaVersion
     }
   }
 
@@ -193,7 +195,7 @@ extension FaultInjectingTier.State {
       contents.partitions[name]!.statistics.misses += 1
       contents.partitions[name]!.statistics.damaged += 1
       contents.partitions[name]!.committed[key] = nil
-      depart([.init(partition: name, list: [(Departure(key: key, cause: .damaged), record.metadata)])])
+      depart([.init(partition: name, list: [Departure.record(key, record.metadata, .damaged)])])
       return nil
     }
     contents.partitions[name]!.statistics.hits += 1

@@ -80,7 +80,7 @@ extension FaultInjectingTier {
     let key = key.bytes
     let isEvicted = state.withLock { state in
       guard let metadata = state.contents.partitions[partition]?.evict(key) else { return false }
-      state.depart([.init(partition: partition, list: [(Departure(key: key, cause: .evicted), metadata)])])
+      state.depart([.init(partition: partition, list: [Departure.record(key, metadata, .evicted)])])
       return true
     }
     tellOfDepartures()

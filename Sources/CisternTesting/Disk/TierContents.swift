@@ -173,14 +173,14 @@ struct TierContents {
       names.insert(entry.partition)
       let lost = partitions[entry.partition]!.settle(entry.write, ticket: entry.ticket, isWritten: failure == nil)
       if let (key, metadata) = lost {
-        departed[entry.partition, default: []].append((Departure(key: key, cause: .notWritten), metadata))
+        departed[entry.partition, default: []].append(Departure.record(key, metadata, .notWritten))
       }
     }
     for name in names {
       if failure == nil { partitions[name]!.statistics.commits += 1 }
       while let recordLimit, partitions[name]!.committed.count > recordLimit {
         guard let (key, metadata) = partitions[name]!.evictOldest(sparing: spared) else { break }
-        departed[name, default: []].append((Departure(key: key, cause: .evicted), metadata))
+        departed[name, default: []].append(Departure.record(key, metadata, .evicted))
       }
     }
     return departed.sorted { $0.key < $1.key }.map { Departures(partition: $0.key, list: $0.value) }
@@ -242,5 +242,14 @@ extension TierContents.Partition {
     }
     guard let oldest = candidates.min(by: { $0.value.ticket < $1.value.ticket }) else { return nil }
     return evict(oldest.key).map { (oldest.key, $0) }
+  }
+}
+
+extension Departure {
+  /// The departure of a record, with its metadata.
+  static func record(
+    _ key: [UInt8], _ metadata: RecordMetadata, _ cause: Cause
+  ) -> (departure: Departure, metadata: RecordMetadata) {
+    (Departure(key: key, cause: cause, schemaVersion: metadata.schemaVersion), metadata)
   }
 }

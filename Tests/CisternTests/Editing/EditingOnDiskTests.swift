@@ -46,6 +46,36 @@ struct EditingOnDiskTests {
     #expect((1..<50).allSatisfy { cache["\($0)"] == [UInt8($0)] })
   }
 
+  @Test func `a value that expires during an edit that fails is removed once, for observers and on disk`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(
+        .twoTiers, on: executor, expiry: .after(.seconds(1), graceStale: .seconds(1)))
+      let cache = subject.cache
+      cache["a"] = 1
+      let changes = Recorder<String>()
+      let gate = Gate()
+      let edit = Task(executorPreference: executor) {
+        try await cache.editValue(forKey: "a") { _ in
+          2
+        } confirmedBy: {
+          try await gate.pass()
+          throw Broken()
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      let token = cache.observe { changes.record("\($0.event)") }
+      subject.clock.advance(by: .seconds(3))
+      gate.open()
+      _ = await edit.result
+      try #require(cache["a"] == nil)
+      cache["a"] = 3
+      for _ in 0..<50 { await Task.yield() }
+      try #require(
+        changes.elements == ["removed(\"a\", Cistern.RemovalCause.expired)", "inserted(\"a\", 3)"])
+      token.cancel()
+    }
+  }
+
   @Test func `a batch that is too large or contains a value that is too large stores nothing`() throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)

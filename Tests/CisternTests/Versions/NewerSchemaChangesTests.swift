@@ -67,6 +67,48 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a newer version's record leaves the second tier unnoticed by observers of an older version`(
+    isReplaced: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let caches = VersionedCaches(tier: tier, executor: executor)
+      try caches.open(version: 2)["a"] = "newer"
+      let older = try caches.open(version: 1)
+      let events = Recorder<String>()
+      let token = older.observe { events.record("\($0.event)") }
+      try #require(tier.evict("a", from: VersionedCaches.partition))
+      if isReplaced { older["a"] = "older" }
+      tier.deliverDepartures()
+      for _ in 0..<50 { await Task.yield() }
+      try #require(events.elements == (isReplaced ? [#"inserted("a", "older")"#] : []))
+      try #require(older["a"] == (isReplaced ? "older" : nil))
+      try #require(older.checkInvariants() == [])
+      token.cancel()
+    }
+  }
+
+  @Test func `the disk tells the version of each record that it evicts`() async throws {
+    let told = Told()
+    let scratch = Scratch()
+    let tier = try openTier(scratch, limit: .kibibytes(256), interval: .seconds(3600))
+    let partition = try tier.cache(told: told)
+    for number in 0..<600 {
+      var metadata = DiskPartition.metadata()
+      metadata.schemaVersion = UInt32(number % 3)
+      _ = partition.stage(.record(key: bytes("key-\(number)"), metadata, bytes: value(number, size: 900)))
+      if number % 32 == 31 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let versions = told.departures.withLock { departures in
+      departures.map { (String(decoding: $0.key, as: UTF8.self), $0.schemaVersion) }
+    }
+    #expect(versions.count > 100)
+    for (key, version) in versions { #expect(version == UInt32(key.dropFirst(4))! % 3) }
+    try await tier.close()
+  }
+
   @Test func `the disk returns the version of a staged or committed record without counting a read`() async throws {
     let tier = try openTier(Scratch())
     let cache = try VersionedCaches(tier: tier).open(version: 7)
