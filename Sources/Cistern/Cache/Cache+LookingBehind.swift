@@ -35,9 +35,11 @@ extension Cache {
     guard verdict == .use(isStale: false, refreshes: false) else {
       return landOlder(Found(found, rewriting), verdict, of: flight, forKey: key, hash: hash)
     }
-    promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
+    let promotion = promote(found, rewriting: rewriting, forKey: key, hash: hash, if: .own(flight)) { $0.diskHits += 1 }
     flight.noteSecondTier()
-    table.land(flight, .success(found.value), forKey: key, hash: hash)
+    // Waiters may have joined after others found the record gone: they look again.
+    let outcome: Flight<Value>.Outcome = promotion == .hasLeft ? .failure(LookAgain()) : .success(found.value)
+    table.land(flight, outcome, forKey: key, hash: hash)
     return .landed(Loaded(value: found.value, source: .secondTier))
   }
 
@@ -94,15 +96,17 @@ extension Cache {
   /// Puts a value into memory beside its key's flight, which goes on. False if the key was written concurrently: then the
   /// flight has ended.
   private func keepBeside(_ flight: Flight<Value>, _ found: Found, forKey key: Key, hash: UInt64) -> Bool {
-    let isCurrent = promote(
+    let promotion = promote(
       found.arrival, rewriting: found.rewriting, forKey: key, hash: hash, if: .beside(flight, era: flight.era),
       isNeeded: true)
-    if isCurrent {
-      table.leaveSecondTierToOthers(flight, hash: hash)
-    } else {
+    if promotion == .overtaken {
       table.land(flight, .failure(LookAgain()), forKey: key, hash: hash)
+      return false
     }
-    return isCurrent
+    // If the record has left, the value is used and not kept, as one that memory cannot hold. To look again would repeat
+    // until the commit that removes the record can be seen.
+    table.leaveSecondTierToOthers(flight, hash: hash)
+    return true
   }
 
   private func fallback(_ arrival: Arrival<Value>) -> Fallback<Value> {

@@ -24,6 +24,17 @@ enum Worthlessness: Sendable {
   case outdated
 }
 
+/// The outcome of putting a value of the second tier into memory.
+@usableFromInline
+enum Promotion: Sendable {
+  /// Memory has the value, or would not hold it.
+  case done
+  /// The key was written or invalidated since the record was read.
+  case overtaken
+  /// The second tier has lost the record since it was read.
+  case hasLeft
+}
+
 extension Cache {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
@@ -55,32 +66,30 @@ extension Cache {
   ///   - rewriting: the record to write in the place of the one that was read.
   ///   - isNeeded: whether somebody is to find it there: then memory's policy is not asked.
   ///   - count: run once, inside the critical section.
-  /// - Returns: whether the condition held.
   @inlinable
   @discardableResult
   func promote(
     _ arrival: Arrival<Value>, rewriting: Rewriting? = nil, forKey key: Key, hash: UInt64,
     if condition: WriteCondition<Value>, isNeeded: Bool = false,
     count: (inout ShardCounters) -> Void = { _ in }
-  ) -> Bool {
+  ) -> Promotion {
     // It would leave the key as it is: absent.
     if case .untouched = condition, rewriting == nil, !table.canHold(arrival.cost) {
       table.count(hash, count)
-      return true
+      return .done
     }
-    // The key's bytes before the critical section: they are made by the user's code.
-    var keyBytes: [UInt8]?
     if let rewriting, rewriting.isMigration { secondTier?.partition.waitForRoom() }
-    if condition.witness?.recordHasDeparted ?? false { keyBytes = secondTier?.bytes(key) }
+    // Made before the critical section, by the user's code.
+    let keyBytes = mayHaveLeft(condition.witness) ? secondTier?.bytes(key) : nil
     var isMigrated = false
+    var hasLeft = false
     let isCurrent = table.write(
-      arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, isNeeded: isNeeded, count: count
+      arrival, forKey: key, hash: hash, if: condition, effect: .upkeep, isNeeded: isNeeded,
+      unless: {
+        hasLeft = mayHaveLeft(condition.witness) && self.hasLeft(keyBytes, since: condition.witness)
+        return hasLeft
+      }, count: count
     ) { _, isHeld, _ in
-      if condition.witness?.recordHasDeparted ?? false, !(keyBytes.map { isPersisted($0) } ?? false) {
-        // The record has left the tier since it was read, and observers know. In memory it is there again.
-        if isHeld, observers.isObserved { observers.record(.inserted(key, arrival.value), tags: arrival.timing.tags) }
-        return false
-      }
       guard let rewriting, let secondTier else { return true }
       // As old as the record that was read.
       switch secondTier.partition.stage(rewriting.staged) {
@@ -94,7 +103,27 @@ extension Cache {
     }
     if isMigrated { table.count(hash) { $0.migrated += 1 } }
     deliverChanges()
-    return isCurrent
+    return isCurrent ? .done : hasLeft ? .hasLeft : .overtaken
+  }
+
+  /// Whether the second tier may have lost a record since it was read, for this flight if one is given.
+  @inlinable
+  func mayHaveLeft(_ witness: Flight<Value>?) -> Bool {
+    (secondTier?.partition.hasDepartures ?? false) || (witness?.recordHasDeparted ?? false)
+  }
+
+  /// Whether the second tier has lost the record that was read of a key. Asked in the key's critical section.
+  ///
+  /// Another reader may have found the key absent since. A promotion would bring the value back.
+  ///
+  /// - Parameters:
+  ///   - keyBytes: the key's bytes; nil if nothing had left before the critical section. The answer is then yes.
+  ///   - witness: the flight that the record was read for, if any.
+  @usableFromInline
+  func hasLeft(_ keyBytes: [UInt8]?, since witness: Flight<Value>?) -> Bool {
+    guard let keyBytes, let secondTier else { return true }
+    if secondTier.partition.isDeparting(keyBytes.rawSpan) { return true }
+    return (witness?.recordHasDeparted ?? false) && !isPersisted(keyBytes)
   }
 
   /// Removes a record that cannot be used, unless the key was written meanwhile. One that is usable, or not the cache's to

@@ -23,6 +23,9 @@ final class DepartingKeys: Sendable {
   /// The number of keys. A caller that reads zero takes no lock.
   private let count = Atomic<Int>(0)
 
+  /// Whether no key leaves.
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
   /// Adds a lost key.
   func insert(_ key: [UInt8], _ record: DepartedRecord) {
     keys.withLock { keys in

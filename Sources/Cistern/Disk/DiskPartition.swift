@@ -29,7 +29,7 @@ package final class DiskPartition: SecondTierPartition {
 
   package func presence(of key: RawSpan) -> Bool? {
     if owner.isClosed { return false }
-    return partition.isDeparting(key) ? true : engine.presence(of: key, in: partition)
+    return isDeparting(key) ? true : engine.presence(of: key, in: partition)
   }
 
   package func schemaVersion(of key: RawSpan) -> UInt32? {
@@ -38,6 +38,10 @@ package final class DiskPartition: SecondTierPartition {
     var version: UInt32 = 0
     return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
   }
+
+  package var hasDepartures: Bool { !partition.departing.isEmpty }
+
+  package func isDeparting(_ key: RawSpan) -> Bool { partition.isDeparting(key) }
 
   package func endDeparture(of key: RawSpan) -> Bool {
     partition.endDeparture(of: key)

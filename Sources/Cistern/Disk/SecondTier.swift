@@ -104,6 +104,17 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// - Returns: Whether the key has not been written, cleared, or invalidated since its record was lost.
   func endDeparture(of key: RawSpan) -> Bool
 
+  /// Whether some key has departed, and ``endDeparture(of:)`` has not been called for it since. Cheap: called in critical
+  /// sections, for each record that is to be kept in memory.
+  ///
+  /// A tier that does not implement it answers false.
+  var hasDepartures: Bool { get }
+
+  /// Whether the key has departed, and ``endDeparture(of:)`` has not been called for it since. Called in critical sections.
+  ///
+  /// A tier that does not implement it answers false.
+  func isDeparting(_ key: RawSpan) -> Bool
+
   /// Stages a write. Reads return it from now on, and the tier commits it soon, together with other writes.
   ///
   /// The cache calls it in the entry's critical section. The tier therefore receives the writes of a key in the
@@ -242,6 +253,12 @@ extension SecondTierPartition {
 
   /// Returns whether the key is absent.
   public func endDeparture(of key: RawSpan) -> Bool { !contains(key) }
+
+  /// False.
+  public var hasDepartures: Bool { false }
+
+  /// False.
+  public func isDeparting(_ key: RawSpan) -> Bool { false }
 
   /// The mode in ``statistics``.
   public var mode: SecondTierStatistics.Mode { statistics.mode }

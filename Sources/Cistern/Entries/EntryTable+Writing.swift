@@ -6,6 +6,7 @@ extension EntryTable {
   ///     afterwards.
   ///   - condition: The condition under which the write applies.
   ///   - effect: The effect of the write on operations that began before it.
+  ///   - isVoid: asked inside the critical section, if the condition holds: whether the write is not to be made after all.
   ///   - edits: The effect of the write on the key's unconfirmed edits.
   ///   - isNeeded: Whether memory holds the value even if the eviction policy would not admit it.
   ///   - count: Runs once, inside the critical section, whether or not the condition holds. If it holds, runs after
@@ -19,7 +20,7 @@ extension EntryTable {
   func write(
     _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
     effect: WriteEffect = .replacement, edits: EditMark = .unchanged, isNeeded: Bool = false,
-    count: (inout ShardCounters) -> Void = { _ in },
+    unless isVoid: () -> Bool = { false }, count: (inout ShardCounters) -> Void = { _ in },
     commit: (_ had: Held<Value>?, _ isHeld: Bool, _ era: UInt64) -> Bool
   ) -> Bool {
     let fingerprint = Self.fingerprint(hash)
@@ -55,7 +56,7 @@ extension EntryTable {
         guard
           Entry.permits(
             condition, entry, stamp: shard.stamp(of: fingerprint),
-            watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint])
+            watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint]), !isVoid()
         else {
           count(&shard.counters)
           return false

@@ -48,6 +48,13 @@ final class FaultInjectingPartition: SecondTierPartition {
     }
   }
 
+  var hasDepartures: Bool { tier.state.withLock { !$0.contents.partitions[name]!.departing.isEmpty } }
+
+  func isDeparting(_ key: RawSpan) -> Bool {
+    let key = key.copiedBytes()
+    return tier.state.withLock { $0.contents.partitions[name]!.departing[key] != nil }
+  }
+
   func endDeparture(of key: RawSpan) -> Bool {
     let key = key.copiedBytes()
     return tier.state.withLock { $0.contents.partitions[name]!.departing.removeValue(forKey: key) != nil }

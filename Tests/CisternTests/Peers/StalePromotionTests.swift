@@ -101,6 +101,53 @@ struct StalePromotionTests {
     }
   }
 
+  /// How a record is read.
+  enum Reading: CaseIterable, Sendable {
+    case lookUp, load, staleLoad, loadBesideRefresh
+  }
+
+  @Test(arguments: Reading.allCases, [false, true])
+  func `a value that one reader found gone does not come back by another that had read its record before`(
+    reading: Reading, isToldAtOnce: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let subject = try Subject(
+        .twoTiers, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(60)), tier: tier)
+      let cache = subject.cache
+      cache["a"] = 1
+      cache.trim(toCost: 0)
+      if reading == .staleLoad { subject.clock.advance(by: .seconds(61)) }
+      let gate = Gate()
+      let reload =
+        reading == .loadBesideRefresh
+        ? subject.load("a", policy: .reload) { _ in
+          try await gate.pass()
+          throw Broken()
+        } : nil
+      if reload != nil { await gate.arrivals(atLeast: 1) }
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad(nil)
+        tier.evict("a", from: Subject.partition)
+        if isToldAtOnce { tier.deliverDepartures() }
+        #expect(cache["a"] == nil)
+      }
+      let refresh: Subject.Fetch = { _ in
+        await gate.passUncancelled()
+        throw Broken()
+      }
+      try #require(try await (reading == .lookUp ? cache["a"] : subject.value("a", fetch: refresh)) == 1)
+      try #require(cache.value(forKey: "a", staleUpTo: .seconds(60)) == nil)
+      tier.deliverDepartures()
+      try #require(cache.value(forKey: "a", staleUpTo: .seconds(60)) == nil)
+      gate.open()
+      _ = await reload?.result
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(try await subject.value("a") { _ in 3 } == 3)
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: SubjectKind.tiered)
   func `reads from disk in any order with writes end with the last written value`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 300) { executor in
