@@ -10,7 +10,9 @@ import Cistern
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 5, let limit = Int(arguments[3]) else {
-  print("usage: DiskChild write|batch|invalidate|hold|purge|pester|clear|fork DIRECTORY LIMIT powerCut|processCrash")
+  print(
+    "usage: DiskChild write|batch|invalidate|hold|replace|purge|pester|clear|fork DIRECTORY LIMIT powerCut|processCrash"
+  )
   exit(2)
 }
 let tier = try DiskTier(
@@ -93,6 +95,12 @@ case "hold":
     say("holding")
     while true { sleep(1000) }
   }
+case "replace":
+  // Writes a newer record of key 0, and stays.
+  _ = cache.stage(record(key(0), 7, [7]))
+  try await tier.flush()
+  say("replaced")
+  while true { sleep(1000) }
 case "purge":
   // Invalidates a tag, or the prefix in the next argument, and keeps running.
   _ = cache.stageInvalidation(arguments.count > 5 ? .prefix(Array(arguments[5].utf8)) : .tag("gone"))

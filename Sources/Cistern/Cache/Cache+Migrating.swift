@@ -10,8 +10,8 @@ extension Cache {
   ) -> Interpretation<Value> {
     let version = record.metadata.schemaVersion
     guard version < schemaVersion else { return .foreign }
-    guard let timing = timing(of: record.metadata, pausedFor: key) else { return .worthless(.expired) }
-    guard let migrated = migrated(record, forKey: key) else { return .worthless(.outdated) }
+    guard let timing = timing(of: record.metadata, pausedFor: key) else { return .worthless(.expired, record.identity) }
+    guard let migrated = migrated(record, forKey: key) else { return .worthless(.outdated, record.identity) }
     let encoded = encode(migrated, forKey: key)
     let cost = cost(of: migrated, encodedSize: encoded.size)
     var rewriting: Rewriting?
@@ -22,7 +22,8 @@ extension Cache {
       metadata.schemaVersion = schemaVersion
       metadata.isNegative = codec?.isAbsent(migrated) ?? false
       rewriting = Rewriting(
-        staged: .record(key: secondTier.bytes(key), metadata, bytes: bytes), isMigration: true)
+        staged: .record(key: secondTier.bytes(key), metadata, bytes: bytes), replacing: record.identity,
+        isMigration: true)
     }
     return .usable(Arrival(value: migrated, cost: cost, timing: timing), rewriting: rewriting)
   }

@@ -17,12 +17,14 @@ extension Cache {
     guard let secondTier, case nil = shownByEdits(key),
       case .absent(let stamp, let era) = table.lookUp(key, hash: hash, at: now())
     else { return }
-    var isGone = false
-    secondTier.view(key) { metadata, _ in
-      isGone = metadata.schemaVersion <= schemaVersion && isGoneBehindMemory(metadata)
+    var gone: RecordIdentity?
+    secondTier.view(key) { metadata, bytes in
+      if metadata.schemaVersion <= schemaVersion, isGoneBehindMemory(metadata) {
+        gone = RecordIdentity(metadata, bytes: bytes)
+      }
     }
-    if isGone {
-      discard(.worthless(.expired), forKey: key, hash: hash, if: .untouched(stamp: stamp, era: era))
+    if let gone {
+      discard(.worthless(.expired, gone), forKey: key, hash: hash, if: .untouched(stamp: stamp, era: era))
     }
   }
 

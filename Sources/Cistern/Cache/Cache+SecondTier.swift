@@ -7,8 +7,8 @@ import Synchronization
 enum Interpretation<Value: Sendable> {
   /// A value that may be returned, and put into memory; the record is to be written again where that is given.
   case usable(Arrival<Value>, rewriting: Rewriting?)
-  /// Nothing, for this reason: it is to be removed.
-  case worthless(Worthlessness)
+  /// Nothing, for this reason: the record is to be removed.
+  case worthless(Worthlessness, RecordIdentity)
   /// Nothing, but it is not this cache's to remove: a newer version of the schema wrote it.
   case foreign
 }
@@ -39,11 +39,11 @@ extension Cache {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
   func interpret(_ record: StoredRecord, forKey key: Key) -> Interpretation<Value> {
-    guard let codec else { return .worthless(.undecodable) }
+    guard let codec else { return .worthless(.undecodable, record.identity) }
     guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, forKey: key) }
     let metadata = record.metadata
     guard let timing = table.retryPauses.isEmpty ? timing(of: metadata) : timing(of: metadata, pausedFor: key) else {
-      return .worthless(.expired)
+      return .worthless(.expired, record.identity)
     }
     do {
       let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
@@ -55,7 +55,7 @@ extension Cache {
         StoreReport(
           .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",
           location: location(of: key), cause: error))
-      return .worthless(.undecodable)
+      return .worthless(.undecodable, record.identity)
     }
   }
 
@@ -92,7 +92,7 @@ extension Cache {
     ) { _, isHeld, _ in
       guard let rewriting, let secondTier else { return true }
       // As old as the record that was read.
-      switch secondTier.partition.stage(rewriting.staged) {
+      switch secondTier.partition.stage(rewriting.staged, replacing: rewriting.replaced) {
       case .staged:
         isMigrated = rewriting.isMigration
         return true
@@ -132,12 +132,12 @@ extension Cache {
   func discard(
     _ interpretation: Interpretation<Value>, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value>
   ) {
-    guard let secondTier, case .worthless(let reason) = interpretation else { return }
+    guard let secondTier, case .worthless(let reason, let record) = interpretation else { return }
     let keyBytes = secondTier.bytes(key)
     func commit() {
       // It may have left the tier since it was read, and observers know.
       let isThere = observers.isObserved && isPersisted(keyBytes)
-      _ = secondTier.partition.stage(.removal(key: keyBytes))
+      _ = secondTier.partition.stage(.removal(key: keyBytes), replacing: record)
       if isThere { observers.record(.removed(key, reason.cause)) }
     }
     let discarded: Bool

@@ -10,7 +10,8 @@ extension Cache {
   func writeUse(_ uses: Uses, ofKey key: Key, hash: UInt64) {
     guard let secondTier, let record = secondTier.read(key), let rewriting = used(record, forKey: key) else { return }
     table.whileInUse(uses, forKey: key, hash: hash) {
-      if case .staged = secondTier.partition.stage(rewriting.staged) { true } else { false }
+      let result = secondTier.partition.stage(rewriting.staged, replacing: rewriting.replaced)
+      return if case .staged = result { true } else { false }
     }
   }
 
@@ -34,7 +35,9 @@ extension Cache {
       let rewriting = used(record, forKey: key)
     else { return }
     table.write(nil, forKey: key, hash: hash, if: .untouched(stamp: stamp, era: era), effect: .upkeep) { _, _, _ in
-      if case .refused = secondTier.partition.stage(rewriting.staged), observers.isObserved {
+      if case .refused = secondTier.partition.stage(rewriting.staged, replacing: rewriting.replaced),
+        observers.isObserved
+      {
         observers.record(.removed(key, .refused))
       }
       return false
@@ -60,7 +63,8 @@ extension Cache {
     var metadata = record.metadata
     metadata.lastUsed = wallNow()
     return Rewriting(
-      staged: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), isMigration: false)
+      staged: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), replacing: record.identity,
+      isMigration: false)
   }
 
   private func isUseDue(_ metadata: RecordMetadata) -> Bool {

@@ -92,6 +92,8 @@ struct Committing {
 
   private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {
     unwritten.insert(item.entry.number)
+    // Nothing is lost: the record stays as it is on disk.
+    if item.entry.isRewrite { return }
     failures.append(CommitProgress.Failure(numbers: item.entry.number...item.entry.number, error: error))
     item.partition.counters.failed.count()
     if case .record(let key, let metadata, _) = item.entry.write {
@@ -149,7 +151,7 @@ struct Committing {
     return evicted.compactMap { record in
       guard let (partition, epoch) = byGeneration[record.generation] else { return nil }
       // A newer record of the key is staged, or this step puts it. The key is not lost.
-      if let entry = partition.stagedEntry(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
+      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
       let era = eras[ObjectIdentifier(partition)] ?? 0
       return Leaving(
         partition: partition, key: record.key,

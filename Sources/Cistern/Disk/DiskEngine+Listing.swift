@@ -15,7 +15,7 @@ extension DiskEngine {
       guard let final = records.last else { return }
       last = final.diskKey
       for record in records {
-        guard let metadata = record.metadata, partition.stagedEntry(forKey: record.key.rawSpan) == nil,
+        guard let metadata = record.metadata, partition.stagedWrite(forKey: record.key.rawSpan) == nil,
           !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan)
         else { continue }
         guard try body(record.key.rawSpan, metadata, record.size) else { return }

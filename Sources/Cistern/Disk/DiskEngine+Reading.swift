@@ -12,6 +12,9 @@ extension DiskEngine {
   ) rethrows -> Result? {
     if isInherited { return nil }
     if let entry = partition.stagedEntry(forKey: key) {
+      if let replaced = entry.replaced {
+        return try withRecord(forKey: key, in: partition, unless: entry.write, replaces: replaced, body)
+      }
       guard case .record(_, let metadata, let bytes) = entry.write, partition.shows(entry) else {
         partition.counters.misses.increment()
         return nil
@@ -24,6 +27,33 @@ extension DiskEngine {
     var isOutdated = false
     let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
     return isOutdated ? try withNewerRecord(forKey: key, in: partition, body) : result
+  }
+
+  /// As `withRecord`, where a write is staged that holds only if the record on disk is `replaced`.
+  @inline(never)
+  private func withRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, unless write: StagedWrite, replaces replaced: RecordIdentity,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    var isOutdated = false
+    let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated) {
+      try Self.show($0, $1, unless: write, replaces: replaced, body)
+    }
+    guard isOutdated else { return result ?? nil }
+    return try withNewerRecord(forKey: key, in: partition) {
+      try Self.show($0, $1, unless: write, replaces: replaced, body)
+    } ?? nil
+  }
+
+  /// Calls `body` with a committed record, or with the write if that replaces this record; nil if it removes it.
+  private static func show<Result>(
+    _ metadata: RecordMetadata, _ bytes: RawSpan, unless write: StagedWrite, replaces replaced: RecordIdentity,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    guard RecordIdentity(metadata, bytes: bytes) == replaced else { return try body(metadata, bytes) }
+    guard case .record(_, var rewritten, let bytes) = write else { return nil }
+    rewritten.era = metadata.era
+    return try body(rewritten, bytes.rawSpan)
   }
 
   /// Repeats the lookup in newer snapshots, after one that was outdated.
@@ -123,7 +153,12 @@ extension DiskEngine {
   /// version.
   func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
     if isInherited { return false }
-    if let entry = partition.stagedEntry(forKey: key) {
+    if let entry = partition.stagedEntry(forKey: key), !entry.isRewrite {
+      if entry.replaced != nil {
+        let found = withRecord(forKey: key, in: partition) { metadata, _ in metadata.schemaVersion }
+        schemaVersion = found ?? 0
+        return found != nil
+      }
       if case .record(_, let metadata, _) = entry.write { schemaVersion = metadata.schemaVersion }
       return partition.shows(entry)
     }

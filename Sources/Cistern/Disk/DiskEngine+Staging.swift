@@ -31,16 +31,30 @@ extension DiskEngine {
       if mode == .degraded { hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
       return refuse(partition)
     case .active:
-      if case .record(let key, let metadata, _) = write {
-        if write.stagedSize > limits.largestRecord || metadata.tags.count > Int(UInt16.max) {
-          _ = take(.removal(key: key), in: partition, batch: batch)
-          return refuse(partition)
-        }
+      if case .record(let key, _, _) = write, isTooLarge(write) {
+        _ = take(.removal(key: key), in: partition, batch: batch)
+        return refuse(partition)
       }
       let (ticket, isTaken) = take(write, in: partition, batch: batch)
       // Refused if an invalidation concerns the write and is newer than its value.
       return isTaken ? .staged(ticket) : refuse(partition)
     }
+  }
+
+  /// Takes a write that replaces or removes a record that was read; see ``SecondTierPartition/stage(_:replacing:)``.
+  func stage(_ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition) -> StagingResult {
+    if isInherited || mode == .closed { return refuse(partition) }
+    guard case .record(let key, let metadata, _) = write else {
+      return take(write, replacing: record, in: partition) ?? .dropped
+    }
+    // The record that was read stays.
+    guard mode == .active else { return .dropped }
+    if isTooLarge(write) {
+      _ = take(.removal(key: key), replacing: record, in: partition)
+      return refuse(partition)
+    }
+    if let result = take(write, replacing: record, in: partition) { return result }
+    return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
   }
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
@@ -71,6 +85,11 @@ extension DiskEngine {
     return CommitTicket(number: number)
   }
 
+  private func isTooLarge(_ write: StagedWrite) -> Bool {
+    guard case .record(_, let metadata, _) = write else { return false }
+    return write.stagedSize > limits.largestRecord || metadata.tags.count > Int(UInt16.max)
+  }
+
   private func refuse(_ partition: Partition) -> StagingResult {
     partition.counters.refused.count()
     return .refused
@@ -80,6 +99,21 @@ extension DiskEngine {
     _ write: StagedWrite, in partition: Partition, batch: UInt64 = 0
   ) -> (ticket: CommitTicket, isTaken: Bool) {
     let change = partition.stage(write, batch: batch) { nextNumber() }
+    note(change)
+    return (CommitTicket(number: change.number), change.isTaken)
+  }
+
+  /// Nil if the key has another record, or none.
+  private func take(
+    _ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition
+  ) -> StagingResult? {
+    guard let change = partition.stage(write, replacing: record, makeNumber: { nextNumber() }) else { return nil }
+    note(change)
+    return .staged(CommitTicket(number: change.number))
+  }
+
+  /// Counts what was staged, and has the writer thread commit it.
+  private func note(_ change: StagingChange) {
     let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
     let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
     let isFull =
@@ -91,7 +125,6 @@ extension DiskEngine {
     } else {
       wakeIfIdle()
     }
-    return (CommitTicket(number: change.number), change.isTaken)
   }
 
   /// Stages a removal that cannot be committed at present. Above the limit, removes all records of the partition
@@ -244,4 +277,9 @@ extension DiskEngine {
       .storeClosed, "the store belongs to the parent of this forked process; open it in this process",
       location: "\(operation), \(directory)")
   }
+}
+
+extension StagingResult {
+  /// The record that was to be replaced is no longer the key's, or stays. No commit is to be waited for.
+  fileprivate static var dropped: StagingResult { .staged(CommitTicket(number: 0)) }
 }

@@ -52,6 +52,11 @@ package final class DiskPartition: SecondTierPartition {
     return engine.stage(write, in: partition)
   }
 
+  package func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stage(write, replacing: record, in: partition)
+  }
+
   package func stageRemovalOfAll() -> CommitTicket {
     if owner.isClosed { return CommitTicket(number: 0) }
     return engine.stageRemovalOfAll(of: partition)

@@ -74,6 +74,13 @@ final class Partition: Sendable {
     return entry
   }
 
+  /// The staged write of the key that is no rewrite of its record; nil where none is.
+  func stagedWrite(forKey key: RawSpan) -> StagedEntry? {
+    if staging.isEmpty { return nil }
+    guard let entry = staging.newestWrite(forKey: key), entry.epoch == epoch else { return nil }
+    return entry
+  }
+
   /// Returns whether the staged write is a record that no invalidation conceals.
   func shows(_ entry: StagedEntry) -> Bool {
     guard case .record(let key, let metadata, _) = entry.write else { return false }
@@ -98,6 +105,23 @@ final class Partition: Sendable {
         return (number, epoch, nil)
       }
       return (number, epoch, .removal(key: key))
+    }
+  }
+
+  /// Takes a write that replaces or removes the record `replaced`; nil if the key has another record or none.
+  func stage(
+    _ write: StagedWrite, replacing replaced: RecordIdentity, makeNumber: () -> UInt64
+  ) -> StagingChange? {
+    staging.stage(write, replacing: replaced) {
+      switch write {
+      case .record(let key, let metadata, _):
+        // The record has left the disk, or an invalidation conceals it.
+        let hasLeft = departing.record(ofKey: key.rawSpan) != nil
+        if hasLeft || invalidations.conceals(metadata, key: key.rawSpan) { return nil }
+      case .removal(let key): departing.remove(key)
+      }
+      if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
+      return (makeNumber(), epoch)
     }
   }
 

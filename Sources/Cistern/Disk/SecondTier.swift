@@ -126,6 +126,15 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// - Returns: The ticket to wait for the commit, or a refusal.
   func stage(_ write: StagedWrite) -> StagingResult
 
+  /// As ``stage(_:)``, and drops the write if the key's record is not this one, now or when the write is committed.
+  ///
+  /// A cache rewrites and removes records that it has read. Another process may have replaced such a record since: the
+  /// newer record stays, and reads return it. The result is ``StagingResult/staged(_:)`` also for a write that was dropped.
+  ///
+  /// A removal ends the departure of its key, as ``stage(_:)`` does. A tier that only one process writes need not implement
+  /// it: by default, the write is staged without a condition.
+  func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult
+
   /// Stages the removal of all records of the partition.
   ///
   /// No read returns these records from now on. The tier deletes them in the background.

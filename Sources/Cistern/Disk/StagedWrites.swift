@@ -10,6 +10,16 @@ struct StagedEntry: Sendable {
   let size: Int
   /// The number of the batch that the write is a part of, or zero.
   var batch: UInt64 = 0
+  /// The record on disk that the write may replace or remove; nil for any.
+  ///
+  /// Such a write is not the key's newest: the record on disk is, unless it is this one.
+  var replaced: RecordIdentity?
+
+  /// Whether it writes a record again, and so adds nothing to what the key has.
+  var isRewrite: Bool {
+    guard replaced != nil, case .record = write else { return false }
+    return true
+  }
 }
 
 /// The newest staged write of each key. A look-up by bytes allocates no array.

@@ -92,11 +92,63 @@ final class StagingArea: Sendable {
       addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
+  /// Takes a write that replaces or removes the record `replaced`; nil if a newer write of the key is staged, or if `make`
+  /// gives no number. `make` is run with the shard's lock held.
+  func stage(
+    _ write: StagedWrite, replacing replaced: RecordIdentity, make: () -> (number: UInt64, epoch: UInt16)?
+  ) -> StagingChange? {
+    let hash = StagedWrites.hash(write.key.rawSpan)
+    count.add(1, ordering: .sequentiallyConsistent)
+    let (change, void) = shard(of: hash).state.withLock { shard -> (StagingChange?, StagedWrites?) in
+      let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
+      let present = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
+      if let present, present.epoch == shard.epoch, present.replaced == nil, !replaced.isIdentity(of: present.write) {
+        return (nil, nil)
+      }
+      guard let (number, epoch) = make() else { return (nil, nil) }
+      var entry = StagedEntry(
+        write: write, number: number, epoch: epoch, size: write.stagedSize, replaced: replaced)
+      let void = shard.begin(epoch)
+      if let fresh, void == nil {
+        entry.batch = fresh.batch
+        // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
+        if replaced.isIdentity(of: fresh.write) { entry.replaced = fresh.replaced }
+      }
+      let left = shard.fresh.set(entry, hash: hash)
+      let leftBytes = (left?.size ?? 0) + (void?.bytes ?? 0)
+      let leftCount = (left == nil ? 0 : 1) + (void?.count ?? 0)
+      shard.freshBytes += entry.size - (left?.size ?? 0)
+      let change = StagingChange(
+        number: number, isTaken: true, joinsBatches: false, addedBytes: entry.size - leftBytes,
+        addedCount: 1 - leftCount)
+      return (change, void?.freed)
+    }
+    withExtendedLifetime(void) {}
+    let left = 1 - (change?.addedCount ?? 0)
+    if left > 0 { count.subtract(left, ordering: .releasing) }
+    return change
+  }
+
   /// Returns the newest staged write of the key, or nil if the key has none.
   func entry(forKey key: RawSpan) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
-      shard.fresh.entry(forKey: key, hash: hash) ?? shard.committing.entry(forKey: key, hash: hash)
+      let committing = shard.committing.entry(forKey: key, hash: hash)
+      guard var entry = shard.fresh.entry(forKey: key, hash: hash) else { return committing }
+      // The record that a fresh write replaces is being committed, so that the disk still has the one before it.
+      if entry.replaced != nil, let committing, committing.epoch == entry.epoch {
+        entry.replaced = committing.replaced
+      }
+      return entry
+    }
+  }
+
+  /// The newest write of the key that is no rewrite; nil where none is staged.
+  func newestWrite(forKey key: RawSpan) -> StagedEntry? {
+    let hash = StagedWrites.hash(key)
+    return shard(of: hash).state.withLock { shard in
+      let entries = [shard.fresh.entry(forKey: key, hash: hash), shard.committing.entry(forKey: key, hash: hash)]
+      return entries.lazy.compactMap { $0 }.first { !$0.isRewrite }
     }
   }
 
@@ -109,18 +161,21 @@ final class StagingArea: Sendable {
     for shard in shards {
       shard.state.withLock { shard in
         for writes in [shard.fresh, shard.committing] {
-          writes.forEach { entry in if case .record(let key, _, _) = entry.write { keys.append(key) } }
+          writes.forEach { entry in
+            if case .record(let key, _, _) = entry.write, entry.replaced == nil { keys.append(key) }
+          }
         }
       }
     }
     return keys
   }
 
-  /// Runs `body` if the key has no write since the last hand-over. No write of the key can be staged while it runs.
+  /// Runs `body` if the key has no write since the last hand-over, apart from rewrites of its record. No write of the key can
+  /// be staged while it runs.
   func unlessStagedAnew(_ key: [UInt8], _ body: () -> Void) {
     let hash = StagedWrites.hash(key.rawSpan)
     shard(of: hash).state.withLock { shard in
-      if shard.fresh.entry(forKey: key.rawSpan, hash: hash) == nil { body() }
+      if shard.fresh.entry(forKey: key.rawSpan, hash: hash)?.isRewrite ?? true { body() }
     }
   }
 

@@ -89,6 +89,22 @@ struct WriteStep {
     outcome.touchedPages += 1 + StepOutcome.overflowPages(size)
   }
 
+  /// Whether the write is to be made: whether the record that it replaces or removes, if it names one, is still there.
+  mutating func allows(
+    _ entry: StagedEntry, of partition: Partition, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    guard let replaced = entry.replaced else { return true }
+    let generation = try generation(of: partition, creating: false, in: &transaction)
+    guard generation != 0 else { return false }
+    let fullKey = entry.write.key
+    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
+    guard let record = try transaction.value(forKey: key, in: file.records),
+      let header = RecordHeader(record, under: key),
+      !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan)
+    else { return false }
+    return RecordIdentity(header.metadata(of: record), bytes: record.extracting(header.value)) == replaced
+  }
+
   private mutating func fileEra(of partition: Partition) -> UInt64 {
     let identity = ObjectIdentifier(partition)
     if let known = fileEras[identity] { return known }

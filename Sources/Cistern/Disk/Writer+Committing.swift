@@ -143,8 +143,10 @@ extension Writer {
     let item = round[position]
     if let draft = item.draft {
       guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { return nil }
+      // Asked after room is made: the record that it replaces may have been evicted for that.
+      guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
       try step.put(draft, for: item.partition, in: &transaction)
-    } else {
+    } else if try step.allows(item.entry, of: item.partition, in: &transaction) {
       try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
     }
     return position + 1
@@ -164,6 +166,7 @@ extension Writer {
     guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
     for index in unit {
       let item = round[index]
+      guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
       if let draft = item.draft {
         try step.put(draft, for: item.partition, protected: true, in: &transaction)
       } else {
@@ -235,6 +238,7 @@ extension Writer {
       let unwritten = commit.unwritten
       batch.partition.staging.finishCommitting { entry in
         guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
+        if entry.isRewrite { return nil }
         if case .record(let key, let metadata, _) = entry.write {
           let record = DepartedRecord(
             epoch: entry.epoch, era: metadata.era, tags: metadata.tags, schemaVersion: metadata.schemaVersion)
@@ -242,7 +246,7 @@ extension Writer {
         }
         let removal = StagedEntry(
           write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
-          size: StagedWrite.removal(key: entry.write.key).stagedSize)
+          size: StagedWrite.removal(key: entry.write.key).stagedSize, replaced: entry.replaced)
         keptBytes += removal.size
         keptCount += 1
         return removal

@@ -62,10 +62,22 @@ final class FaultInjectingPartition: SecondTierPartition {
 
   func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
 
-  private func stage(_ write: StagedWrite, batch: UInt64?) -> StagingResult {
+  /// Compares the record when the write is staged: this process alone writes the tier.
+  func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult {
+    stage(write, batch: nil, replacing: record)
+  }
+
+  private func stage(
+    _ write: StagedWrite, batch: UInt64?, replacing replaced: RecordIdentity? = nil
+  ) -> StagingResult {
     // The predicate is the test's code, so it runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
     let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
+      if let replaced, !state.contents.has(replaced, forKey: write.key, in: name) {
+        // The end of a record that departed and is removed is told once, by the caller.
+        if case .removal(let key) = write { state.contents.partitions[name]!.departing[key] = nil }
+        return (.staged(CommitTicket(number: 0)), [])
+      }
       guard state.contents.takesWrites else {
         state.contents.refuse(write.key, in: name)
         return (.refused, [])
@@ -182,6 +194,12 @@ final class FaultInjectingPartition: SecondTierPartition {
 }
 
 extension TierContents {
+  /// Whether the key's newest record is this one.
+  fileprivate func has(_ identity: RecordIdentity, forKey key: [UInt8], in name: String) -> Bool {
+    guard let record = partitions[name]!.record(forKey: key) else { return false }
+    return RecordIdentity(record.metadata, bytes: record.bytes.rawSpan) == identity
+  }
+
   var isReadable: Bool {
     switch mode {
     case .active, .readOnly: true

@@ -13,7 +13,11 @@ final class ChildProcess {
   private let output = Pipe()
   private var pending: [UInt8] = []
 
-  init(_ arguments: String...) throws {
+  convenience init(_ arguments: String...) throws {
+    try self.init(arguments)
+  }
+
+  init(_ arguments: [String]) throws {
     process.executableURL = try Self.helper()
     process.arguments = arguments
     process.standardOutput = output

@@ -82,6 +82,30 @@ import Testing
     try await store.close()
   }
 
+  @Test func `a migration that another process's write overtakes does not bring the older value back`() async throws {
+    let scratch = Scratch()
+    let (first, unversioned) = try open(scratch)
+    try await unversioned.commitValue([0], forKey: "key-0")
+    try await first.close()
+    var configuration = Store.Configuration()
+    configuration.durability = .processCrash
+    // Committed by the flushes only.
+    configuration.commitInterval = .seconds(3600)
+    let store = try Store(
+      directory: scratch.store, memoryLimit: .mebibytes(4), diskLimit: .mebibytes(16), configuration: configuration)
+    var settings = CacheConfiguration<[UInt8]>()
+    settings.schema = CacheSchema(version: 1) { bytes, _ in bytes + [1] }
+    let cache = try store.cache("cache", of: [UInt8].self, keyedBy: String.self, configuration: settings)
+    #expect(cache["key-0"] == [0, 1])
+    let child = try ChildProcess("replace", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "replaced")
+    #expect(onDisk("key-0", of: cache) == [7, 1])
+    try await store.flush()
+    #expect(onDisk("key-0", of: cache) == [7, 1])
+    _ = child.kill()
+    try await store.close()
+  }
+
   @Test(arguments: ["gone", "kept"])
   func `a fetch during another process's removal is stored unless the removal covers it`(tag: String) async throws {
     let scratch = Scratch()

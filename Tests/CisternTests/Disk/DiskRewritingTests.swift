@@ -1,0 +1,146 @@
+import Testing
+
+@testable import Cistern
+
+/// Writes that replace or remove a record that was read, and no other.
+@Suite(.serialized) struct DiskRewritingTests {
+  private static let key = bytes("key-0")
+
+  private func identity(of cache: any SecondTierPartition) throws -> RecordIdentity {
+    try #require(cache.withRecord(forKey: Self.key.rawSpan) { RecordIdentity($0, bytes: $1) })
+  }
+
+  private func rewrite(_ value: [UInt8]) -> StagedWrite { DiskPartition.write(Self.key, value) }
+
+  /// A tier with a record of the key. Only flushes commit.
+  private func open(
+    _ scratch: Scratch, limit: ByteCount = .mebibytes(16), told: Told = Told(), faults: DiskFaults = DiskFaults()
+  ) async throws -> (DiskTier, any SecondTierPartition) {
+    let tier = try openTier(scratch, limit: limit, told: told, interval: .seconds(3600), faults: faults)
+    let cache = try tier.cache(told: told)
+    cache.put(Self.key, bytes("read"))
+    try await tier.flush()
+    return (tier, cache)
+  }
+
+  /// What another process does with the record, and what the key has then.
+  static let interferences: [(arguments: [String], left: [UInt8]?)] = [
+    (["replace"], [7]), (["purge", "key-"], nil), (["clear"], nil),
+  ]
+
+  @Test(arguments: 0..<3, [false, true])
+  func `A rewrite or a removal of a record that another process has replaced or removed is dropped`(
+    interference: Int, isRemoval: Bool
+  ) async throws {
+    let (arguments, left) = Self.interferences[interference]
+    let scratch = Scratch()
+    let told = Told()
+    let (tier, cache) = try await open(scratch, told: told)
+    let read = try identity(of: cache)
+    let write: StagedWrite = isRemoval ? .removal(key: Self.key) : rewrite(bytes("rewritten"))
+    guard case .staged = cache.stage(write, replacing: read) else {
+      Issue.record("refused")
+      return
+    }
+    #expect(cache.get(Self.key) == (isRemoval ? nil : bytes("rewritten")))
+    #expect(cache.has(Self.key) == !isRemoval)
+    let child = try ChildProcess(
+      [arguments[0], scratch.store, "\(16 << 20)", "processCrash"] + arguments.dropFirst())
+    _ = child.readLine()
+    // Also before the commit: what is staged is not the newest.
+    #expect(cache.get(Self.key) == left)
+    #expect(cache.has(Self.key) == (left != nil))
+    try await tier.flush()
+    #expect(cache.get(Self.key) == left)
+    #expect(told.departedKeys == [])
+    #expect(tier.checkInvariants() == [])
+    _ = child.kill()
+    try await tier.close()
+  }
+
+  @Test func `A rewrite is read at once, is committed, and can be rewritten before and after`() async throws {
+    let scratch = Scratch()
+    let (tier, cache) = try await open(scratch)
+    for round in 0..<4 {
+      for step in 0..<3 {
+        let text = bytes("rewritten \(round).\(step)")
+        _ = cache.stage(rewrite(text), replacing: try identity(of: cache))
+        #expect(cache.get(Self.key) == text)
+        #expect(cache.has(Self.key))
+        #expect(cache.keys() == ["key-0"])
+        #expect(cache.stagedKeys == [])
+      }
+      try await tier.flush()
+      #expect(cache.get(Self.key) == bytes("rewritten \(round).2"))
+    }
+    _ = cache.stage(.removal(key: Self.key), replacing: try identity(of: cache))
+    #expect(cache.get(Self.key) == nil && !cache.has(Self.key))
+    try await tier.flush()
+    #expect(cache.keys() == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `A rewrite yields to this process's own writes, before it or after it, staged or committed`(
+    isCommitted: Bool
+  ) async throws {
+    let scratch = Scratch()
+    let (tier, cache) = try await open(scratch)
+    let read = try identity(of: cache)
+    _ = cache.stage(rewrite(bytes("rewritten")), replacing: read)
+    cache.put(Self.key, bytes("newer"))
+    if isCommitted { try await tier.flush() }
+    _ = cache.stage(rewrite(bytes("rewritten")), replacing: read)
+    _ = cache.stage(.removal(key: Self.key), replacing: read)
+    #expect(cache.get(Self.key) == bytes("newer"))
+    try await tier.flush()
+    #expect(cache.get(Self.key) == bytes("newer"))
+    // A rewrite of what is only staged.
+    cache.put(Self.key, bytes("newest"))
+    _ = cache.stage(rewrite(bytes("newest, rewritten")), replacing: try identity(of: cache))
+    #expect(cache.get(Self.key) == bytes("newest, rewritten"))
+    cache.remove("other")
+    try await tier.flush()
+    #expect(cache.get(Self.key) == bytes("newest, rewritten"))
+    _ = cache.stage(rewrite(bytes("rewritten")), replacing: try identity(of: cache))
+    _ = cache.stageRemovalOfAll()
+    try await tier.flush()
+    #expect(cache.keys() == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A record that is evicted while its rewrite is staged is told of, and does not come back`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let (tier, cache) = try await open(scratch, limit: .kibibytes(256), told: told)
+    // Not read: it is not spared for its use. Its key comes after the others in the commit.
+    _ = cache.stage(
+      rewrite(bytes("rewritten")), replacing: RecordIdentity(DiskPartition.metadata(), bytes: bytes("read").rawSpan))
+    for number in 0..<400 { cache.put("a-\(number)", value(number, size: 900)) }
+    try await tier.flush()
+    #expect(told.departed(.evicted).count { $0 == Self.key } == 1)
+    #expect(cache.get(Self.key) == nil && !cache.has(Self.key))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A rewrite that the disk fails to take leaves the record that was read, and nothing is lost`() async throws
+  {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let (tier, cache) = try await open(scratch, told: told, faults: DiskFaults { failing.peek() })
+    _ = cache.stage(rewrite(bytes("rewritten")), replacing: try identity(of: cache))
+    failing.set(.inputOutput)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(cache.get(Self.key) == bytes("read"))
+    failing.set(nil)
+    try await tier.flush()
+    #expect(cache.get(Self.key) == bytes("read"))
+    #expect(told.departedKeys == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+}
