@@ -49,7 +49,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     try Task.checkCancellation()
     let hash = table.hash(key)
     let seat = board(key, hash: hash, fetch: fetch)
-    guard let fetch = seat.enclosing else { return try await seat.flight.wait(as: seat.waiter) }
+    guard let fetch = seat.enclosing else { return try await seat.flight.wait(as: seat.waiter).get() }
     return try await wait(for: seat.flight, as: seat.waiter, inside: fetch, forKey: key)
   }
 
@@ -58,11 +58,11 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   nonisolated(nonsending) func wait(
     for flight: Flight<Value>, as waiter: Int, inside fetch: FlightWork, forKey key: Key
   ) async throws -> Value {
-    do {
-      return try await flight.wait(as: waiter, lendingPermitOf: fetch)
-    } catch is LoadCycle {
+    let outcome = await flight.wait(as: waiter, lendingPermitOf: fetch)
+    if case .failed(let error) = outcome, error is LoadCycle {
       throw LoadCycle.error(location: "coalescer, key \(key)")
     }
+    return try outcome.get()
   }
 
   /// Joins the key's flight, or starts one. This is separate and not inlined, which keeps the task frames of the
@@ -74,8 +74,10 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ) -> (flight: Flight<Value>, waiter: Int, enclosing: FlightWork?) {
     let enclosing = FlightWork.enclosing
     let priority = Task.currentPriority
-    let decision = table.load(key, hash: hash, at: MonotonicTime(nanoseconds: 0), priority: priority) {
-      table.makeFlight(forKey: key, hash: hash, priority: priority, pilot: pilot)
+    let decision = table.load(
+      HashedKey(key, hash: hash), at: MonotonicTime(nanoseconds: 0), priority: priority
+    ) {
+      table.makeFlight(for: HashedKey(key, hash: hash), priority: priority, pilot: pilot)
     }
     switch decision {
     case .join(let flight, let waiter, _, _):
@@ -119,9 +121,9 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ) async {
     // The fetch does not start if all waiters left before the task began.
     guard !flight.work.isCancelled else { return }
-    let outcome: Result<Value, any Error>
-    do { outcome = .success(try await fetch(key)) } catch { outcome = .failure(error) }
-    table.land(flight, outcome, forKey: key, hash: hash)
+    let outcome: FlightOutcome<Value>
+    do { outcome = .value(try await fetch(key)) } catch { outcome = .failed(error) }
+    table.complete(flight, outcome, of: HashedKey(key, hash: hash))
   }
 
   /// Makes the next caller start a new flight, even if one for `key` is in progress. The waiters of that flight still
@@ -129,7 +131,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ///
   /// - Parameter key: The key.
   public func forget(_ key: Key) {
-    table.write(nil, forKey: key, hash: table.hash(key)) { _, _, _ in false }
+    table.write(EntryWrite(nil, if: .always), to: table.hashed(key)) { _, _ in .forget }
   }
 
   /// The number of keys with a flight that can be joined. This takes all locks at once, so use it for checks only.

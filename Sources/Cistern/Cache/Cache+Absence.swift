@@ -1,6 +1,6 @@
 extension Cache where Value: OptionalValue {
-  /// Whether it is known that there is nothing for a key: absence was stored, by a fetch that returned nil or by
-  /// `setValue(nil, forKey:)`, and has not expired. A look-up, as ``value(forKey:)`` is.
+  /// Whether a key is known to have no value. A fetch that returned nil, or `setValue(nil, forKey:)`, stored the absence, and it has
+  /// not expired. A look-up, as ``value(forKey:)`` is.
   ///
   /// ```swift
   /// let articles = try store.cache("articles", of: Article?.self, keyedBy: String.self, expiry: .after(.seconds(60)))
@@ -8,9 +8,9 @@ extension Cache where Value: OptionalValue {
   /// let article = try await articles.value(forKey: id) { id in try await client.articleIfAny(id) }
   /// ```
   ///
-  /// In such a cache, `articles[id] = nil` *removes* the key, as in every cache: nothing is known about it then. To store
-  /// that there is nothing, say `articles.setValue(nil, forKey: id)`. Reading, `articles[id] ?? nil` is the value without
-  /// the question whether it is known.
+  /// In such a cache, `articles[id] = nil` *removes* the key, as in every cache. After that, the cache does not know whether the key
+  /// has a value. To store absence, call `articles.setValue(nil, forKey: id)`. To read the value whether or not its absence is known,
+  /// write `articles[id] ?? nil`.
   @inlinable
   public func isKnownAbsent(_ key: Key) -> Bool {
     guard case .some(let value) = value(forKey: key) else { return false }
@@ -19,23 +19,24 @@ extension Cache where Value: OptionalValue {
 }
 
 extension CacheConfiguration where Value: OptionalValue {
-  /// The lifetime of nil; nil for that of other values. As a rule it is shorter, for what is missing may yet come.
+  /// The lifetime of known absence; nil for the lifetime of other values. Usually it is shorter, because a missing value may come
+  /// soon.
   ///
-  /// A write that is given an expiry does not ask.
+  /// A write with its own expiry does not use it.
   public var absenceExpiry: Expiry? {
     get { absenceRule?.expiry }
     set { absenceRule = newValue.map { AbsenceRule(absence: Absence(), expiry: $0) } }
   }
 }
 
-/// For how long absence is known.
+/// The lifetime of known absence.
 struct AbsenceRule<Value: Sendable>: Sendable {
   let absence: Absence<Value>
   let expiry: Expiry
 }
 
 extension CacheConfiguration {
-  /// The expiry of a value, present or not, from the value itself.
+  /// The expiry of a value, from the value itself; also of an absent one.
   var expiryFromValue: (@Sendable (Value) -> Expiry?)? {
     guard let absenceRule else { return expiryOfValue }
     return { [expiryOfValue] value in

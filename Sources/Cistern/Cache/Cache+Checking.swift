@@ -1,7 +1,7 @@
 extension Cache: StoreMember {
-  /// What the cache has counted since it was opened, and what it holds, as of one instant.
+  /// The counters of the cache since it was opened, and its contents, as of one instant.
   ///
-  /// Holds all of the cache's locks for as long as it takes to add up its counters: microseconds.
+  /// Holds all locks of the cache while it adds up the counters: microseconds.
   public var statistics: CacheStatistics {
     let snapshot = table.snapshot()
     return CacheStatistics(
@@ -12,12 +12,12 @@ extension Cache: StoreMember {
       disk: secondTier?.partition.statistics)
   }
 
-  /// Evicts from memory until no more than this total cost is left. What is on disk stays.
+  /// Evicts from memory until no more than this total cost is left. Records on disk stay.
   public func trim(toCost target: Int) {
     table.trim(toCost: target)
   }
 
-  /// Recounts everything, and finds what does not add up; empty when all is sound. Visits every entry: for tests.
+  /// Recounts everything and returns the contradictions; empty if all is sound. Visits every entry: for tests.
   package func checkInvariants() -> [String] {
     table.findings()
   }

@@ -1,5 +1,5 @@
 extension Cache: CustomStringConvertible {
-  /// The cache's name and types, and what it holds. Takes the cache's locks.
+  /// The name, the types and the contents of the cache. Takes the cache's locks.
   public var description: String {
     let statistics = statistics
     var parts = ["\(Key.self) to \(Value.self)", "memory: \(statistics.memory)"]

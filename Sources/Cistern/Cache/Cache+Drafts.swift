@@ -1,32 +1,37 @@
 extension Cache {
-  /// A scratch layer over the cache, whose writes stay in it until they are saved together.
+  /// Creates a scratch layer over the cache. Its writes stay in it until they are saved together.
   public func draft() -> Draft<Key, Value> { Draft(of: self) }
 }
 
 extension Cache: DraftParent {
+  var merge: (@Sendable (Value, Value) throws -> Value)? { conditional.merge }
+
+  var isEqual: (@Sendable (Value, Value) -> Bool)? { conditional.isEqual }
+
   func watch(_ key: Key) -> UInt64 {
-    let hash = table.hash(key)
-    table.watch(hash)
+    let hashed = table.hashed(key)
+    table.watch(hashed.hash)
     // The value is read for its tags: an invalidation that concerns it is a change of the key.
-    return UInt64(find(key, hash: hash).version.changes)
+    return UInt64(records.snapshot(of: hashed).version.changes)
   }
 
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
-    let hash = table.hash(key)
+    let hashed = table.hashed(key)
+    let keptTags = conditional.keptTags
     if edits.isEmpty {
       let value = value(forKey: key)
-      let held = table.peek(key, hash: hash)
-      // Still: else the value may be what an edit shows.
+      let held = table.peek(key, hash: hashed.hash)
+      // Asked again: an edit may show the value that was read.
       if edits.isEmpty {
         guard let value else { return DraftReading(value: nil, tags: []) }
-        if let held { return DraftReading(value: value, tags: namedTags(among: held.timing.tags, of: value)) }
+        if let held { return DraftReading(value: value, tags: keptTags.namedTags(among: held.timing.tags, of: value)) }
       }
     }
-    let finding = find(key, hash: hash, while: {}).0
-    return DraftReading(value: finding.value, tags: namedTags(of: finding))
+    let snapshot = records.snapshot(of: hashed, while: {}).0
+    return DraftReading(value: snapshot.value, tags: keptTags.namedTags(of: snapshot))
   }
 
-  func follow(_ key: Key) { _ = find(key, hash: table.hash(key)) }
+  func follow(_ key: Key) { _ = records.snapshot(of: table.hashed(key)) }
 
   func unwatch(_ key: Key) { table.unwatch(table.hash(key)) }
 
@@ -40,20 +45,24 @@ extension Cache: DraftParent {
     try policy.check(draft) { isConflict($0, of: draft) }
     var versions: [Key: UInt64] = [:]
     // The values are needed for their tags, too.
-    let outcome = try writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
-      key, finding throws(CisternError) in
-      let version = UInt64(finding.version.changes)
+    let outcome = try conditional.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
+      key, snapshot throws(CisternError) in
+      let version = UInt64(snapshot.version.changes)
       versions[key] = version
-      let write = try draft.write(of: key, over: finding.value, version: version, isEqual: isEqual, policy)
+      let write = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
       guard let write else { return PlannedWrite(.keep) }
       // The write itself is one change.
-      versions[key] = UInt64(finding.version.changes &+ 1)
+      versions[key] = UInt64(snapshot.version.changes &+ 1)
       var storing = write.storing
-      // A value whose time was up since the draft read it is no conflict, and its tags stay.
-      if case nil = finding.usable { storing = storing.keepingTags(draft.tags(below: key)) }
-      return try plan(write, storing, forKey: key, over: finding)
+      // If the value expired since the draft read it, that is no conflict, and its tags stay.
+      if case nil = snapshot.usable { storing = storing.keepingTags(draft.tags(below: key)) }
+      return try conditional.plan(write, storing, for: key, over: snapshot)
     }
     return SavedDraft(outcome: outcome, versions: versions)
+  }
+
+  nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {
+    try await writes.waitForCommit(outcome, location: "cache \"\(name)\"")
   }
 
   func waitForRoom() { secondTier?.partition.waitForRoom() }

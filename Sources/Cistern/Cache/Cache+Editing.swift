@@ -1,5 +1,5 @@
 extension Cache {
-  /// Shows a change of a value at once, and keeps it if `operation` confirms it; else takes it back.
+  /// Shows a change of a value at once. Keeps it if `operation` confirms it, and withdraws it otherwise.
   ///
   /// ```swift
   /// try await articles.editValue(forKey: id) { article in
@@ -11,65 +11,63 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// What `change` makes of the value is what every look-up finds and observers are told, before this suspends. Then
-  /// `operation` runs, in the caller's task. When it returns a value (what the server made of it), that becomes the key's, merged
-  /// where the cache merges; when it returns nil, the changed value stays. When it throws, or is cancelled, the change is
-  /// taken back.
+  /// Every look-up finds the changed value, and observers get it, before this suspends. Then `operation` runs, in the caller's
+  /// task. If it returns a value (the one that a server stored), the key gets that value, merged if the cache merges. If it returns nil,
+  /// the changed value stays. If it throws, or is cancelled, the change is withdrawn.
   ///
-  /// Several edits of a key may be under way. Each is kept or taken back by itself: what is shown is always what the
-  /// unconfirmed changes, in their order, make of the confirmed value. A load, set, update, batch or draft replaces the
-  /// confirmed value, and the changes are applied to it anew; a load that began before one was confirmed does not. A removal ends them: their operations run on, and nothing
-  /// is stored of them. So does a lifetime that is over, for the confirmed value: an edit that is confirmed later is applied to no
-  /// value.
+  /// Several edits of a key may be under way. Each is kept or withdrawn by itself: readers see the confirmed value with all
+  /// unconfirmed changes applied, in their order. A load, set, update, batch or draft replaces the confirmed value, and the changes
+  /// are applied to the new one. A load that began before an edit was confirmed does not replace it. A removal ends the edits: their
+  /// operations go on, and nothing of them is stored. The end of the confirmed value's lifetime ends them, too: an edit that is
+  /// confirmed later is applied to no value.
   ///
-  /// Nothing unconfirmed is ever on disk, nor in ``withBytes(forKey:_:)``: a crash leaves the confirmed value.
+  /// No unconfirmed value is on disk, nor in ``withBytes(forKey:_:)``. A crash leaves the confirmed value.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the confirmed value's lifetime; nil for the cache's.
   ///   - tags: the tags of the confirmed value, for ``removeAll(tagged:context:)``; nil for those of the key's value.
-  ///   - context: who edits, for ``Change/context``; all changes that come of the edit have it.
-  ///   - change: makes the shown value of the one below it, which may be in grace; nil for none. Called outside all locks, as often as that one
-  ///     changes: it should do nothing else, and must not write the key.
-  ///   - operation: has the change confirmed.
-  /// - Returns: the confirmed value; nil where there is none, or the key was removed meanwhile. Throws what `operation`
-  ///   throws, and `CisternError` where its value cannot be merged.
+  ///   - context: the writer, for ``Change/context``. All changes of the edit have it.
+  ///   - change: returns the shown value. Gets the one below it, which may be in grace; nil for none. Called outside all locks,
+  ///     whenever that one changes. It should do nothing else, and must not write the key.
+  ///   - operation: confirms the change.
+  /// - Returns: the confirmed value; nil if the key has none, or was removed concurrently. Throws the error of `operation`,
+  ///   and `CisternError` if its value cannot be merged.
   @discardableResult
   public nonisolated(nonsending) func editValue(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ change: @escaping @Sendable (Value?) -> Value?, confirmedBy operation: () async throws -> Value?
   ) async throws -> Value? {
     try Task.checkCancellation()
-    let hash = table.hash(key)
-    let number = edits.makeNumber()
-    // The key is watched for as long as the edit is pending: that is what keeps its mark.
-    table.watch(hash)
-    defer { table.unwatch(hash) }
-    _ = settle(key, hash: hash, context: context) { queue, _ throws(Never) in
-      queue.add(EditQueue.Edit(number: number, change: change))
+    let edit = EditInProgress<Key>(
+      key: table.hashed(key), number: edits.makeNumber(),
+      terms: ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context))
+    // The key is watched while the edit is pending, which keeps its mark.
+    table.watch(edit.key.hash)
+    defer { table.unwatch(edit.key.hash) }
+    _ = conditional.edits.settle(edit.key, on: edit.terms) { queue, _ throws(Never) in
+      queue.add(EditQueue.Edit(number: edit.number, change: change))
       return .shows
     }
     do {
       let answer = try await operation()
       await secondTier?.partition.waitForRoom()
-      return try confirm(
-        number, answer: answer, forKey: key, hash: hash, storing: Storing(expiry: expiry, tags: tags), context: context)
+      return try confirm(edit, answer: answer)
     } catch {
-      _ = settle(key, hash: hash, context: context) { queue, _ throws(Never) in
-        guard queue.contains(number) else { return .nothing }
-        queue.withdraw(number)
+      _ = conditional.edits.settle(edit.key, on: edit.terms) { queue, _ throws(Never) in
+        guard queue.contains(edit.number) else { return .nothing }
+        queue.withdraw(edit.number)
         return .shows
       }
       throw error
     }
   }
 
-  private func confirm(
-    _ number: UInt64, answer: Value?, forKey key: Key, hash: UInt64, storing: Storing, context: WriterContext?
-  ) throws(CisternError) -> Value? {
-    try settle(key, hash: hash, storing: storing, context: context) { queue, usable throws(CisternError) in
+  private func confirm(_ edit: EditInProgress<Key>, answer: Value?) throws(CisternError) -> Value? {
+    let number = edit.number
+    return try conditional.edits.settle(edit.key, on: edit.terms) { queue, usable throws(CisternError) in
       guard queue.contains(number) else { return .nothing }
-      // A value whose time is up does not come back, edited or not.
+      // A value whose lifetime has ended does not come back, edited or not.
       let isGone = if case (nil, .some) = (usable, queue.base) { true } else { false }
       if isGone { queue.replaceBase(by: nil) }
       guard let answer else {
@@ -77,8 +75,16 @@ extension Cache {
         queue.confirm(number)
         return isFirst && !isGone ? .confirmsWhatIsShown : .confirms
       }
-      queue.confirm(number, by: try merged(answer, over: usable, forKey: key))
+      queue.confirm(number, by: try conditional.merged(answer, over: usable, for: edit.key.key))
       return .confirms
     }?.queue.base
   }
+}
+
+/// An edit whose operation runs.
+private struct EditInProgress<Key: Hashable & Sendable> {
+  let key: HashedKey<Key>
+  let number: UInt64
+  /// The terms of the confirmed value.
+  let terms: ReplacementTerms
 }

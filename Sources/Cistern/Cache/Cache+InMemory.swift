@@ -1,17 +1,17 @@
 extension Cache {
-  /// Creates a cache without a store: in memory only, for keys of any kind.
+  /// Creates a cache in memory only, without a store, for keys of any kind.
   ///
-  /// Throws `CisternError` for a limit that cannot be.
+  /// Throws `CisternError` for an invalid limit.
   ///
   /// - Parameters:
   ///   - costLimit: the highest total cost of the values.
   ///   - countLimit: the highest number of values.
-  ///   - expiry: the lifetime of values that are given none of their own.
-  ///   - weigher: what a value costs; at least 1. Nil for 1 each.
+  ///   - expiry: the lifetime of values without an expiry.
+  ///   - weigher: returns the cost of a value; at least 1. Nil for 1 each.
   ///   - completesAbandonedFlights: see ``CacheConfiguration/completesAbandonedFlights``.
   ///   - merge: see ``CacheConfiguration/merge``.
   ///   - isEqual: see ``CacheConfiguration/isEqual``.
-  ///   - configuration: clock, executor and eviction policy; what concerns disks is ignored.
+  ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
     weigher: (@Sendable (Value) -> Int)? = nil, completesAbandonedFlights: Bool = false,
@@ -29,14 +29,14 @@ extension Cache {
       budget: MemoryBudget(costLimit: costLimit, countLimit: countLimit), expiry: expiry, store: configuration)
   }
 
-  /// Creates a cache without a store, in memory only, with all that a cache in a store can be given.
+  /// Creates a cache in memory only, without a store, with all settings of a cache in a store.
   ///
-  /// Throws `CisternError` for a limit that cannot be.
+  /// Throws `CisternError` for an invalid limit.
   ///
   /// - Parameters:
-  ///   - settings: limits, weigher, loading; a limit that is nil is none.
-  ///   - expiry: the lifetime of values that are given none of their own.
-  ///   - configuration: clock, executor and eviction policy; what concerns disks is ignored.
+  ///   - settings: limits, weigher, loading; nil for no limit.
+  ///   - expiry: the lifetime of values without an expiry.
+  ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
   public convenience init(
     settings: CacheConfiguration<Value>, expiry: Expiry = .never,
     configuration: Store.Configuration = Store.Configuration()
@@ -57,7 +57,7 @@ extension Cache {
   ) {
     let reportLog = ReportLog(handler: store.reportHandler)
     self.init(
-      name: "", secondTier: nil, codec: nil, expiry: expiry, configuration: settings,
+      Storage(), expiry: expiry, configuration: settings,
       surroundings: Surroundings(
         budget: budget, evictionPolicy: store.evictionPolicy, clock: store.clock, taskExecutor: store.taskExecutor,
         report: { reportLog.add($0) }, shardCount: store.shardCount))

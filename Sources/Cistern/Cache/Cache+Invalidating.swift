@@ -1,15 +1,15 @@
 import Synchronization
 
-// Removing many at once. By tag and by prefix nothing is visited: the invalidation is stamped, what is older and concerned
-// counts as gone from then on in both tiers, and is let go of behind.
+// Removing many keys at once. A removal by tag or prefix visits no entry: it numbers the invalidation. Older values that it
+// concerns count as gone in both tiers from then on, and are released in the background.
 
 extension Cache {
-  /// Removes what was stored with a tag, from both tiers at once. A fetch on its way whose value has the tag is not stored.
+  /// Removes all values with a tag, from both tiers at once. A fetch under way whose value has the tag is not stored.
   ///
-  /// O(1), however many there are: some microseconds. What memory held is let go of behind, by a task; what is on disk is
-  /// purged behind, in small transactions. A crash within the store's commit interval may bring the values back;
-  /// ``commitRemovalOfAll(tagged:context:)`` waits. Observers are told once, by ``Change/Event/invalidated(_:)``, and not
-  /// of each key. An empty tag is no tag: nothing has it.
+  /// O(1), however many values there are: some microseconds. A task releases the values of memory. Records on disk are
+  /// purged in the background, in small transactions. A crash within the store's commit interval may bring the values back;
+  /// ``commitRemovalOfAll(tagged:context:)`` waits. Observers get one event, ``Change/Event/invalidated(_:)``, and none
+  /// for each key. An empty tag is no tag: no value has it.
   @inlinable
   public func removeAll(tagged tag: String, context: WriterContext? = nil) {
     guard !tag.isEmpty else { return }
@@ -18,7 +18,7 @@ extension Cache {
 
   /// As ``removeAll(tagged:context:)``, and returns when it is on disk: no crash brings a value back.
   ///
-  /// Throws `CisternError` when the disk fails.
+  /// Throws `CisternError` if the disk fails.
   public nonisolated(nonsending) func commitRemovalOfAll(
     tagged tag: String, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -26,31 +26,31 @@ extension Cache {
     if let ticket = invalidate(tag: tag, context: context) { try await secondTier?.partition.waitForCommit(ticket) }
   }
 
-  /// Removes every key for which `isRemoved` says so, one after the other, from both tiers. A fetch of such a key that was
+  /// Removes every key for which `isRemoved` returns true, one after the other, from both tiers. A fetch of such a key that was
   /// under way when this began is not stored: its waiters get the value. Keys that are stored while it runs may stay.
   ///
-  /// Visits every key: O(n) on the calling thread, and reads what is on disk a little at a time. Where a tag or a prefix
-  /// can say it, ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit nothing.
+  /// Visits every key: O(n) on the calling thread, and reads the disk in small steps. If a tag or a prefix covers the
+  /// keys, ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit none.
   ///
   /// - Parameters:
   ///   - isRemoved: called outside all locks and transactions, once for a key.
-  ///   - context: who removes, for ``Change/context``.
-  /// - Returns: how many keys were removed. A key that was only being fetched does not count.
+  ///   - context: the writer, for ``Change/context``.
+  /// - Returns: the number of removed keys. A key that was only being fetched does not count.
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
-    // The value of a key in progress is in no tier yet. A removal is what keeps it from being stored.
+    // The value of a key in progress is in no tier yet. A removal prevents that it is stored.
     let fetched = Set(table.keys(includingInProgress: true))
     var keys = Set(table.keys())
     // Memory need not hold what unconfirmed edits show.
     keys.formUnion(edits.keys)
-    // Keys of a newer schema's records: these are removed, though readers take the keys for absent.
+    // Keys of a newer schema's records. They are removed and not counted: readers take the keys for absent.
     var foreign: Set<Key> = []
     if let secondTier {
-      // Before those that are committed: what is committed in between is found there.
+      // Staged keys first: a key that is committed in between is found among the committed ones.
       for bytes in secondTier.partition.stagedKeys { if let key = secondTier.key(bytes) { keys.insert(key) } }
       secondTier.partition.forEachRecord { bytes, metadata, _ in
         if let key = secondTier.key(bytes.copiedBytes()), keys.insert(key).inserted,
-          metadata.schemaVersion > schemaVersion
+          metadata.schemaVersion > writes.schemaVersion
         {
           foreign.insert(key)
         }
@@ -59,7 +59,7 @@ extension Cache {
     }
     var count = 0
     for key in keys.union(fetched) where try isRemoved(key) {
-      remove(key, context: context)
+      conditional.remove(table.hashed(key), context: context)
       if keys.contains(key), !foreign.contains(key) { count += 1 }
     }
     return count
@@ -68,16 +68,16 @@ extension Cache {
 
 extension Cache where Key == String {
   /// Removes every key that begins with `prefix`, by its UTF-8 bytes, as ``removeAll(tagged:context:)`` removes by tag. A
-  /// fetch of such a key that is on its way is not stored. The empty prefix removes all.
+  /// fetch of such a key that is under way is not stored. The empty prefix removes all keys.
   ///
-  /// O(1), however many there are.
+  /// O(1), however many keys there are.
   public func removeAll(withPrefix prefix: String, context: WriterContext? = nil) {
     _ = invalidate(bytesPrefix: prefix, context: context)
   }
 
   /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
   ///
-  /// Throws `CisternError` when the disk fails.
+  /// Throws `CisternError` if the disk fails.
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: String, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -89,16 +89,16 @@ extension Cache where Key == String {
 
 extension Cache where Key == [UInt8] {
   /// Removes every key that begins with `prefix`, as ``removeAll(tagged:context:)`` removes by tag. A fetch of such a key
-  /// that is on its way is not stored. The empty prefix removes all.
+  /// that is under way is not stored. The empty prefix removes all keys.
   ///
-  /// O(1), however many there are.
+  /// O(1), however many keys there are.
   public func removeAll(withPrefix prefix: [UInt8], context: WriterContext? = nil) {
     _ = invalidate(bytesPrefix: prefix, context: context)
   }
 
   /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
   ///
-  /// Throws `CisternError` when the disk fails.
+  /// Throws `CisternError` if the disk fails.
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: [UInt8], context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -108,7 +108,7 @@ extension Cache where Key == [UInt8] {
   }
 }
 
-// MARK: The way of an invalidation
+// MARK: One invalidation, from top to bottom
 
 extension Cache where Key: CacheKey {
   fileprivate func invalidate(bytesPrefix prefix: Key, context: WriterContext?) -> CommitTicket? {
@@ -133,18 +133,18 @@ extension Cache {
     }
   }
 
-  /// Stamps the disk and all shards at once: nobody who writes finds it in one of them only.
+  /// Invalidates in the second tier and in all shards at once: no writer finds the invalidation in one of them only.
   ///
   /// - Parameters:
-  ///   - concerns: whether it concerns a key whose value has these tags. Called under locks.
-  ///   - add: adds the invalidation to those that are pending, by its number.
+  ///   - concerns: whether the invalidation concerns a key whose value has these tags. Called under locks.
+  ///   - add: adds the invalidation to the pending ones, by its number.
   @inlinable
   func invalidate(
     _ what: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
     add: (inout PendingInvalidations<Key>, UInt64) -> Void
   ) -> CommitTicket? {
     var ticket: CommitTicket?
-    // Let go of outside the locks.
+    // Released outside the locks.
     var edited: [EditedKeys<Key, Value>.Edited] = []
     defer { withExtendedLifetime(edited) {} }
     table.invalidate { pending in
@@ -161,7 +161,7 @@ extension Cache {
       if !edits.isEmpty { edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(.invalidated(what), context: context) }
     }
-    deliverChanges()
+    writes.deliverChanges()
     sweepBehind()
     return ticket
   }
@@ -170,6 +170,6 @@ extension Cache {
   @inlinable
   func sweepBehind() {
     guard table.requestSweep() else { return }
-    TaskStarter.start(on: pilot.taskExecutor) { [table] in await table.sweep() }
+    TaskStarter.start(on: loader.pilot.taskExecutor) { [table] in await table.sweep() }
   }
 }

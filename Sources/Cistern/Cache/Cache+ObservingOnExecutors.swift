@@ -1,8 +1,8 @@
-// Observing with handlers that are called where the user wants them. The order is the same as on the library's threads: each
-// observer has its changes one at a time, each once.
+// Observing with handlers that are called on an executor of the user. The order is the same as on the library's threads: each
+// observer gets its changes one at a time, each once.
 
 extension Cache {
-  /// As ``observe(_:_:)``, with a handler that is called on `executor`. One that blocks there blocks a thread of the executor's.
+  /// As ``observe(_:_:)``, with a handler that is called on `executor`. A handler that blocks blocks a thread of the executor.
   public func observe(
     _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
     _ handler: @escaping @Sendable (Change<Key, Value>) -> Void

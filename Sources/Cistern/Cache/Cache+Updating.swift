@@ -1,32 +1,32 @@
 extension Cache {
-  /// Reads the value of a key from either tier, lets `transform` change it, and stores what comes out, in place of what
-  /// was there; nil removes it. No update is lost, however many are made at once.
+  /// Reads the value of a key from either tier, lets `transform` change it, and stores the new value in its place; nil removes
+  /// the key. No update is lost, however many run concurrently.
   ///
   /// `transform` gets nil if the key has no usable value. It may run several times: if the key is written while it runs, its
   /// result is dropped, and it runs again on the newer value. The same happens if an invalidation by tag or prefix concerns the value
-  /// that it was given. An invalidation of other values does not disturb it. So it should only change the
-  /// value, and must not write the key itself. When it throws, or the task is cancelled, everything is left as it was.
+  /// that it got. An invalidation of other values does not disturb it. So it should only change the
+  /// value, and must not write the key itself. If it throws, or the task is cancelled, nothing changes.
   ///
-  /// Returns what `transform` did, when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for
-  /// the disk. A fetch of the key that is on its way is not stored. The value is not merged: it replaces.
+  /// Returns the result of `transform`, when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for
+  /// the disk. A fetch of the key that is under way is not stored. The value is not merged: it replaces.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
   ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
-  ///   - context: who writes, for ``Change/context``.
-  ///   - transform: changes the value. Runs outside all locks, where the caller does.
+  ///   - context: the writer, for ``Change/context``.
+  ///   - transform: changes the value. Runs outside all locks, on the caller's actor.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func updateValue<Result>(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
-    try await update(key, storing: Storing(expiry: expiry, tags: tags), context: context, transform).result
+    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
+    return try await update(key, on: terms, transform).result
   }
 
-  /// As `updateValue(forKey:)`, at once: on the calling thread, which it blocks only while more writes
-  /// are staged than the disk keeps up with.
+  /// As `updateValue(forKey:)`, on the calling thread. Blocks it only while more writes are staged than the disk can commit.
   @inlinable
   @discardableResult
   public func updateValue<Result, Failure: Error>(
@@ -35,14 +35,11 @@ extension Cache {
   ) throws(Failure) -> Result {
     secondTier?.partition.waitForRoom()
     var result: Result?
-    let hash = table.hash(key)
-    _ = try rewrite(
-      key, hash: hash, storing: Storing(expiry: expiry, tags: tags), effect: .replacement, context: context
-    ) {
-      finding throws(Failure) in
-      var value = finding.value
+    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
+    _ = try conditional.readModifyWrite(table.hashed(key), on: terms) { snapshot throws(Failure) in
+      var value = snapshot.value
       result = try transform(&value)
-      return Self.replacement(of: finding.value, by: value)
+      return Replacement(of: snapshot.value, by: value)
     }
     guard let result else { preconditionFailure("an update ran at least once") }
     return result
@@ -50,7 +47,7 @@ extension Cache {
 
   /// As `updateValue(forKey:)`, and returns when the new value, or the removal, is on disk.
   ///
-  /// Throws what `transform` throws, and `CisternError` when the disk refuses the value or fails.
+  /// Throws the error of `transform`, and `CisternError` if the disk refuses the value or fails.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func commitUpdate<Result>(
@@ -58,31 +55,30 @@ extension Cache {
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
     await secondTier?.partition.prepareToCommit()
-    let (result, written) = try await update(
-      key, storing: Storing(expiry: expiry, tags: tags), context: context, transform)
-    try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
+    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
+    let (result, written) = try await update(key, on: terms, transform)
+    try await writes.waitForCommit(written, of: key)
     return result
   }
 
-  /// As `updateValue(forKey:)`, in a task of its own.
+  /// As `updateValue(forKey:)`, in a separate task.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
   ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
-  ///   - context: who writes, for ``Change/context``.
+  ///   - context: the writer, for ``Change/context``.
   ///   - transform: changes the value.
-  ///   - completion: called in that task with the value that was stored, nil where it was removed; or with what
-  ///     `transform` threw.
+  ///   - completion: called in that task with the stored value, or nil after a removal; or with the error of `transform`.
   public func updateValueInBackground(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: @escaping @Sendable (inout Value?) async throws -> Void,
     completion: @escaping @Sendable (Result<Value?, any Error>) -> Void = { _ in }
   ) {
-    Task(executorPreference: pilot.taskExecutor) { [self] in
+    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
+    Task(executorPreference: loader.pilot.taskExecutor) { [self] in
       do {
-        let (_, written) = try await update(
-          key, storing: Storing(expiry: expiry, tags: tags), context: context, transform)
+        let (_, written) = try await update(key, on: terms, transform)
         completion(.success(written.value))
       } catch {
         completion(.failure(error))
@@ -92,28 +88,22 @@ extension Cache {
 
   @inlinable
   nonisolated(nonsending) func update<Result>(
-    _ key: Key, storing: Storing, context: WriterContext?, _ transform: (inout Value?) async throws -> Result
+    _ key: Key, on terms: ReplacementTerms, _ transform: (inout Value?) async throws -> Result
   ) async throws -> (result: Result, written: Written<Value>) {
-    let hash = table.hash(key)
-    table.watch(hash)
-    defer { table.unwatch(hash) }
+    let hashed = table.hashed(key)
+    table.watch(hashed.hash)
+    defer { table.unwatch(hashed.hash) }
     while true {
       try Task.checkCancellation()
       await secondTier?.partition.waitForRoom()
-      let finding = find(key, hash: hash)
-      var value = finding.value
+      let snapshot = records.snapshot(of: hashed)
+      var value = snapshot.value
       let result = try await transform(&value)
       try Task.checkCancellation()
-      let written = attempt(
-        Self.replacement(of: finding.value, by: value), replacing: finding, forKey: key, hash: hash, storing: storing,
-        effect: .replacement, context: context)
-      if let written { return (result, written) }
+      let replacement = Replacement(of: snapshot.value, by: value)
+      if let written = conditional.compareAndSet(replacement, of: hashed, replacing: snapshot, on: terms) {
+        return (result, written)
+      }
     }
-  }
-
-  @inlinable
-  static func replacement(of cached: Value?, by value: Value?) -> Replacement {
-    if let value { return .store(value) }
-    return cached == nil ? .keep : .remove
   }
 }

@@ -1,54 +1,54 @@
 extension Cache {
-  /// Stores a value in both tiers, in place of any older one, or merged with it (``CacheConfiguration/merge``). A fetch of
-  /// the key that is on its way is not stored; where the cache merges, it is merged under the value.
+  /// Stores a value in both tiers. It replaces the older one or is merged with it (``CacheConfiguration/merge``). A fetch of
+  /// the key that is under way is not stored; if the cache merges, it is merged under the value.
   ///
   /// Returns at once: the value is readable now, and on disk within the store's commit interval. A crash before that
   /// leaves the older value; ``commitValue(_:forKey:expiry:tags:context:)`` waits. Blocks the thread only while more writes are
-  /// staged than the disk keeps up with.
+  /// staged than the disk can commit.
   ///
-  /// A value dearer than memory's limit is kept on disk only; one that no tier can hold is not stored, evicts nobody,
-  /// and leaves no older value behind. O(1), and the encoding.
+  /// A value larger than the memory limit is kept on disk only. A value that no tier can hold is not stored, evicts no entry,
+  /// and removes the older value. O(1), and the encoding.
   ///
-  /// A value that cannot be encoded is reported, and leaves no older value behind. It stays in memory if the cache has a
+  /// A value that cannot be encoded is reported, and removes the older value. It stays in memory if the cache has a
   /// ``CacheConfiguration/weigher``; else its size is not known, and it is not stored.
   ///
   /// - Parameters:
-  ///   - value: what is stored.
-  ///   - key: what it is stored under.
+  ///   - value: the value.
+  ///   - key: the key.
   ///   - expiry: the value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the value, for ``removeAll(tagged:context:)``. An empty one is no tag. Nil stands for no tags, and
-  ///     in a cache that merges for those of the cached value.
-  ///   - context: who writes, for ``Change/context``.
+  ///   - tags: the tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means no tags, or, in
+  ///     a cache that merges, the tags of the cached value.
+  ///   - context: the writer, for ``Change/context``.
   @inlinable
   public func setValue(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) {
     secondTier?.partition.waitForRoom()
-    // What cannot be merged was reported.
+    // A merge error was reported.
     _ = try? write(value, forKey: key, storing: Storing(expiry: expiry, tags: tags), context: context)
   }
 
   /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does, and returns when it is on disk: no crash brings an older
   /// value back. In a store without a second tier it returns at once.
   ///
-  /// Throws `CisternError` when the disk refuses the value or fails; memory holds it all the same, if it can. And when it
-  /// cannot be merged with what is cached, which stays.
+  /// Throws `CisternError` if the disk refuses the value or fails; memory holds it nevertheless, if it can. Throws also if the value
+  /// cannot be merged with the cached one, which stays.
   @inlinable
   public nonisolated(nonsending) func commitValue(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) async throws(CisternError) {
     await secondTier?.partition.prepareToCommit()
     let written = try write(value, forKey: key, storing: Storing(expiry: expiry, tags: tags), context: context)
-    try await waitForCommit(written.outcome, encodingError: written.encodingError, forKey: key)
+    try await writes.waitForCommit(written, of: key)
   }
 
-  /// Removes a key from both tiers. A fetch of it that is on its way is not stored; its callers get its result.
+  /// Removes a key from both tiers. A fetch of it that is under way is not stored; its callers get its result.
   ///
-  /// Returns at once: nothing is read from now on. A crash within the store's commit interval may bring the value back;
+  /// Returns at once: no look-up finds the key from now on. A crash within the store's commit interval may bring the value back;
   /// ``commitRemoval(forKey:context:)`` waits. O(1).
   @inlinable
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
-    remove(key, context: context)
+    conditional.remove(table.hashed(key), context: context)
   }
 
   /// Removes a key, as ``removeValue(forKey:context:)`` does, and returns when that is on disk: no crash brings the value back.
@@ -60,26 +60,60 @@ extension Cache {
   ) async throws(CisternError) {
     await secondTier?.partition.prepareToCommit()
     // Staged in any case: an earlier removal of the key may not have been committed yet.
-    try await waitForCommit(remove(key, stagingAlways: true, context: context), forKey: key)
+    let outcome = conditional.remove(table.hashed(key), stagesAlways: true, context: context) ?? .nothing
+    try await writes.waitForCommit(Written(value: nil, outcome: outcome), of: key)
   }
 
-  /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are on their way are not
-  /// stored. Observers are told once, by ``Change/Event/cleared``.
+  /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are under way are not
+  /// stored. Observers get one event, ``Change/Event/cleared``.
   ///
-  /// O(1): what memory held is let go of behind, by a task, where it is many entries; what is on disk is unreachable at
-  /// once and purged behind.
+  /// O(1). A task releases the values of memory, if they are many. Records on disk are unreachable at once and are purged in the
+  /// background.
   @inlinable
   public func removeAll() {
-    // Let go of outside the locks.
+    // Released outside the locks.
     var edited: [Key: EditedKeys<Key, Value>.Edited]?
     defer { withExtendedLifetime(edited) {} }
     table.clear {
-      TaskStarter.start(on: pilot.taskExecutor, $0)
+      TaskStarter.start(on: loader.pilot.taskExecutor, $0)
     } commit: {
       if !edits.isEmpty { edited = edits.removeAll() }
       _ = secondTier?.partition.stageRemovalOfAll()
       if observers.isObserved { observers.record(.cleared) }
     }
-    deliverChanges()
+    writes.deliverChanges()
+  }
+
+  /// Stores a value: as it is, or merged with the cached one.
+  ///
+  /// Throws if the two cannot be merged, which is reported. The cached value stays.
+  @inlinable
+  @inline(__always)
+  func write(
+    _ value: Value, forKey key: Key, storing: Storing, context: WriterContext?
+  ) throws(CisternError) -> Written<Value> {
+    let hashed = table.hashed(key)
+    if observers.isObserved { records.endUnnoticed(hashed) }
+    if dependsOnCached {
+      return try conditional.mergeAndSet(value, for: hashed, on: ReplacementTerms(storing, context: context))
+    }
+    let encoded: EncodedValue<Value>
+    if storesPlainly, case nil = storing.expiry, storing.namedTags.isEmpty {
+      // The main path of sets: the value is not encoded, and usually needs no decision.
+      let cost = UInt32(clamping: max(1, weigher?(value) ?? 1))
+      if table.set(value, cost: cost, forKey: key, hash: hashed.hash) {
+        return Written(value: value, outcome: .nothing)
+      }
+      let arrival = Arrival(value: value, cost: cost, timing: .plain(until: .distantFuture))
+      encoded = EncodedValue(arrival: arrival, staged: nil, encodingError: nil)
+    } else {
+      encoded = writes.encode(value, for: hashed, storing)
+    }
+    let write = PreparedWrite<Key, Value>(encoded, if: .unedited, context: context)
+    if let outcome = writes.apply(write, to: hashed) {
+      return Written(value: value, outcome: outcome, encodingError: encoded.encodingError)
+    }
+    // Unconfirmed edits lie over the key.
+    return try conditional.mergeAndSet(value, for: hashed, on: ReplacementTerms(storing, context: context))
   }
 }

@@ -1,57 +1,56 @@
-/// What a cache does otherwise than by default.
+/// The settings of a cache.
 ///
-/// A cache that is opened again must be given the same configuration: see ``Store/cache(_:codec:keyedBy:expiry:configuration:)``.
+/// A cache that is opened again needs the same configuration: see ``Store/cache(_:codec:keyedBy:expiry:configuration:)``.
 public struct CacheConfiguration<Value: Sendable>: Sendable {
-  /// The highest total cost of the values in memory; nil for no other limit than the store's.
+  /// The highest total cost of the values in memory; nil for the store's limit alone.
   public var memoryLimit: ByteCount?
-  /// The highest number of values in memory; nil for none.
+  /// The highest number of values in memory; nil for no limit.
   public var countLimit: Int?
-  /// What a value costs in memory, in bytes or whatever else the limits count. At least 1; what is less counts as 1.
+  /// Returns the cost of a value in memory, in bytes or another unit of the limits. A cost below 1 counts as 1.
   ///
-  /// Nil for the size of the encoded value. Called outside all locks, by whoever stores.
+  /// Nil for the size of the encoded value. Called outside all locks, by the writer.
   public var weigher: (@Sendable (Value) -> Int)?
   /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
-  /// cancelled with the last of them.
+  /// cancelled with its last caller.
   public var completesAbandonedFlights = false
-  /// Makes one value of what is cached and what arrives, for values of which each source brings only a part. Every value
-  /// that is set, loaded or saved goes through it, where something usable is cached; what comes out is stored, announced,
-  /// and returned to those who wait for the load.
+  /// Merges the cached and the incoming value, if each source has only a part of the value. If a usable value is cached, every value
+  /// that is set, loaded or saved is merged. The merged value is stored and announced, and the callers of a load get it.
   ///
   /// Called outside all locks, and again if another write of the key comes between: it must not write that key itself. It may invalidate
   /// by tag and prefix, also the cached value: then the incoming value is stored alone. Nil: the incoming value replaces the cached
-  /// one. ``JSONMergePatch`` has a ready-made one.
+  /// one. ``JSONMergePatch`` has a ready-made merge.
   public var merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)?
-  /// Whether two values are the same for observers: then a write that changes nothing is not announced. Nor is it in conflict with
-  /// what a ``Draft`` writes. Called outside all locks. Nil to announce every write. For `Equatable` values it is `(==)`.
+  /// Whether two values are the same for observers. A write of an equal value is not announced, and is in no conflict with
+  /// a ``Draft``. Called outside all locks. Nil to announce every write. For `Equatable` values, use `(==)`.
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
-  /// The version of the values' encoding, and what is made of older ones; nil for version 0.
+  /// The version of the values' encoding, and the migration of older versions; nil for version 0.
   public var schema: CacheSchema<Value>?
-  /// What loads of one key accept that say nothing else. Those of several accept what ``LoadPolicy/cachedOrFetch`` does.
+  /// The policy of loads of one key without their own. Loads of several keys use ``LoadPolicy/cachedOrFetch``.
   public var loadPolicy = LoadPolicy.cachedOrFetch
-  /// How long a stale value is left alone after a fetch failed, or took too long for a caller. Until then it is returned, and
-  /// not fetched anew. This also holds for up to 16,384 keys whose value only the second tier has.
+  /// The time without a refresh of a stale value after a fetch failed, or took too long for a caller. Loads return the stale value
+  /// until then. This also holds for up to 16,384 keys whose value only the second tier has.
   public var refreshRetryInterval = Duration.seconds(1)
-  /// The expiry of a value, from the value itself; nil for the write's own or the cache's. A write that is given an expiry
-  /// does not ask. Called outside all locks, by whoever stores.
+  /// Returns the expiry of a value, from the value itself; nil for the cache's. Not called for a write with an expiry. Called
+  /// outside all locks, by the writer.
   public var expiryOfValue: (@Sendable (Value) -> Expiry?)?
-  /// The tags of a value, from the value itself, beside those that its write gives: see ``Cache/removeAll(tagged:context:)``. Called
-  /// outside all locks, by whoever stores.
+  /// Returns the tags of a value, from the value itself. The value also has the tags of its write: see
+  /// ``Cache/removeAll(tagged:context:)``. Called outside all locks, by the writer.
   public var tagsOfValue: (@Sendable (Value) -> [String])?
-  /// The expiry of absence, where values may be absent: `absenceExpiry`.
+  /// The expiry of known absence, if values may be absent: `absenceExpiry`.
   var absenceRule: AbsenceRule<Value>?
-  /// Whether and how often a fetch that failed is tried again, within its flight.
+  /// The further attempts of a failed fetch, within its flight; nil for none.
   public var retry: RetryPolicy?
-  /// The highest number of fetches at one time; nil for any number. Others wait their turn, those with the highest
-  /// priority first, and among equals the longest waiting.
+  /// The highest number of concurrent fetches; nil for any number. Others wait: those with the highest
+  /// priority go first, and among equals those that wait longest.
   ///
-  /// A fetch that loads other keys gives its turn to others while it waits for them, so that it needs no second one.
+  /// A fetch that loads other keys gives its permit to others while it waits for them, so that it needs no second one.
   public var flightLimit: Int?
 
   /// The defaults.
   public init() {}
 
-  /// Creates a configuration with everything that it can have; each property says what it does. The expiry of absent
-  /// values is set by itself: ``absenceExpiry``.
+  /// Creates a configuration. Each parameter is the property of its name. The expiry of absent
+  /// values is set separately: ``absenceExpiry``.
   public init(
     memoryLimit: ByteCount? = nil, countLimit: Int? = nil, weigher: (@Sendable (Value) -> Int)? = nil,
     completesAbandonedFlights: Bool = false,
@@ -78,7 +77,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
 }
 
 extension CacheConfiguration {
-  /// Throws for what cannot be, with a sentence that says what is allowed.
+  /// Throws for an invalid setting. The message names the allowed values.
   func check(location: String) throws(CisternError) {
     func refuse(_ message: String) -> CisternError { CisternError(.invalidArgument, message, location: location) }
     if let memoryLimit { _ = try Store.checkedLimit(memoryLimit, "memoryLimit") }

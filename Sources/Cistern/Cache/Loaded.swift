@@ -1,20 +1,20 @@
-/// A value, and where it came from.
+/// A value and its source.
 public struct Loaded<Value: Sendable>: Sendable {
-  /// Where a value came from.
+  /// The source of a value.
   public enum Source: String, Sendable, Hashable, CaseIterable {
-    /// Memory had it.
+    /// Memory.
     case memory
-    /// The second tier had it, and memory did not when the load began. It may be stale.
+    /// The second tier. Memory did not have the value when the load began. It may be stale.
     case secondTier
-    /// A flight that someone else had started brought it.
+    /// The flight of another caller.
     case joined
-    /// This call's own fetch brought it.
+    /// This call's own fetch.
     case fetched
   }
 
   /// The value.
   public let value: Value
-  /// Where it came from.
+  /// The source of the value.
   public let source: Source
   /// Whether it is past its lifetime, and in grace.
   public let isStale: Bool

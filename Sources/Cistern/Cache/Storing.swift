@@ -1,17 +1,17 @@
-/// The terms of a write: the lifetime and the tags of the value.
+/// The options of a write: the lifetime and the tags of the value.
 @usableFromInline
 struct Storing: Sendable {
-  /// Its lifetime; nil for what the value itself or the cache says.
+  /// The lifetime; nil for the one that the value itself or the cache gives.
   @usableFromInline let expiry: Expiry?
-  /// The tags that the write names, or keeps.
+  /// The tags that the write names or keeps.
   @usableFromInline let tags: Tags
 
-  /// The tags of a write, beside those that the value itself says.
+  /// The tags of a write. The value may also have tags of itself.
   @usableFromInline
   enum Tags: Sendable {
-    /// These, which may be none.
+    /// These tags; may be empty.
     case named([String])
-    /// The write names none. A value that is made of a cached one keeps the tags of that.
+    /// The write names no tags. A value that is made of a cached one keeps the tags of that.
     case kept
   }
 
@@ -21,7 +21,7 @@ struct Storing: Sendable {
     self.tags = tags
   }
 
-  /// - Parameter tags: nil for a write that names none.
+  /// - Parameter tags: the named tags; nil if the write names none.
   @inlinable
   init(expiry: Expiry?, tags: [String]?) {
     self.init(expiry: expiry, tags: tags.map { .named($0) } ?? .kept)
@@ -31,19 +31,19 @@ struct Storing: Sendable {
   @inlinable
   var namedTags: [String] { if case .named(let tags) = tags { tags } else { [] } }
 
-  /// The same for a value that replaces the cached one: no tags stay.
+  /// The same options for a value that replaces the cached one: no tags stay.
   @inlinable
   var withoutKeptTags: Storing {
     if case .kept = tags { Storing(expiry: expiry) } else { self }
   }
 
-  /// The same for a value that is made of the one that an earlier write of the key stores.
+  /// The same options for a value that is made of the value of an earlier write.
   @inlinable
   func keepingTags(of earlier: Storing) -> Storing {
     if case .kept = tags { Storing(expiry: expiry, tags: earlier.tags) } else { self }
   }
 
-  /// The same for a value that is made of one with these tags.
+  /// The same options for a value that is made of one with these tags.
   @inlinable
   func keepingTags(_ tags: [String]) -> Storing {
     if case .kept = self.tags { Storing(expiry: expiry, tags: .named(tags)) } else { self }

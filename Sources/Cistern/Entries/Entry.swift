@@ -197,6 +197,7 @@ extension Entry {
     case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == stamp
     case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
+    case .inUse(let uses): entry?.held.map { $0.isPersisted && $0.timing.uses === uses } ?? false
     }
   }
 
@@ -278,6 +279,8 @@ enum WriteCondition<Value: Sendable> {
   ///
   /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
   case beside(Flight<Value>, era: UInt64)
+  /// While the entry holds the value with these uses, and the second tier has it, too.
+  case inUse(Uses)
 }
 
 extension WriteCondition {
@@ -287,7 +290,7 @@ extension WriteCondition {
     switch self {
     case .own(let flight): flight
     case .unchanged(_, let flight): flight
-    case .always, .unedited, .untouched, .expired, .beside: nil
+    case .always, .unedited, .untouched, .expired, .beside, .inUse: nil
     }
   }
 
@@ -302,7 +305,7 @@ extension WriteCondition {
   var brings: Bool {
     switch self {
     case .untouched, .beside: true
-    case .always, .unedited, .expired, .unchanged, .own: flight != nil
+    case .always, .unedited, .expired, .inUse, .unchanged, .own: flight != nil
     }
   }
 
@@ -311,7 +314,7 @@ extension WriteCondition {
   var era: UInt64? {
     switch self {
     case .untouched(_, let era), .beside(_, let era): era
-    case .always, .unedited, .expired, .unchanged, .own: flight?.era
+    case .always, .unedited, .expired, .inUse, .unchanged, .own: flight?.era
     }
   }
 }

@@ -1,47 +1,17 @@
-/// The part of a batch that writes one key.
+/// The write of one key in a batch.
 @usableFromInline
 struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
-  @usableFromInline let key: Key
-  @usableFromInline let hash: UInt64
-  @usableFromInline let condition: WriteCondition<Value>
-  @usableFromInline let effect: WriteEffect
-  @usableFromInline let edits: EditMark
-  /// The value for memory; nil if memory will not hold one.
-  @usableFromInline var arrival: Arrival<Value>?
+  @usableFromInline let key: HashedKey<Key>
+  @usableFromInline var write: EntryWrite<Value>
 
   @inlinable
-  init(
-    key: Key, hash: UInt64, condition: WriteCondition<Value>, effect: WriteEffect, edits: EditMark = .unchanged,
-    arrival: Arrival<Value>?
-  ) {
+  init(key: HashedKey<Key>, write: EntryWrite<Value>) {
     self.key = key
-    self.hash = hash
-    self.condition = condition
-    self.effect = effect
-    self.edits = edits
-    self.arrival = arrival
+    self.write = write
   }
 }
 
-/// The effect of a batch on one key, in addition to the change of its entry.
-@usableFromInline
-struct BatchEffect {
-  /// Whether the second tier holds the new value.
-  @usableFromInline let isPersisted: Bool
-  /// Whether either tier holds the new value, for the statistics.
-  @usableFromInline let isStored: Bool
-  /// Whether a value was removed, for the statistics.
-  @usableFromInline let isRemoved: Bool
-
-  @inlinable
-  init(isPersisted: Bool, isStored: Bool, isRemoved: Bool) {
-    self.isPersisted = isPersisted
-    self.isStored = isStored
-    self.isRemoved = isRemoved
-  }
-}
-
-/// The shard of one part of a batch. Places are ordered by shard, because a batch locks the shards in that order.
+/// Where a part of a batch goes. In the order of shards, in which they are entered.
 @usableFromInline
 struct PartPlace: Comparable {
   @usableFromInline let shard: Int
@@ -58,9 +28,7 @@ struct PartPlace: Comparable {
 }
 
 extension EntryTable {
-  /// Room in memory that is reserved for a batch before its critical sections.
-  ///
-  /// Inside the critical sections the batch cannot evict other entries.
+  /// Room in memory, reserved for a batch before its critical sections: inside them, no other entry can be evicted for it.
   @usableFromInline
   struct Reservation {
     @usableFromInline let cost: Int
@@ -73,70 +41,60 @@ extension EntryTable {
     }
   }
 
-  /// Removes the values for which memory has no room in addition to the values of earlier parts.
+  /// Takes from the parts the values that memory could never hold beside those before them.
   ///
-  /// - Returns: The room that the remaining values need, and whether all values remain.
+  /// - Returns: the room that the others need, and whether they are all.
   @inlinable
   func fit(_ parts: inout [BatchPart<Key, Value>]) -> (Reservation, isWhole: Bool) {
     let limit = budget.overallLimit
     var (cost, count) = (0, 0)
     var isWhole = true
     for index in parts.indices {
-      guard let own = parts[index].arrival.map({ Int($0.cost) }) else { continue }
+      guard let own = parts[index].write.arrival.map({ Int($0.cost) }) else { continue }
       if own <= budget.largestCost, cost + own <= limit.cost, count < limit.count {
         cost += own
         count += 1
       } else {
-        parts[index].arrival = nil
+        parts[index].write.arrival = nil
         isWhole = false
       }
     }
     return (Reservation(cost: cost, count: count), isWhole)
   }
 
-  /// Reserves room, and evicts other entries until the room is available.
-  ///
-  /// The reservation must come from ``fit(_:)``, so that it is within the limits. Otherwise this function does not
-  /// return.
+  /// Reserves room that there can be, evicting others.
   @inlinable
   func reserve(_ reservation: Reservation) {
     while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictSomewhere() }
   }
 
-  /// Releases a reservation that no batch used.
   @inlinable
   func release(_ reservation: Reservation) {
     budget.release(cost: reservation.cost, count: reservation.count)
   }
 
-  /// Applies all parts, or none if the condition of one part does not hold.
-  ///
-  /// Every look-up sees either no part or all parts. If the parts are applied, the reservation is used up.
+  /// Puts all parts into effect at once, or none, where the condition of one does not hold: no look-up sees some of
+  /// them. Uses up the reservation if it does.
   ///
   /// - Parameters:
-  ///   - parts: One part for each key. The room for their values is reserved.
-  ///   - commit: Runs once inside the critical sections of all keys, before the entries change. It takes the value
-  ///     that memory held for each key and the oldest invalidation version among the shards, and returns the effect
-  ///     on each key.
-  /// - Returns: Whether the parts were applied.
+  ///   - parts: one for each key, with room reserved for their values.
+  ///   - decide: called once inside the critical sections of all keys, before the entries change. Gets the value that memory had
+  ///     of each key, and returns the decision on each write.
   @inlinable
   func writeAll(
-    _ parts: [BatchPart<Key, Value>], commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
+    _ parts: [BatchPart<Key, Value>], decide: ([Held<Value>?]) -> [WriteDecision]
   ) -> Bool {
-    let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].hash), number: $0) }.sorted()
+    let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
-    // `batch` releases the removed entries at the end of the function, outside all locks.
-    return withShards(of: places[...], parts, &batch, commit)
+    // What leaves is let go of with `batch`, outside all locks.
+    return withShards(of: places[...], parts, &batch, decide)
   }
 
-  /// The state of a batch between its checks and its changes.
   @usableFromInline
   struct BatchInEffect {
     @usableFromInline var had: [Held<Value>?]
-    /// The lowest invalidation version among the locked shards.
-    @usableFromInline var era = UInt64.max
-    @usableFromInline var effects: [BatchEffect] = []
+    @usableFromInline var decisions: [WriteDecision] = []
     @usableFromInline var leaving: [Entry<Value>?] = []
     @usableFromInline var taken: [SlotTable<Key, Value>.Taken] = []
 
@@ -146,69 +104,49 @@ extension EntryTable {
     }
   }
 
-  /// Locks the shards in ascending order and checks the conditions. Changes the entries in reverse order, before each
-  /// unlock.
+  /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
   @inlinable
   func withShards(
     of places: ArraySlice<PartPlace>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
-    _ commit: ([Held<Value>?], _ era: UInt64) -> [BatchEffect]
+    _ decide: ([Held<Value>?]) -> [WriteDecision]
   ) -> Bool {
     guard let index = places.first?.shard else {
-      batch.effects = commit(batch.had, batch.era)
+      batch.decisions = decide(batch.had)
       return true
     }
     let own = places.prefix { $0.shard == index }
     return shards.withShard(at: index) { shard in
-      batch.era = min(batch.era, shard.invalidations.newest)
       for place in own {
         guard permits(parts[place.number], in: &shard, had: &batch.had[place.number]) else { return false }
       }
-      guard withShards(of: places[own.endIndex...], parts, &batch, commit) else { return false }
-      for place in own {
-        let effect = batch.effects[place.number]
-        put(parts[place.number], isPersisted: effect.isPersisted, into: &shard, &batch)
-        if effect.isStored { shard.counters.stores += 1 }
-        if effect.isRemoved { shard.counters.removals += 1 }
-      }
+      guard withShards(of: places[own.endIndex...], parts, &batch, decide) else { return false }
+      for place in own { put(parts[place.number], batch.decisions[place.number], into: &shard, &batch) }
       return true
     }
   }
 
-  /// Returns whether a part's condition holds, and stores the value that memory held for its key in `had`.
+  /// Whether the condition of a write holds. Sets `had` to the value that memory has of its key.
   @inlinable
   func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout Held<Value>?) -> Bool {
-    let fingerprint = Self.fingerprint(part.hash)
-    let entry = shard.locate(part.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
+    let fingerprint = part.key.fingerprint
+    let entry = shard.locate(part.key.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
     had = entry?.held
     return Entry.permits(
-      part.condition, entry, stamp: shard.stamp(of: fingerprint), watched: shard.versions[fingerprint])
+      part.write.condition, entry, stamp: shard.stamp(of: fingerprint), watched: shard.versions[fingerprint])
   }
 
-  /// Applies one part of a batch to its shard, whose lock is held.
   @inlinable
   func put(
-    _ part: BatchPart<Key, Value>, isPersisted: Bool, into shard: inout Shard<Key, Value>,
+    _ part: BatchPart<Key, Value>, _ decision: WriteDecision, into shard: inout Shard<Key, Value>,
     _ batch: inout BatchInEffect
   ) {
-    let fingerprint = Self.fingerprint(part.hash)
-    let number = shard.slots.find(part.key, fingerprint: fingerprint)
-    // The reservation covers the whole cost of the new value, so the room of the replaced value becomes free.
-    if let number, shard.isLinked(number), part.arrival != nil {
+    let number = shard.slots.find(part.key.key, fingerprint: part.key.fingerprint)
+    // The reservation covers the whole cost of the new value. The room of a replaced value is free.
+    if let number, shard.isLinked(number), part.write.arrival != nil {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
-    shard.stamp(fingerprint, part.effect)
-    switch part.edits {
-    case .unchanged: break
-    case .ended: shard.versions.setEdited(false, fingerprint)
-    case .shown(let isSettled, _): shard.versions.setEdited(!isSettled, fingerprint)
-    }
-    let era = shard.era
-    let (_, left, taken) = shard.transition(
-      part.key, fingerprint: fingerprint, at: number, cost: part.arrival?.cost ?? 0, budget: budget
-    ) { entry in
-      Entry.arrive(
-        &entry, part.arrival.map { Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted, era: era) })
-    }
+    shard.note(decision, on: part.key.fingerprint)
+    let (left, taken) = shard.apply(decision, part.write.arrival, to: part.key, at: number, budget: budget)
     batch.leaving.append(left)
     if let taken { batch.taken.append(taken) }
   }

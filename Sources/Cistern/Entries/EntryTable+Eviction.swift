@@ -37,9 +37,8 @@ extension EntryTable {
       defer { withExtendedLifetime(gone) {} }
       let freed = shards.withShard(at: index) { shard -> Int? in
         defer { standings.note(shard.policy.lowestDensity, of: index) }
-        let freed = shard.evict(sparing: .none, budget: budget, into: &gone, isObserved: isObserved()) {
-          evicted($0, $1)
-        }
+        let freed = shard.evict(
+          sparing: .none, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
         if let freed { budget.release(cost: freed, count: 1) }
         return freed
       }
@@ -84,18 +83,16 @@ extension EntryTable {
   /// - Parameters:
   ///   - isAbsent: Acknowledges the loss, inside the critical section. Returns false if the key was written since.
   ///   - commit: Runs inside the critical section if neither tier holds the key now.
-  func departed(_ key: Key, hash: UInt64, isAbsent: () -> Bool, commit: () -> Void) {
-    let fingerprint = Self.fingerprint(hash)
-    shards.withShard(of: hash) { shard in
+  ///   - decide: called inside it if the second tier does not have the key, with the value that memory has.
+  func loseRecord(of key: HashedKey<Key>, ifAbsent isAbsent: () -> Bool, decide: (Held<Value>?) -> WriteDecision) {
+    shards.withShard(of: key.hash) { shard in
       guard isAbsent() else { return }
-      shard.stamp(fingerprint)
-      guard let number = shard.locate(key, fingerprint: fingerprint, budget: budget) else { return commit() }
-      guard var held = shard.slots[number].entry.held else {
-        shard.slots[number].entry.flight?.noteDeparture()
-        return commit()
-      }
-      held.isPersisted = false
-      shard.slots[number].entry = shard.slots[number].entry.replacingHeld(held)
+      let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
+      let held = number.flatMap { shard.slots[$0].entry.held }
+      let decision = decide(held)
+      shard.note(decision, on: key.fingerprint)
+      if let number, case nil = held { shard.slots[number].entry.flight?.noteDeparture() }
+      _ = shard.apply(decision, nil, to: key, at: number, budget: budget)
     }
   }
 }

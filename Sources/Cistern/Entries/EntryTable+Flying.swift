@@ -23,9 +23,9 @@ extension EntryTable {
   ///
   /// The flight leaves its entry first, so that a waiter that resumes and loads again starts a new flight.
   @inlinable
-  func land(_ flight: Flight<Value>, _ outcome: Flight<Value>.Outcome, forKey key: Key, hash: UInt64) {
-    end(flight, forKey: key, hash: hash)
-    flight.land(outcome)
+  func complete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
+    end(flight, forKey: key.key, hash: key.hash)
+    flight.complete(outcome)
   }
 
   /// Creates a flight for a key. The load that leads the flight registers it in the entry.
@@ -34,11 +34,9 @@ extension EntryTable {
   /// waiters.
   @inlinable
   func makeFlight(
-    forKey key: Key, hash: UInt64, work: FlightWork? = nil, priority: TaskPriority, pilot: Pilot
+    for key: HashedKey<Key>, work: FlightWork? = nil, priority: TaskPriority, pilot: Pilot
   ) -> Flight<Value> {
-    EntryFlight(
-      forKey: key, hash: hash, in: self, work: work, priority: priority,
-      era: newestInvalidation.load(ordering: .acquiring), pilot: pilot)
+    EntryFlight(for: key, in: self, work: work, priority: priority, pilot: pilot)
   }
 
   /// Marks a flight as not covering the second tier, because the second tier has a value and the flight fetches

@@ -32,11 +32,11 @@ extension EntryTable {
         // Checked inside the critical section: an observer that registers after this check can read the new value.
         guard !isObserved() else { return .declined }
         if let number = shard.slots.find(key, fingerprint: fingerprint), shard.isCurrent(number, budget: budget) {
-          guard shard.takesInPlace(cost, at: number, .unedited, .unchanged) else { return .declined }
+          guard shard.takesInPlace(cost, at: number, .unedited) else { return .declined }
           replaced = shard.replaceValue(
             at: number, by: value, timing: .plain(until: .distantFuture), isPersisted: false)
         } else if let short = bringIn(
-          value, cost: cost, forKey: key, fingerprint: fingerprint, to: &shard, index, into: &gone)
+          value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &gone)
         {
           return .short(short)
         }
@@ -67,14 +67,13 @@ extension EntryTable {
   @inlinable
   @inline(never)
   func bringIn(
-    _ value: Value, cost: UInt32, forKey key: Key, fingerprint: UInt32, to shard: inout Shard<Key, Value>,
-    _ index: Int, into gone: inout Shard<Key, Value>.Evicted
+    _ value: Value, cost: UInt32, forKey key: HashedKey<Key>, to shard: inout Shard<Key, Value>,
+    into gone: inout Shard<Key, Value>.Evicted
   ) -> Shard<Key, Value>.Shortage? {
-    let short = shard.makeRoom(
-      for: cost, replacing: nil, budget: budget, index: index, shardCount: shards.count, standings: standings,
-      into: &gone)
+    let index = shards.index(of: key.hash)
+    let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
     if case .some = short { return short }
-    shard.insertValue(value, cost: cost, forKey: key, fingerprint: fingerprint)
+    shard.insertValue(value, cost: cost, forKey: key)
     standings.note(shard.policy.lowestDensity, of: index)
     return nil
   }

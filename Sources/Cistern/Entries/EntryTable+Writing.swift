@@ -1,104 +1,160 @@
 extension EntryTable {
-  /// Writes a value into a key's entry, or empties the entry.
+  /// Applies a write to the entry of a key, in one critical section of its shard. Nothing happens if the condition does not hold.
   ///
-  /// - Parameters:
-  ///   - arrival: The value. If it is nil or larger than the memory limit, memory holds nothing for the key
-  ///     afterwards.
-  ///   - condition: The condition under which the write applies.
-  ///   - effect: The effect of the write on operations that began before it.
-  ///   - isVoid: asked inside the critical section, if the condition holds: whether the write is not to be made after all.
-  ///   - edits: The effect of the write on the key's unconfirmed edits.
-  ///   - isNeeded: Whether memory holds the value even if the eviction policy would not admit it.
-  ///   - count: Runs once, inside the critical section, whether or not the condition holds. If it holds, runs after
-  ///     `commit`.
-  ///   - commit: Runs once, inside the critical section, if the condition holds and before the entry changes. The
-  ///     room is available by then. Takes the value that memory held, whether memory will hold the new value, and the
-  ///     invalidation version that the new value is newer than. Returns whether the second tier holds the new value.
-  /// - Returns: Whether the condition held.
+  /// A value larger than any possible room leaves nothing in memory.
+  ///
+  /// - Parameter decide: called at most once inside the critical section, if the condition holds, after room was found and before
+  ///   the entry changes. Gets the value that memory had, and whether memory will hold the new one.
+  /// - Returns: whether the condition held.
   @inlinable
   @discardableResult
   func write(
-    _ arrival: Arrival<Value>?, forKey key: Key, hash: UInt64, if condition: WriteCondition<Value> = .always,
-    effect: WriteEffect = .replacement, edits: EditMark = .unchanged, isNeeded: Bool = false,
-    unless isVoid: () -> Bool = { false }, count: (inout ShardCounters) -> Void = { _ in },
-    commit: (_ had: Held<Value>?, _ isHeld: Bool, _ era: UInt64) -> Bool
+    _ write: EntryWrite<Value>, to key: HashedKey<Key>, decide: (_ had: Held<Value>?, _ isHeld: Bool) -> WriteDecision
   ) -> Bool {
-    let fingerprint = Self.fingerprint(hash)
-    // Released at the end of the function, outside the lock.
+    // Released at the end, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.Taken?
     var gone = Shard<Key, Value>.Evicted.nothing
     defer { withExtendedLifetime((replaced, removed, gone)) {} }
-    let holds = arrival.map { canHold($0.cost) } ?? false
+    let fits = write.arrival.map { canHold($0.cost) } ?? false
     while true {
-      var short: Shard<Key, Value>.Shortage?
-      let result = shards.withShard(of: hash) { shard -> Bool? in
-        let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
-        if holds, let arrival, let number, shard.takesInPlace(arrival.cost, at: number, condition, edits) {
-          let isPersisted = commit(shard.slots[number].entry.held, true, shard.invalidations.newest)
-          count(&shard.counters)
-          shard.stamp(fingerprint, effect)
-          replaced = shard.replaceValue(at: number, by: arrival.value, timing: arrival.timing, isPersisted: isPersisted)
-          return true
-        }
-        let entry = number.map { shard.slots[$0].entry }
-        let era = condition.era ?? shard.invalidations.newest
-        // A value that was fetched or read before an invalidation that concerns it is too old. This check comes
-        // before the condition, because the waiters of a flight must learn about the invalidation even if the flight
-        // lost its entry.
-        if let arrival, era < shard.invalidations.newest,
-          shard.invalidations.concerns(key, tags: arrival.timing.tags, since: era)
+      let attempt = shards.withShard(of: key.hash) { shard -> WriteAttempt in
+        let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
+        if fits, let arrival = write.arrival, let number,
+          shard.takesInPlace(arrival.cost, at: number, write.condition)
         {
-          condition.flight?.noteInvalidation()
-          count(&shard.counters)
-          return false
+          let decision = decide(shard.slots[number].entry.held, true)
+          shard.note(decision, on: key.fingerprint)
+          replaced = shard.replaceValue(
+            at: number, by: arrival.value, timing: arrival.timing, isPersisted: decision.isPersisted)
+          return .applied
         }
-        guard
-          Entry.permits(
-            condition, entry, stamp: shard.stamp(of: fingerprint),
-            watched: shard.versions.isEmpty ? nil : shard.versions[fingerprint]), !isVoid()
-        else {
-          count(&shard.counters)
-          return false
+        guard permits(write, to: key, at: number, in: &shard) else {
+          shard.counters.count(write.hit)
+          return .refused
         }
-        let holds =
-          holds
-          && (isNeeded
-            || arrival.map { shard.admits($0.cost, at: number, fingerprint, condition, budget) } ?? false)
-        if holds, let arrival {
-          short = shard.makeRoom(
-            for: arrival.cost, replacing: number, budget: budget, index: shards.index(of: hash),
-            shardCount: shards.count, standings: standings, into: &gone, isObserved: isObserved()
-          ) { evicted($0, $1) }
-          guard short == nil else { return nil }
+        let holds = fits && admits(write, of: key, at: number, in: &shard)
+        if holds, let arrival = write.arrival {
+          let short = shard.makeRoom(
+            for: arrival.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)), into: &gone,
+            announcing: isObserved() ? evicted : nil)
+          if let short { return .short(short) }
         }
-        let isPersisted = commit(entry?.held, holds, shard.invalidations.newest)
-        count(&shard.counters)
-        shard.stamp(fingerprint, effect)
-        var keepsFlight = if case .beside = condition { true } else { false }
-        switch edits {
-        case .unchanged: break
-        case .ended: shard.versions.setEdited(false, fingerprint)
-        case .shown(let isSettled, let keeps):
-          shard.versions.setEdited(!isSettled, fingerprint)
-          keepsFlight = keeps
-        }
-        let newestEra = shard.era
-        (_, replaced, removed) = shard.transition(
-          key, fingerprint: fingerprint, at: number, cost: arrival?.cost ?? 0, budget: budget
-        ) { entry in
-          if case .expired = condition { return Entry.lose(&entry) }
-          let held = arrival.map {
-            Held(value: $0.value, timing: $0.timing, isPersisted: isPersisted, era: newestEra)
-          }
-          Entry.arrive(&entry, holds ? held : nil, keepsFlight: keepsFlight)
-        }
-        // After the entry changed: a large value may now be the next one to evict, for the benefit of any shard.
-        if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: hash)) }
-        return true
+        let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)
+        shard.counters.count(write.hit)
+        shard.note(decision, on: key.fingerprint)
+        (replaced, removed) = shard.apply(decision, holds ? write.arrival : nil, to: key, at: number, budget: budget)
+        // After the value is in its place: a large value may be the next to go, for the sake of any shard.
+        if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: key.hash)) }
+        return .applied
       }
-      if let result { return result }
-      if let short { findRoom(short) }
+      switch attempt {
+      case .applied: return true
+      case .refused: return false
+      case .short(let short): findRoom(short)
+      }
     }
   }
+
+  /// The outcome of one critical section of a write.
+  @usableFromInline
+  enum WriteAttempt {
+    case applied
+    /// The condition does not hold.
+    case refused
+    /// Room must be found first.
+    case short(Shard<Key, Value>.Shortage)
+  }
+
+  /// Whether the condition of a write holds. A flight whose value came too late for an invalidation remembers that.
+  @inlinable
+  @inline(__always)
+  func permits(
+    _ write: EntryWrite<Value>, to key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
+  ) -> Bool {
+    let era = write.condition.era ?? shard.invalidations.newest
+    // Checked first: callers that joined a flight must know of the invalidation also if the flight has lost its entry.
+    if let arrival = write.arrival, era < shard.invalidations.newest,
+      shard.invalidations.concerns(key.key, tags: arrival.timing.tags, since: era)
+    {
+      write.condition.flight?.noteInvalidation()
+      return false
+    }
+    return Entry.permits(
+      write.condition, number.map { shard.slots[$0].entry }, stamp: shard.stamp(of: key.fingerprint),
+      watched: shard.versions.isEmpty ? nil : shard.versions[key.fingerprint])
+  }
+
+  /// Whether memory should hold the value of a write.
+  @inlinable
+  @inline(__always)
+  func admits(
+    _ write: EntryWrite<Value>, of key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
+  ) -> Bool {
+    guard !write.isNeeded, let arrival = write.arrival else { return true }
+    return shard.admits(arrival.cost, at: number, key.fingerprint, write.condition, budget)
+  }
+}
+
+extension Shard {
+  /// Counts a decided write, and tells the writers that watch its key.
+  @inlinable
+  @inline(__always)
+  mutating func note(_ decision: WriteDecision, on fingerprint: UInt32) {
+    if let counter = decision.counter { counters.count(counter) }
+    stamp(fingerprint, decision.effect)
+    switch decision.edits {
+    case .unchanged: break
+    case .ended: versions.setEdited(false, fingerprint)
+    case .pending: versions.setEdited(true, fingerprint)
+    }
+  }
+
+  /// Changes the entry of a key as a write decided. Room for the value has been made.
+  ///
+  /// - Parameter arrival: the value that memory is to hold; nil for none.
+  /// - Returns: what leaves the table, to be released outside the lock.
+  @inlinable
+  mutating func apply(
+    _ decision: WriteDecision, _ arrival: Arrival<Value>?, to key: HashedKey<Key>, at number: SlotNumber?,
+    budget: MemoryBudget
+  ) -> (replaced: Entry<Value>?, removed: Slots.Taken?) {
+    switch decision.entry {
+    case .replace(let residency, let keepsFlight):
+      let held = arrival.map { Held($0, residency, era: era) }
+      let (_, replaced, removed) = transition(key, at: number, cost: arrival?.cost ?? 0, budget: budget) { entry in
+        Entry.arrive(&entry, held, keepsFlight: keepsFlight)
+      }
+      return (replaced, removed)
+    case .loseValue:
+      let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.lose(&$0) }
+      return (replaced, removed)
+    case .loseRecord:
+      guard let number, var held = slots[number].entry.held else { return (nil, nil) }
+      held.isPersisted = false
+      slots[number].entry = slots[number].entry.replacingHeld(held)
+      return (nil, nil)
+    case .unchanged:
+      if let arrival { giveBackRoom(of: arrival.cost, at: number, budget: budget) }
+      return (nil, nil)
+    }
+  }
+}
+
+extension Shard {
+  /// Releases the room that was made for a value that the entry does not take.
+  @usableFromInline
+  func giveBackRoom(of cost: UInt32, at number: SlotNumber?, budget: MemoryBudget) {
+    if let number, isLinked(number) {
+      budget.release(cost: Int(cost) - Int(slots[node: number].cost), count: 0)
+    } else {
+      budget.release(cost: Int(cost), count: 1)
+    }
+  }
+}
+
+extension WriteDecision {
+  /// Whether the second tier holds the value after the write.
+  @inlinable
+  var isPersisted: Bool { if case .replace(.bothTiers, _) = entry { true } else { false } }
 }

@@ -21,6 +21,10 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let newestInvalidation: Atomic<UInt64>
   /// The invalidations that may concern an entry or a flight.
   @usableFromInline let invalidations: SharedInvalidations<Key>
+  /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
+  @usableFromInline let hasDeadlines = Atomic<Bool>(false)
+  /// Set once a value whose lifetime depends on its uses is stored or promoted.
+  @usableFromInline let hasIdleTimes = Atomic<Bool>(false)
   /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
   @usableFromInline let retryPauses = RetryPauses()
   /// The state of the sweeping task, as a raw value of ``Sweeping``.
@@ -30,24 +34,29 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Called before `evicted`. It is not generic, so that one compiled form serves all keys and values.
   @usableFromInline let isObserved: @Sendable () -> Bool
   /// Handles the eviction of an entry, inside the critical section. Called only if `isObserved` returns true.
-  @usableFromInline let evicted: @Sendable (Key, Held<Value>) -> Void
+  @usableFromInline let evicted: Shard<Key, Value>.EvictionHandler
   /// Delivers recorded changes. Called outside all locks, after an eviction and after a pass of the sweep.
   @usableFromInline let unlocked: @Sendable () -> Void
 
+  /// The functions that a table calls when it evicts entries.
+  struct EvictionHandlers {
+    var isObserved: @Sendable () -> Bool = { false }
+    var evicted: Shard<Key, Value>.EvictionHandler = { _, _ in }
+    var unlocked: @Sendable () -> Void = {}
+  }
+
   init(
     shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,
-    isObserved: @escaping @Sendable () -> Bool = { false },
-    evicted: @escaping @Sendable (Key, Held<Value>) -> Void = { _, _ in },
-    unlocked: @escaping @Sendable () -> Void = {}
+    handlers: EvictionHandlers = EvictionHandlers()
   ) {
     invalidations = SharedInvalidations(PendingInvalidations(newest: newestInvalidation))
     shards = ShardArray(count: shardCount, policy: policy, invalidations: invalidations)
     standings = ShardStandings(count: shardCount)
     self.budget = budget
     self.newestInvalidation = Atomic(newestInvalidation)
-    self.isObserved = isObserved
-    self.evicted = evicted
-    self.unlocked = unlocked
+    isObserved = handlers.isObserved
+    evicted = handlers.evicted
+    unlocked = handlers.unlocked
     if newestInvalidation > 0 {
       shards.withAllShards {
         $0.noteNewestInvalidation(newestInvalidation)
@@ -82,15 +91,14 @@ extension EntryTable {
   /// Performs a load up to its decision, in one critical section: the load hits, joins a flight or leads a new one.
   @inlinable
   func load(
-    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
+    _ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
     makeFlight: () -> Flight<Value>
   ) -> Entry<Value>.LoadDecision {
-    let fingerprint = Self.fingerprint(hash)
     // An abandoned flight, with all objects that its task holds, is released outside the lock.
     var replaced: Entry<Value>?
     defer { withExtendedLifetime(replaced) {} }
-    let decision = shards.withShard(of: hash) { shard -> Entry<Value>.LoadDecision in
-      let number = shard.locate(key, fingerprint: fingerprint, budget: budget)
+    let decision = shards.withShard(of: key.hash) { shard -> Entry<Value>.LoadDecision in
+      let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       if let number, demand == .standard, case .ready(let held) = shard.slots[number].entry,
         case .plain(let deadline) = held.timing
       {
@@ -108,7 +116,7 @@ extension EntryTable {
         return .join(flight, waiter: waiter, raiseTo: raised, instead: nil)
       }
       let decision: Entry<Value>.LoadDecision
-      (decision, replaced, _) = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+      (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in
         Entry.load(&entry, at: now, accepting: demand, priority: priority, makeFlight: makeFlight)
       }
       shard.countLoad(decision, at: number, now: now)
@@ -116,24 +124,6 @@ extension EntryTable {
     }
     if case .join(let flight, _, let raised?, _) = decision { flight.work.raise(to: raised) }
     return decision
-  }
-
-  /// Runs `body`, which removes the key's record from the second tier, if the entry belongs to the flight.
-  ///
-  /// Raises the write version, so that a record that was read before is not promoted.
-  ///
-  /// - Parameter body: Runs inside the critical section.
-  /// - Returns: Whether the entry belongs to the flight.
-  @inlinable
-  @discardableResult
-  func whileOwn(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, _ body: () -> Void) -> Bool {
-    shards.withShard(of: hash) { shard in
-      let number = shard.slots.find(key, fingerprint: Self.fingerprint(hash))
-      guard Entry.isOwn(flight, number.map { shard.slots[$0].entry }) else { return false }
-      shard.stamp(Self.fingerprint(hash))
-      body()
-      return true
-    }
   }
 
   /// Ends a flight that has no value to publish.
@@ -146,7 +136,7 @@ extension EntryTable {
     let fingerprint = Self.fingerprint(hash)
     return shards.withShard(of: hash) { shard in
       let number = shard.slots.find(key, fingerprint: fingerprint)
-      let result = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+      let result = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
         Entry.end(flight, &entry, retryFrom: pause?.end)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
@@ -165,7 +155,7 @@ extension EntryTable {
     shards.withShard(of: hash) { shard in
       let number = shard.slots.find(key, fingerprint: fingerprint)
       let isOwn: Bool
-      (isOwn, replaced, _) = shard.transition(key, fingerprint: fingerprint, at: number, budget: budget) { entry in
+      (isOwn, replaced, _) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
         Entry.postponeRefresh(by: flight, &entry, retryFrom: pause.end)
       }
       if isOwn, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }

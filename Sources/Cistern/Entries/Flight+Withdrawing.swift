@@ -17,11 +17,11 @@ extension Flight {
   @usableFromInline
   final func sendBack() {
     let tasks = withState { state in
-      let tasks = state.sendBack(with: LookAgain())
+      let tasks = state.sendBack(with: .lookAgain)
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
       return tasks
     }
-    for task in tasks { task.resume(.failure(LookAgain())) }
+    for task in tasks { task.resume(.lookAgain) }
   }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
 @usableFromInline
 class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   // Sendable holds: all mutable state is either atomic or accessed only under the lock.
-  @usableFromInline typealias Outcome = Result<Value, any Error>
+  @usableFromInline typealias Outcome = FlightOutcome<Value>
 
   @usableFromInline typealias State = FlightState<Value, WaitingTask<Value>>
 
@@ -40,16 +40,31 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether the flight completed with a value from the second tier. Set before the flight completes.
   @usableFromInline let landedFromSecondTier = Atomic<Bool>(false)
 
+  /// The end of a flight, and its relation to the second tier.
+  @usableFromInline
+  struct Kind {
+    /// Whether the flight is abandoned when its last waiter has left.
+    @usableFromInline let isAbandonable: Bool
+    /// Whether no load needs to look in the second tier beside the flight.
+    @usableFromInline let coversSecondTier: Bool
+
+    @inlinable
+    init(isAbandonable: Bool = false, coversSecondTier: Bool = true) {
+      self.isAbandonable = isAbandonable
+      self.coversSecondTier = coversSecondTier
+    }
+  }
+
   @inlinable
   init(
     work: FlightWork? = nil, priority: TaskPriority, era: UInt64 = 0, counts: WaiterCounts = WaiterCounts(),
-    isAbandonable: Bool = false, coversSecondTier: Bool = true
+    kind: Kind = Kind()
   ) {
     sharedWork = work
-    self.coversSecondTier = Atomic(coversSecondTier)
+    coversSecondTier = Atomic(kind.coversSecondTier)
     self.counts = counts
     self.era = era
-    self.isAbandonable = isAbandonable
+    isAbandonable = kind.isAbandonable
     unsafe state = FlightState(priority: priority)
     super.init(flights: 1)
     work?.addFlight()
@@ -108,10 +123,10 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// further piece is an allocation.
   @inlinable
   @inline(__always)
-  final nonisolated(nonsending) func wait(as waiter: Int) async throws -> Value {
-    try await withTaskCancellationHandler {
-      try await withTaskPriorityEscalationHandler {
-        try await WaitingTask.suspend { park($0, as: waiter) }
+  final nonisolated(nonsending) func wait(as waiter: Int) async -> FlightOutcome<Value> {
+    await withTaskCancellationHandler {
+      await withTaskPriorityEscalationHandler {
+        await WaitingTask.suspend { park($0, as: waiter) }
       } onPriorityEscalated: { _, priority in
         escalate(to: priority)
       }
@@ -148,7 +163,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Ends the wait of a cancelled task.
   @inlinable
   final func cancelWait(of waiter: Int) {
-    leave(waiter, with: CancellationError(), isCancelled: true)
+    leave(waiter, with: .failed(CancellationError()), isCancelled: true)
   }
 
   /// Ends one waiter's wait with an error. Does nothing if the wait has ended. Called outside all locks.
@@ -159,9 +174,9 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   ///   - keeps: Whether the flight continues even if all other waiters leave.
   ///   - isCancelled: Whether the wait ends because of a cancellation, which is counted.
   @inlinable
-  final func leave(_ waiter: Int, with error: any Error, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
+  final func leave(_ waiter: Int, with outcome: Outcome, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
     let decision = withState { state in
-      let decision = state.leave(waiter, with: error, abandoningIfLast: isAbandonable, keepingFlight: keeps)
+      let decision = state.leave(waiter, with: outcome, abandoningIfLast: isAbandonable, keepingFlight: keeps)
       // Counted before the waiter resumes, because it may read the counts.
       if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
       if decision.leaves, isCancelled { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
@@ -172,7 +187,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
       abandon()
       work.leaveOne()
     }
-    decision.resume?.resume(.failure(error))
+    decision.resume?.resume(outcome)
   }
 
   /// Removes the flight's entry. Called outside all locks.
@@ -184,7 +199,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Completes the flight: gives the result to every waiter. Called outside all locks, after the flight has left its
   /// entry.
   @inlinable
-  final func land(_ outcome: Outcome) {
+  final func complete(_ outcome: Outcome) {
     let tasks = withState { state in
       let tasks = state.land(outcome)
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)

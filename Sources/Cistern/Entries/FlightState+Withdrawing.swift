@@ -24,7 +24,7 @@ extension FlightState {
   /// - Parameter error: The error that each of these waiters throws.
   /// - Returns: The suspended waiters, in the order of joining. The others get the error when they suspend.
   @inlinable
-  mutating func sendBack(with error: any Error) -> [Continuation] {
+  mutating func sendBack(with outcome: Outcome) -> [Continuation] {
     guard isUnderWay else { return [] }
     var resumed: [Continuation] = []
     waiters.updateAllButFirst { waiter in
@@ -33,7 +33,7 @@ extension FlightState {
         resumed.append(continuation)
         waiter = .gone
       case .expected:
-        waiter = .left(error)
+        waiter = .left(Landed(outcome))
       case .left, .gone:
         return
       }

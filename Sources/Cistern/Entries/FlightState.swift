@@ -3,7 +3,7 @@
 /// It is generic over the continuation of a waiter, so that tests need no tasks.
 @usableFromInline
 struct FlightState<Value: Sendable, Continuation> {
-  @usableFromInline typealias Outcome = Result<Value, any Error>
+  @usableFromInline typealias Outcome = FlightOutcome<Value>
 
   /// The phase of a flight.
   @usableFromInline
@@ -43,7 +43,7 @@ struct FlightState<Value: Sendable, Continuation> {
     /// The waiter is suspended. The state ends when the flight completes or the waiter leaves.
     case waiting(Continuation)
     /// The waiter left before it suspended. It gets this error when it suspends.
-    case left(any Error)
+    case left(Landed)
     /// The waiter has resumed or left. Its place may be removed.
     case gone
   }
@@ -134,9 +134,9 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func wait(_ waiter: Int, _ continuation: Continuation) -> WaitDecision {
     switch (waiters[waiter] ?? .gone, phase) {
-    case (.left(let error), _):
+    case (.left(let landed), _):
       waiters.replace(waiter, by: .gone)
-      return .resume(.failure(error))
+      return .resume(landed.outcome)
     case (.expected, .landed(let landed?)):
       waiters.replace(waiter, by: .gone)
       remaining -= 1
@@ -175,7 +175,7 @@ struct FlightState<Value: Sendable, Continuation> {
   ///   - keeps: Whether the cache needs the result from now on. Later waiters that leave then do not end the flight.
   @inlinable
   mutating func leave(
-    _ waiter: Int, with error: any Error = CancellationError(), abandoningIfLast: Bool,
+    _ waiter: Int, with outcome: Outcome = .failed(CancellationError()), abandoningIfLast: Bool,
     keepingFlight keeps: Bool = false
   ) -> LeaveDecision {
     var continuation: Continuation?
@@ -183,7 +183,7 @@ struct FlightState<Value: Sendable, Continuation> {
     case .expected:
       // The flight has completed, so the waiter gets its result instead of the error.
       guard isUnderWay else { return LeaveDecision(leaves: false) }
-      waiters.replace(waiter, by: .left(error))
+      waiters.replace(waiter, by: .left(Landed(outcome)))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)
       continuation = waiting

@@ -45,28 +45,25 @@ extension FlightWork {
 }
 
 extension Flight {
-  /// Waits for the result, inside a fetch. Throws ``LoadCycle`` at once if the flight waits for that fetch.
+  /// Waits for the outcome, inside a fetch. Returns ``LoadCycle`` as the error at once if the flight waits for that fetch.
   @usableFromInline
-  nonisolated(nonsending) final func wait(as waiter: Int, inside fetch: FlightWork) async throws -> Value {
+  nonisolated(nonsending) final func wait(as waiter: Int, inside fetch: FlightWork) async -> FlightOutcome<Value> {
     guard fetch.beginWait(for: work) else {
       withdraw(waiter)
-      throw LoadCycle()
+      return .failed(LoadCycle())
     }
     defer { fetch.endWait(for: work) }
-    return try await wait(as: waiter)
+    return await wait(as: waiter)
   }
 
   /// Waits for the result, inside a fetch, and lends the fetch's permit during the wait.
-  nonisolated(nonsending) final func wait(as waiter: Int, lendingPermitOf fetch: FlightWork) async throws -> Value {
+  nonisolated(nonsending) final func wait(
+    as waiter: Int, lendingPermitOf fetch: FlightWork
+  ) async -> FlightOutcome<Value> {
     fetch.lendPermit()
-    do {
-      let value = try await wait(as: waiter, inside: fetch)
-      await fetch.takeBackPermit()
-      return value
-    } catch {
-      await fetch.takeBackPermit()
-      throw error
-    }
+    let outcome = await wait(as: waiter, inside: fetch)
+    await fetch.takeBackPermit()
+    return outcome
   }
 }
 

@@ -9,12 +9,12 @@ struct Held<Value: Sendable>: Sendable {
   /// If it does not, the code that removes the value from memory announces the value's end.
   @inlinable
   var isPersisted: Bool {
-    get { copy == .oneOfTwo }
-    set { copy = newValue ? .oneOfTwo : .last }
+    get { residency == .bothTiers }
+    set { residency = newValue ? .bothTiers : .memoryOnly }
   }
 
   /// The meaning of an eviction of this value for observers. It must fit into one byte, because of the slot's size.
-  @usableFromInline var copy: Copy
+  @usableFromInline var residency: Residency
   /// The invalidation version with which the value was last compared. Later invalidations may concern the value.
   @usableFromInline var era: Era
 
@@ -22,7 +22,15 @@ struct Held<Value: Sendable>: Sendable {
   init(value: Value, timing: Timing, isPersisted: Bool, era: Era = Era()) {
     self.value = value
     self.timing = timing
-    copy = isPersisted ? .oneOfTwo : .last
+    residency = isPersisted ? .bothTiers : .memoryOnly
+    self.era = era
+  }
+
+  @inlinable
+  init(_ arrival: Arrival<Value>, _ residency: Residency, era: Era) {
+    value = arrival.value
+    timing = arrival.timing
+    self.residency = residency
     self.era = era
   }
 
@@ -64,13 +72,13 @@ struct Held<Value: Sendable>: Sendable {
 
 /// The residency of a value that memory holds.
 @usableFromInline
-enum Copy: UInt8, Sendable {
+enum Residency: UInt8, Sendable {
   /// The second tier does not hold the value. If memory evicts it, the value ends.
-  case last
+  case memoryOnly
   /// The second tier holds the value too, staged or committed.
-  case oneOfTwo
+  case bothTiers
   /// An invalidation ended the value and announced that end.
-  case ended
+  case invalidated
 }
 
 /// The low 24 bits of an invalidation version, which fit into the alignment padding of a slot.

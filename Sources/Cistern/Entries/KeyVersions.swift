@@ -112,8 +112,7 @@ enum EditMark: Sendable, Hashable {
   /// The write stores the value that the edits show. `isSettled` is true if no edit remains.
   ///
   /// `keepsFlight` is true if the confirmed value stays the same. A flight in progress then continues, because its
-  /// value belongs below the edits.
-  case shown(isSettled: Bool, keepsFlight: Bool)
+  case pending
 }
 
 /// The effect of a write on operations that began before it.

@@ -4,21 +4,18 @@ extension Shard {
   /// Such a write is on the fast path of sets: it needs neither room nor a decision.
   @inlinable
   func takesInPlace(
-    _ cost: UInt32, at number: SlotNumber, _ condition: WriteCondition<Value>, _ edits: EditMark
+    _ cost: UInt32, at number: SlotNumber, _ condition: WriteCondition<Value>
   ) -> Bool {
-    guard case .unedited = condition, case .unchanged = edits, versions.isEmpty, case .ready = slots[number].entry
-    else {
-      return false
-    }
+    guard case .unedited = condition, versions.isEmpty, case .ready = slots[number].entry else { return false }
     return slots[node: number].cost == cost
   }
 
   /// Inserts a value for a key without an entry. The room for it is already reserved.
   @inlinable
-  mutating func insertValue(_ value: Value, cost: UInt32, forKey key: Key, fingerprint: UInt32) {
+  mutating func insertValue(_ value: Value, cost: UInt32, forKey key: HashedKey<Key>) {
     if slots.isFull { rebuildSlots() }
     let held = Held(value: value, timing: .plain(until: .distantFuture), isPersisted: false, era: era)
-    let number = slots.insert(key, fingerprint: fingerprint, entry: .ready(held))
+    let number = slots.insert(key.key, fingerprint: key.fingerprint, entry: .ready(held))
     slots[node: number].cost = cost
     policy.insert(number, in: slots.evictionNodes)
   }

@@ -108,7 +108,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   mutating func evict(
     sparing kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
-    isObserved: Bool = false, announce: (Key, Held<Value>) -> Void = { _, _ in }
+    announcing announce: EvictionHandler? = nil
   ) -> Int? {
     guard let victim = policy.evict(sparing: kept, in: slots.evictionNodes) else { return nil }
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
@@ -116,10 +116,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     if slots[victim].entry.era != era, var held = slots[victim].entry.held,
       isInvalidated(held, forKey: slots.key(of: victim))
     {
-      held.copy = .ended
+      held.residency = .invalidated
       slots[victim].entry = slots[victim].entry.replacingHeld(held)
     }
-    if isObserved, let held = slots[victim].entry.held { announce(slots.key(of: victim), held) }
+    if let announce, let held = slots[victim].entry.held { announce(slots.key(of: victim), held) }
     // A flight that refreshes the value continues and keeps the slot.
     if case .refreshing(let refreshing) = slots[victim].entry {
       slots[victim].entry = .inProgress(refreshing.flight)
@@ -131,9 +131,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return freed
   }
 
-  /// Reserves room for an entry of this cost, and evicts other entries of this shard if needed.
-  ///
-  /// - Parameters:
+  /// Called with the key and the value of an entry that is evicted, inside the critical section.
+  @usableFromInline typealias EvictionHandler = @Sendable (Key, Held<Value>) -> Void
+
+  /// Reserves room for an entry of this cost, which replaces the entry of `number`. Evicts others of this shard if the budget
   ///   - cost: The cost of the new value.
   ///   - number: The slot whose value is replaced; nil for a new entry.
   ///   - budget: The budget in which the room is reserved.
@@ -146,10 +147,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// - Returns: Nil if the room is reserved; otherwise, the source of the missing room.
   @inlinable
   mutating func makeRoom(
-    for cost: UInt32, replacing number: SlotNumber?, budget: MemoryBudget, index: Int, shardCount: Int,
-    standings: ShardStandings, into evicted: inout Evicted, isObserved: Bool = false,
-    announce: (Key, Held<Value>) -> Void = { _, _ in }
+    for cost: UInt32, replacing number: SlotNumber?, in neighborhood: ShardNeighborhood, into evicted: inout Evicted,
+    announcing announce: EvictionHandler? = nil
   ) -> Shortage? {
+    let budget = neighborhood.budget
     var difference = (cost: Int(cost), count: 1)
     var spared = SlotNumber.none
     if let number, isLinked(number) {
@@ -159,14 +160,12 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     while let level = budget.take(cost: difference.cost, count: difference.count) {
       guard
         level == 0 && budget.hasOneTenant
-          || budget.above(level).shouldEvict(own: policy.total.cost, parts: shardCount)
+          || budget.above(level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)
       else { return .elsewhere(budget.above(level)) }
       turn &+= 1
-      if let other = standings.worse(than: policy.lowestDensity, of: index, turn: turn) { return .shard(other) }
-      guard
-        let freed = evict(
-          sparing: spared, budget: budget, into: &evicted, isObserved: isObserved, announce: announce)
-      else {
+      let other = neighborhood.standings.worse(than: policy.lowestDensity, of: neighborhood.index, turn: turn)
+      if let other { return .shard(other) }
+      guard let freed = evict(sparing: spared, budget: budget, into: &evicted, announcing: announce) else {
         return .elsewhere(budget.above(level))
       }
       // The evicted entry's room is exactly the room that is needed, so the budget does not change.
@@ -231,7 +230,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ///   removed key with its entry.
   @inlinable
   mutating func transition<Decision>(
-    _ key: Key, fingerprint: UInt32, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
+    _ key: HashedKey<Key>, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
     _ decide: (inout Entry<Value>?) -> Decision
   ) -> (decision: Decision, leaving: Entry<Value>?, taken: Slots.Taken?) {
     let before: Entry<Value>? = number.map { slots[$0].entry }
@@ -243,7 +242,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       break
     case (nil, let entry?):
       if slots.isFull { rebuildSlots() }
-      let inserted = slots.insert(key, fingerprint: fingerprint, entry: entry)
+      let inserted = slots.insert(key.key, fingerprint: key.fingerprint, entry: entry)
       reorder(inserted, isReady: entry.isReady, cost: cost, budget: budget)
     case (let number?, let entry?):
       slots[number].entry = entry

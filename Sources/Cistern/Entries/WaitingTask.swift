@@ -6,22 +6,22 @@
 @safe
 @usableFromInline
 struct WaitingTask<Value: Sendable>: Sendable {
-  @usableFromInline let continuation: UnsafeContinuation<Value, any Error>
+  @usableFromInline let continuation: UnsafeContinuation<FlightOutcome<Value>, Never>
 
   @inlinable
-  init(_ continuation: UnsafeContinuation<Value, any Error>) {
+  init(_ continuation: UnsafeContinuation<FlightOutcome<Value>, Never>) {
     unsafe self.continuation = continuation
   }
 
   /// Suspends the current task, and passes it to `body`, which must store it or resume it.
   @inlinable
-  static func suspend(_ body: (WaitingTask) -> Void) async throws -> Value {
-    try await unsafe withUnsafeThrowingContinuation { body(unsafe WaitingTask($0)) }
+  static func suspend(_ body: (WaitingTask) -> Void) async -> FlightOutcome<Value> {
+    await unsafe withUnsafeContinuation { body(unsafe WaitingTask($0)) }
   }
 
   /// Resumes the task. Must be called exactly once.
   @inlinable
-  func resume(_ outcome: Result<Value, any Error>) {
-    unsafe continuation.resume(with: outcome)
+  func resume(_ outcome: FlightOutcome<Value>) {
+    unsafe continuation.resume(returning: outcome)
   }
 }

@@ -48,13 +48,14 @@ extension Store {
     // The tier can report record losses before the cache exists and after it is released.
     let receiver = DepartureReceiver<Key, Value>()
     let partition = try shared.secondTier?.partition(named: name) {
-      receiver.cache.withLock { $0.cache }?.departed($0)
+      receiver.cache.withLock { $0.cache }?.records.loseRecords($0)
     }
     try partition?.adopt(
       ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0))
     let store = shared.configuration
     let cache = Cache(
-      name: name, secondTier: partition.map(bind), codec: codec, expiry: expiry, configuration: configuration,
+      Cache.Storage(name: name, secondTier: partition.map(bind), codec: codec), expiry: expiry,
+      configuration: configuration,
       surroundings: Cache.Surroundings(
         budget: shared.budget, evictionPolicy: store.evictionPolicy, clock: store.clock,
         taskExecutor: store.taskExecutor, report: { [reportLog = shared.reportLog] in reportLog.add($0) },

@@ -9,7 +9,7 @@ struct EntryTests {
   private static let now = MonotonicTime(nanoseconds: 100)
 
   private static func flight(coversSecondTier: Bool = true) -> Flight<Value> {
-    Flight(priority: .medium, isAbandonable: true, coversSecondTier: coversSecondTier)
+    Flight(priority: .medium, kind: .init(isAbandonable: true, coversSecondTier: coversSecondTier))
   }
 
   private static func held(until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil) -> Held<Value> {
@@ -28,9 +28,9 @@ struct EntryTests {
     guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
     let wait = Task {
       unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
-      return try await flight.wait(as: waiter)
+      return await flight.wait(as: waiter)
     }
-    _ = await wait.result
+    _ = await wait.value
     return flight
   }
 
@@ -221,7 +221,7 @@ struct EntryTests {
       for (name, demand) in Self.demands {
         var shard = Shard<Int, Value>(policy: S3FIFO(), invalidations: SharedInvalidations())
         let budget = MemoryBudget(costLimit: 10)
-        _ = shard.transition(1, fingerprint: 2, at: nil, cost: 1, budget: budget) { $0 = state.entry }
+        _ = shard.transition(HashedKey(1, hash: 2), at: nil, cost: 1, budget: budget) { $0 = state.entry }
         var found = "nothing"
         switch shard.lookUp(1, fingerprint: 2, at: Self.now, accepting: demand, budget: budget) {
         case .hit(let value), .hitToNote(let value, _):

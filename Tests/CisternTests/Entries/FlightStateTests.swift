@@ -20,8 +20,6 @@ struct FlightStateTests {
     case sendBack
   }
 
-  private struct SentBack: Error {}
-
   private enum Ending: Equatable {
     case landed
     case cancelled
@@ -116,12 +114,17 @@ struct FlightStateTests {
       switch state.wait(number, number) {
       case .suspended:
         require(isFlying && !model.waiters[number].left)
-      case .resume(.success(let value)):
+      case .resume(.value(let value)):
         require(model.hasLanded && !model.waiters[number].left && value == 5)
         model.waiters[number].endings.append(.landed)
-      case .resume(.failure(let error)):
-        require(error is SentBack ? model.waiters[number].isSentBack : model.waiters[number].left)
-        model.waiters[number].endings.append(error is SentBack ? .sentBack : .cancelled)
+      case .resume(.failed):
+        require(model.waiters[number].left)
+        model.waiters[number].endings.append(.cancelled)
+      case .resume(.lookAgain):
+        require(model.waiters[number].isSentBack)
+        model.waiters[number].endings.append(.sentBack)
+      case .resume(.timedOut):
+        require(false)
       }
     }
 
@@ -135,7 +138,7 @@ struct FlightStateTests {
     }
 
     private mutating func sendBack() {
-      let resumed = state.sendBack(with: SentBack())
+      let resumed = state.sendBack(with: .lookAgain)
       let others = model.waiters.indices.filter { $0 > 0 && !model.waiters[$0].isDone }
       require(resumed == (isFlying ? others.filter { model.waiters[$0].waits } : []))
       guard isFlying else { return }
@@ -161,7 +164,7 @@ struct FlightStateTests {
     }
 
     private mutating func land() {
-      let resumed = state.land(.success(5)).all
+      let resumed = state.land(.value(5)).all
       let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
       require(resumed == (model.isAbandoned ? [] : waiting))
       for number in resumed { model.waiters[number].endings.append(.landed) }
@@ -236,7 +239,7 @@ struct FlightStateTests {
     #expect(state.waiters.count <= 65)
     #expect(state.remaining == 2)
     #expect(state.leave(first + 1, abandoningIfLast: true).resume == nil)
-    #expect(state.land(.success(5)).all == [first, last])
+    #expect(state.land(.value(5)).all == [first, last])
   }
 }
 

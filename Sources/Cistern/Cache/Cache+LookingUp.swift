@@ -1,0 +1,49 @@
+extension Cache {
+  /// The value of a key, from either tier; nil for a key without one. Setting stores, as ``setValue(_:forKey:expiry:tags:context:)``
+  /// does; setting nil removes, as ``removeValue(forKey:context:)`` does.
+  ///
+  /// Never fetches and never suspends. A hit in memory is O(1), takes one lock at most and allocates nothing. A hit on disk
+  /// reads, decodes, and puts the value into memory, all on the calling thread.
+  @inlinable
+  public subscript(key: Key) -> Value? {
+    get { value(forKey: key) }
+    set {
+      if let newValue { setValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+    }
+  }
+
+  /// Returns the value of a key, from either tier; nil if the key has no fresh one. Never fetches, never suspends.
+  @inlinable
+  public func value(forKey key: Key) -> Value? {
+    let hash = table.hash(key)
+    let found = table.lookUp(key, hash: hash, at: now())
+    if case .hit(let value) = found { return value }
+    return value(found, of: HashedKey(key, hash: hash))
+  }
+
+  /// The rest of a look-up that was no plain hit in memory. Not inlined, so that a hit is short.
+  @inlinable
+  @inline(never)
+  func value(_ found: Shard<Key, Value>.LookUp, of key: HashedKey<Key>) -> Value? {
+    if let value = records.value(found, of: key) { return value }
+    table.countMiss()
+    return nil
+  }
+
+  /// Returns the value of a key, from either tier, fresh or past its lifetime by no more than `age`; nil if the key has no such value.
+  ///
+  /// A value past its lifetime is kept for its grace (``Expiry/after(_:graceStale:)``) and no longer, even if `age` is greater.
+  /// Never fetches, never suspends, and refreshes nothing.
+  public func value(forKey key: Key, staleUpTo age: Duration) -> Value? {
+    let hashed = table.hashed(key)
+    if let value = records.value(table.lookUp(key, hash: hashed.hash, at: now()), of: hashed) { return value }
+    if let value = records.staleValue(of: hashed, if: { $0 <= age.countedNanoseconds }) { return value }
+    table.countMiss()
+    return nil
+  }
+
+  /// Whether a key has a fresh value in either tier. Counts as a use on disk, not in memory. A record that an older
+  /// version of the schema wrote is looked up: its migration tells whether it has a value.
+  @inlinable
+  public func contains(_ key: Key) -> Bool { records.contains(table.hashed(key)) }
+}

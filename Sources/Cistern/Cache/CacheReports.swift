@@ -1,0 +1,58 @@
+import Locking
+
+/// The reports of one cache to its store's report handler.
+@usableFromInline
+final class CacheReports: Sendable {
+  /// The name of the cache.
+  @usableFromInline let name: String
+  @usableFromInline let send: @Sendable (StoreReport) -> Void
+  private let refreshThrottle = ReportThrottle()
+
+  init(name: String, send: @escaping @Sendable (StoreReport) -> Void) {
+    self.name = name
+    self.send = send
+  }
+
+  /// The cache, as reports and errors name it.
+  @usableFromInline
+  var location: String { "cache \"\(name)\"" }
+
+  /// Returns a key of the cache, as reports and errors name it.
+  @usableFromInline
+  func location<Key>(of key: Key) -> String { "cache \"\(name)\", key \(key)" }
+
+  /// Reports that a fetch failed whose callers got an older value: no caller gets the error.
+  func reportFailedRefresh<Key>(of key: Key, _ error: any Error, at now: MonotonicTime) {
+    guard !(error is CancellationError), let others = refreshThrottle.admit(at: now) else { return }
+    let addition = others == 0 ? "" : "; \(others) other refreshes failed since the last report"
+    send(
+      StoreReport(
+        .refreshFailed, "a value could not be fetched anew; callers get the older one until its grace ends\(addition)",
+        location: location(of: key), cause: error))
+  }
+}
+
+/// Admits one report in ten seconds, and counts the others.
+final class ReportThrottle: Sendable {
+  private struct State: Sendable {
+    var next = MonotonicTime(nanoseconds: 0)
+    var skipped = 0
+  }
+
+  private static let interval: UInt64 = 10_000_000_000
+
+  private let state = Guarded(State())
+
+  /// Returns the number of reports that were skipped since the last one; nil if this one must be skipped, too.
+  func admit(at now: MonotonicTime) -> Int? {
+    state.withLock { state in
+      guard now >= state.next else {
+        state.skipped += 1
+        return nil
+      }
+      defer { state.skipped = 0 }
+      state.next = now.advanced(by: Self.interval)
+      return state.skipped
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// Writes of several keys that are made as one.
+
+/// The planned write of one key in a batch or a draft.
+@usableFromInline
+struct PlannedWrite<Value: Sendable> {
+  @usableFromInline let replacement: Replacement<Value>
+  @usableFromInline let storing: Storing
+  @usableFromInline let effect: WriteEffect
+
+  @inlinable
+  init(_ replacement: Replacement<Value>, _ storing: Storing = Storing(), effect: WriteEffect = .replacement) {
+    self.replacement = replacement
+    self.storing = storing
+    self.effect = effect
+  }
+}
+
+extension ConditionalWriter {
+  /// Reads keys, decides on all of them, and writes them at once. Begins again if one of them is written in between.
+  ///
+  /// - Parameters:
+  ///   - dependsOnCached: whether `plan` needs the cached values.
+  ///   - plan: returns the write of a key. May be called several times for each.
+  @inlinable
+  func writeTogether(
+    _ keys: [Key], context: WriterContext?, dependsOnCached: Bool,
+    _ plan: (Key, Snapshot) throws(CisternError) -> PlannedWrite<Value>
+  ) throws(CisternError) -> WriteOutcome {
+    let hashed = keys.map { table.hashed($0) }
+    for key in hashed { table.watch(key.hash) }
+    defer { for key in hashed { table.unwatch(key.hash) } }
+    while true {
+      var written: [HashedKey<Key>] = []
+      var prepared: [PreparedWrite<Key, Value>] = []
+      for key in hashed {
+        let snapshot = records.snapshot(of: key, readsValue: dependsOnCached)
+        let planned = try plan(key.key, snapshot)
+        guard let write = try prepare(planned, of: key, replacing: snapshot, context: context) else { continue }
+        prepared.append(write)
+        written.append(key)
+      }
+      if prepared.isEmpty { return .nothing }
+      try writes.checkSize(of: prepared)
+      if let outcome = try writes.applyTogether(prepared, to: written, context: context) { return outcome }
+    }
+  }
+
+  /// Prepares the write of one key. Returns nil if the key stays as it is. Throws if a value cannot be encoded.
+  @inlinable
+  func prepare(
+    _ planned: PlannedWrite<Value>, of key: HashedKey<Key>, replacing snapshot: Snapshot, context: WriterContext?
+  ) throws(CisternError) -> PreparedWrite<Key, Value>? {
+    switch planned.replacement {
+    case .keep:
+      return nil
+    case .remove:
+      return PreparedWrite(
+        removing: secondTier?.bytes(key.key), if: snapshot.condition, stagesAlways: true, context: context)
+    case .store(let value):
+      let terms = ReplacementTerms(planned.storing, effect: planned.effect, context: context)
+      let (write, encodingError) = prepare(value, of: key, replacing: snapshot, on: terms)
+      if let encodingError { throw notEncodable(key.key, encodingError) }
+      return write
+    }
+  }
+
+  /// Plans the write of a key in a batch or a draft. If the cache merges, the value is merged with the cached one.
+  @inlinable
+  func plan(
+    _ write: KeyWrite<Value>, _ storing: Storing, for key: Key, over snapshot: Snapshot
+  ) throws(CisternError) -> PlannedWrite<Value> {
+    let result = try write.value(over: snapshot.usable) { incoming, earlier throws(CisternError) in
+      try merged(incoming, over: earlier, for: key)
+    }
+    guard let result else { return PlannedWrite(.remove) }
+    return PlannedWrite(.store(result), storing, effect: write.replaces ? .replacement : arrivalEffect)
+  }
+
+  @usableFromInline
+  func notEncodable(_ key: Key, _ error: any Error) -> CisternError {
+    CisternError(
+      .notEncodable, "a value of a batch could not be encoded; nothing of the batch was stored",
+      location: reports.location(of: key), cause: error)
+  }
+}

@@ -1,0 +1,135 @@
+// Merging of arriving values with cached ones (`CacheConfiguration.merge`).
+
+extension ConditionalWriter {
+  /// Stores a value that is set, merged with the cached one.
+  ///
+  /// Throws if the values cannot be merged, which is reported. The cached value stays.
+  @usableFromInline
+  func mergeAndSet(_ value: Value, for key: HashedKey<Key>, on terms: ReplacementTerms) throws(CisternError) -> Written<
+    Value
+  > {
+    let terms = ReplacementTerms(keptTags.arriving(terms.storing), effect: arrivalEffect, context: terms.context)
+    return try readModifyWrite(key, on: terms) { snapshot throws(CisternError) in
+      .store(try merged(value, over: snapshot.usable, for: key.key))
+    }
+  }
+
+  /// The meaning of an arriving value for flights under way. If the cache merges, they are merged under the value. Else they are over.
+  @inlinable
+  var arrivalEffect: WriteEffect { merge == nil ? .replacement : .arrival }
+
+  /// Returns the merged value, or the incoming one if the cache does not merge or has no value.
+  @inlinable
+  func merged(_ incoming: Value, over cached: Value?, for key: Key) throws(CisternError) -> Value {
+    guard let merge, let cached else { return incoming }
+    return try merged(incoming, over: cached, for: key, by: merge)
+  }
+
+  @usableFromInline
+  func merged(
+    _ incoming: Value, over cached: Value, for key: Key, by merge: (Value, Value) throws -> Value
+  ) throws(CisternError) -> Value {
+    let location = reports.location(of: key)
+    do {
+      return try merge(cached, incoming)
+    } catch let error as UnusableCachedValue {
+      let message = "a cached value that nothing can be merged with was replaced by the arriving one"
+      reports.send(StoreReport(.notMerged, message, location: location, cause: error.cause))
+      return incoming
+    } catch {
+      let message = "a value could not be merged with the cached one, which stays; the arriving one was not stored"
+      reports.send(StoreReport(.notMerged, message, location: location, cause: error))
+      throw CisternError(.notMerged, message, location: location, cause: error)
+    }
+  }
+}
+
+// MARK: Fetched values
+
+/// The version of a key when a fetch began, in a cache whose writes depend on cached values. It tells the changes since then.
+@usableFromInline
+struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  let table: EntryTable<Key, Value>
+  let hash: UInt64
+  let version: KeyVersions.Version
+
+  init(of flight: Flight<Value>, hash: UInt64, in table: EntryTable<Key, Value>) {
+    self.table = table
+    self.hash = hash
+    version = table.watch(hash, fetchedSince: flight.era)
+  }
+
+  /// Ends the watch of the key. Call it once, when the flight has published or failed.
+  @usableFromInline
+  func end() { table.unwatch(hash) }
+}
+
+/// A fetched value on its way into the cache.
+@usableFromInline
+struct FetchedValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let value: Value
+  /// The flight that brought it.
+  @usableFromInline let flight: Flight<Value>
+  @usableFromInline let key: HashedKey<Key>
+  @usableFromInline let storing: Storing
+
+  @inlinable
+  init(_ value: Value, of flight: Flight<Value>, for key: HashedKey<Key>, _ storing: Storing) {
+    self.value = value
+    self.flight = flight
+    self.key = key
+    self.storing = storing
+  }
+}
+
+extension ConditionalWriter {
+  /// Stores a fetched value, merged with the cached one.
+  ///
+  /// If the key was set since the fetch began, the set value is the newer one, and the fetched value is merged *under* it. If the
+  /// key was removed, or its value was replaced by an update, nothing is stored.
+  ///
+  /// - Returns: the value for the waiters. Throws if it cannot be merged.
+  @usableFromInline
+  func mergeAndPublish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>) throws -> Value {
+    let (value, flight, key) = (fetched.value, fetched.flight, fetched.key)
+    while !flight.isInvalidated {
+      let snapshot = records.snapshot(of: key, isOwnOf: flight)
+      let tags = writes.allTags(of: value, and: fetched.storing.namedTags)
+      let result: Value
+      let isOvertaken = snapshot.flight == nil
+      if !isOvertaken {
+        result = try merged(value, over: snapshot.usable, for: key.key)
+      } else if merge != nil, !flight.isAbandoned, snapshot.version.ends == base.version.ends,
+        let newer = snapshot.usable
+      {
+        // An invalidation that concerns the fetched value ends the attempt, and the next one drops the value.
+        table.noteRead(key.key, hash: key.hash, tags: tags, version: snapshot.version, since: flight.era)
+        result = try merged(newer, over: value, for: key.key)
+      } else {
+        // The flight has no entry any more. Callers that joined it after an invalidation must not get the value.
+        table.noteInvalidation(of: flight, forKey: key.key, hash: key.hash, tags: tags)
+        return value
+      }
+      let storing = keptTags.arriving(fetched.storing, over: snapshot, isNewer: isOvertaken)
+      let terms = ReplacementTerms(storing, effect: arrivalEffect)
+      if compareAndSet(.store(result), of: key, replacing: snapshot, on: terms) != nil { return result }
+    }
+    // The entry must not wait for the flight any more.
+    table.end(flight, forKey: key.key, hash: key.hash)
+    return value
+  }
+
+  /// Stores a fetched value as the confirmed one, if unconfirmed edits lie over the flight's own entry.
+  @usableFromInline
+  func publishBelowEdits(_ fetched: FetchedValue<Key, Value>) {
+    let (flight, key) = (fetched.flight, fetched.key)
+    table.watch(key.hash)
+    defer { table.unwatch(key.hash) }
+    while true {
+      let snapshot = records.snapshot(of: key, isOwnOf: flight)
+      guard snapshot.flight != nil, !flight.isInvalidated else { return }
+      let terms = ReplacementTerms(fetched.storing)
+      if compareAndSet(.store(fetched.value), of: key, replacing: snapshot, on: terms) != nil { return }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+
+/// The time of a cache, and the lifetimes of its values and records.
+@usableFromInline
+final class Lifetimes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let clock: any CacheClock
+  /// The time of day, which does not go back with the system's clock.
+  private let timeline: WallTimeline
+  /// The lifetime of values that have no other.
+  @usableFromInline let expiry: Expiry
+  @usableFromInline let expiryOfValue: (@Sendable (Value) -> Expiry?)?
+
+  init(
+    table: EntryTable<Key, Value>, clock: any CacheClock, expiry: Expiry,
+    expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  ) {
+    self.table = table
+    self.clock = clock
+    timeline = WallTimeline(clock)
+    self.expiry = expiry
+    self.expiryOfValue = expiryOfValue
+    if !expiry.isNever { noteDeadline() }
+    if expiry.idle != 0 { noteIdleTime() }
+  }
+
+  /// The time for look-ups: zero until a value can expire, so that no look-up reads the clock before.
+  @inlinable
+  func now() -> MonotonicTime { table.now(by: clock) }
+
+  @usableFromInline
+  func wallNow() -> WallTime { timeline.time(clock.wallTime(), now: clock.now()) }
+
+  /// Notes that a value can expire.
+  @usableFromInline
+  func noteDeadline() { table.hasDeadlines.store(true, ordering: .relaxed) }
+
+  /// Notes that the lifetime of a value depends on its uses.
+  @usableFromInline
+  func noteIdleTime() { table.hasIdleTimes.store(true, ordering: .relaxed) }
+}
+
+extension EntryTable {
+  /// The time for look-ups: zero until a value can expire.
+  @inlinable
+  func now(by clock: any CacheClock) -> MonotonicTime {
+    hasDeadlines.load(ordering: .relaxed) ? clock.now() : MonotonicTime(nanoseconds: 0)
+  }
+}
+
+// MARK: Records
+
+extension Lifetimes {
+  /// Whether only a load that accepts stale values may return the value of a record, or none.
+  @usableFromInline
+  func isExpired(_ metadata: RecordMetadata) -> Bool {
+    guard metadata.expires != nil || metadata.idle != 0 else { return false }
+    guard let timing = timing(of: metadata) else { return true }
+    if case .stale = timing.freshness(at: clock.now()) { return true }
+    return false
+  }
+
+  /// Whether the lifetime and the grace of a record have ended.
+  func isGone(_ metadata: RecordMetadata) -> Bool { timing(of: metadata).map { _ in false } ?? true }
+
+  /// Returns the lifetime in memory of a record's value; nil if its lifetime and its grace have ended.
+  @usableFromInline
+  func timing(of metadata: RecordMetadata) -> Timing? {
+    if metadata.expires == nil, metadata.idle == 0, metadata.tags.isEmpty { return .plain(until: .distantFuture) }
+    let now = clock.now()
+    let timing = Timing(of: metadata, wallNow: timeline.time(clock.wallTime(), now: now), now: now)
+    if let timing, !timing.isForever { noteDeadline() }
+    if metadata.idle != 0 { noteIdleTime() }
+    return timing
+  }
+
+  /// As ``timing(of:)``, for the record of a key. If a fetch of the key failed since the record was written, no refresh is due
+  /// before the end of that pause.
+  @usableFromInline
+  func timing(of metadata: RecordMetadata, pausedFor hash: UInt64) -> Timing? {
+    let timing = timing(of: metadata)
+    guard case .detailed? = timing,
+      let end = table.retryPauses.end(for: hash, created: metadata.created, now: clock.now())
+    else { return timing }
+    return timing?.postponingRefresh(until: end)
+  }
+
+  /// Whether the second tier should have the time of the last use of a record.
+  func isUseDue(_ metadata: RecordMetadata) -> Bool {
+    guard let unused = wallNow().nanoseconds(since: metadata.lastUsed ?? metadata.created) else { return false }
+    return unused >= max(1, metadata.idle / 4)
+  }
+}

@@ -1,0 +1,134 @@
+// Waiting for a flight with limits: it may fail or take too long, and there may be an older value to return.
+
+extension Loader {
+  /// Returns the limits of a wait; nil for a load that waits until its flight completes and gets the outcome.
+  ///
+  /// - Parameters:
+  ///   - instead: the older value that memory has.
+  ///   - behind: the older value that the second tier alone has.
+  @inlinable
+  func patience(
+    _ terms: LoadTerms?, era: UInt64, instead: Fallback<Value>?, behind: Fallback<Value>?
+  ) -> Patience<Value>? {
+    let policy = terms?.policy ?? settings.policy
+    guard
+      policy.timeout != .max || policy.softTimeout != .max || instead != nil || behind != nil
+        || FlightWork.enclosing != nil
+    else { return nil }
+    return makePatience(terms, era: era, instead: instead, behind: behind)
+  }
+
+  @usableFromInline
+  @inline(never)
+  func makePatience(
+    _ terms: LoadTerms?, era: UInt64, instead: Fallback<Value>?, behind: Fallback<Value>?
+  ) -> Patience<Value> {
+    Patience(
+      policy: terms?.policy ?? settings.policy, start: terms?.start ?? lifetimes.clock.now(), era: era,
+      instead: (behind ?? instead)?.held, source: behind == nil ? .memory : .secondTier)
+  }
+
+  /// Waits for a flight, and for further ones if the first brings nothing that this caller may have. The timeouts of the policy span
+  /// all of them.
+  @usableFromInline
+  nonisolated(nonsending) func load(
+    _ request: Request, beginningWith first: Wait<Value>
+  ) async throws -> Loaded<Value> {
+    var wait = first
+    while true {
+      if let loaded = try await finish(wait, of: request.key) { return loaded }
+      try Task.checkCancellation()
+      let usual = Patience<Value>(
+        policy: wait.patience.policy, start: wait.patience.start,
+        era: table.newestInvalidation.load(ordering: .acquiring))
+      let terms = LoadTerms(storing: request.storing, policy: usual.policy, start: usual.start)
+      switch try begin(Request(request.key, on: terms, owner: request.owner, fetch: request.fetch)) {
+      case .loaded(let loaded):
+        return loaded
+      case .waiting(let flight, let waiter, let source, let patience):
+        wait = Wait(flight: flight, waiter: waiter, source: source, patience: patience ?? usual)
+      }
+    }
+  }
+
+  /// Waits as long as the policy says. After that, or if the flight fails, returns the older value while that is in grace. Returns nil
+  /// if the caller must look again.
+  nonisolated(nonsending) func finish(
+    _ wait: Wait<Value>, of key: HashedKey<Key>
+  ) async throws -> Loaded<Value>? {
+    let (flight, patience) = (wait.flight, wait.patience)
+    let timer = startTimer(of: wait, for: key)
+    defer { timer?.cancel() }
+    let outcome =
+      if let fetch = patience.fetch {
+        await flight.wait(as: wait.waiter, lendingPermitOf: fetch)
+      } else {
+        await flight.wait(as: wait.waiter)
+      }
+    switch outcome {
+    case .value(let value):
+      if flight.isInvalidated(since: patience.era) || flight.disappoints(patience.policy.demand) { return nil }
+      return Loaded(value: value, source: wait.source)
+    case .lookAgain:
+      return nil
+    case .timedOut(let stale):
+      table.count(key.hash) { $0.timeouts += 1 }
+      if let value = stale ?? usable(patience.instead) { return counted(value, from: patience.source, of: key) }
+      throw timedOut(key)
+    case .failed(let error) where error is LoadCycle:
+      throw LoadCycle.error(location: reports.location(of: key.key))
+    case .failed(let error):
+      guard let value = usable(patience.instead) else { throw error }
+      reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now())
+      return counted(value, from: patience.source, of: key)
+    }
+  }
+
+  /// Returns the older value while it is in grace; nil for a cancelled caller.
+  private func usable(_ instead: Held<Value>?) -> Value? {
+    guard let instead, !Task.isCancelled, !instead.isGone(at: lifetimes.now()) else { return nil }
+    return instead.value
+  }
+
+  /// Returns the older value, which the look-up did not count as a hit.
+  private func counted(_ value: Value, from source: Loaded<Value>.Source, of key: HashedKey<Key>) -> Loaded<Value> {
+    table.count(key.hash) { counters in
+      counters.staleHits += 1
+      if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
+    }
+    return Loaded(value: value, source: source, isStale: true)
+  }
+
+  /// Starts the task that ends the wait in time. Returns nil for a wait without an end.
+  private func startTimer(of wait: Wait<Value>, for key: HashedKey<Key>) -> Task<Void, Never>? {
+    let (flight, waiter, start) = (wait.flight, wait.waiter, wait.patience.start)
+    let (softTimeout, timeout) = (wait.patience.policy.softTimeout, wait.patience.policy.timeout)
+    // Without an older value there is no reason to give up early.
+    let instead = softTimeout <= timeout ? wait.patience.instead : nil
+    guard timeout != .max || (instead != nil && softTimeout != .max) else { return nil }
+    return Task(executorPreference: pilot.taskExecutor) { [self] in
+      let clock = lifetimes.clock
+      if let instead, softTimeout != .max {
+        guard (try? await clock.sleep(until: start.advanced(by: softTimeout))) != nil else { return }
+        // If its grace has ended, there is nothing to return, and the wait goes on. The flight goes on to be stored.
+        if !instead.isGone(at: lifetimes.now()) {
+          flight.leave(waiter, with: .timedOut(stale: instead.value), keepingFlight: true)
+          return
+        }
+      }
+      guard timeout != .max,
+        (try? await clock.sleep(until: start.advanced(by: timeout))) != nil
+      else { return }
+      // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
+      table.postponeRefresh(by: flight, forKey: key.key, hash: key.hash, pause: retryPause())
+      // A caller without an older value leaves the flight as a cancelled one does.
+      flight.leave(waiter, with: .timedOut(stale: nil))
+    }
+  }
+
+  private func timedOut(_ key: HashedKey<Key>) -> CisternError {
+    CisternError(
+      .timedOut, "the fetch took longer than this caller wanted to wait; it may still be stored",
+      location: reports.location(of: key.key))
+  }
+}

@@ -1,0 +1,276 @@
+import Synchronization
+
+/// Loads of values that memory does not have: joins and leads flights, fetches, and publishes.
+///
+/// A load goes down once and comes up once. This file has all of it, from top to bottom:
+///
+/// 1. ``load(_:)`` begins, waits if it must, and returns.
+/// 2. ``begin(_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead. A leader looks
+///    in the second tier (`RecordPromoter+Loads.swift`).
+/// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
+/// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
+/// 5. The flight completes: its waiters are resumed.
+@usableFromInline
+final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline typealias Request = LoadRequest<Key, Value>
+
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let secondTier: SecondTierBinding<Key>?
+  @usableFromInline let lifetimes: Lifetimes<Key, Value>
+  @usableFromInline let reports: CacheReports
+  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let writes: WritePipeline<Key, Value>
+  @usableFromInline let conditional: ConditionalWriter<Key, Value>
+  @usableFromInline let edits: EditedKeys<Key, Value>
+  @usableFromInline let settings: LoadSettings
+  @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
+  /// Whether a stored value depends on the cached one.
+  @usableFromInline let dependsOnCached: Bool
+
+  init(
+    _ parts: CacheParts<Key, Value>, conditional: ConditionalWriter<Key, Value>, settings: LoadSettings,
+    pilot: EntryTable<Key, Value>.Pilot
+  ) {
+    table = parts.table
+    secondTier = parts.secondTier
+    lifetimes = parts.lifetimes
+    reports = parts.reports
+    records = conditional.records
+    writes = conditional.writes
+    self.conditional = conditional
+    edits = parts.edits
+    self.settings = settings
+    self.pilot = pilot
+    dependsOnCached = conditional.merge != nil || conditional.isEqual != nil
+  }
+}
+
+/// A load of one key.
+@usableFromInline
+struct LoadRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let key: HashedKey<Key>
+  /// The options; nil for the cache's own.
+  @usableFromInline let terms: LoadTerms?
+  @usableFromInline let fetch: @Sendable (Key) async throws -> Value
+  /// The cache. A flight keeps it open until the value is published.
+  @usableFromInline let owner: any AnyObject & Sendable
+
+  @inlinable
+  init(
+    _ key: HashedKey<Key>, on terms: LoadTerms?, owner: any AnyObject & Sendable,
+    fetch: @escaping @Sendable (Key) async throws -> Value
+  ) {
+    self.key = key
+    self.terms = terms
+    self.owner = owner
+    self.fetch = fetch
+  }
+
+  @inlinable
+  var storing: Storing { terms?.storing ?? Storing() }
+}
+
+// MARK: 1. Load
+
+extension Loader {
+  /// Hits, joins or leads.
+  @inlinable
+  nonisolated(nonsending) func load(_ request: Request) async throws -> Loaded<Value> {
+    while true {
+      // A task that is cancelled before it begins starts nothing.
+      try Task.checkCancellation()
+      // The value must be newer than the invalidations before the load.
+      let era = table.newestInvalidation.load(ordering: .acquiring)
+      switch try begin(request) {
+      case .loaded(let loaded):
+        return loaded
+      case .waiting(let flight, let waiter, let source, nil):
+        switch await flight.wait(as: waiter) {
+        case .value(let value):
+          if flight.isInvalidated(since: era) || flight.disappoints((request.terms?.policy ?? settings.policy).demand) {
+            continue
+          }
+          return Loaded(value: value, source: source)
+        case .failed(let error):
+          throw error
+        case .lookAgain, .timedOut:
+          // The flight brought nothing that this caller may have.
+          continue
+        }
+      case .waiting(let flight, let waiter, let source, let patience?):
+        let wait = Wait(flight: flight, waiter: waiter, source: source, patience: patience)
+        return try await load(request, beginningWith: wait)
+      }
+    }
+  }
+
+  /// The first half of a load.
+  @usableFromInline
+  enum Beginning {
+    /// The value is there.
+    case loaded(Loaded<Value>)
+    /// The load waits for a flight, as the waiter with this number. With limits, if it does not wait without end, or may return an
+    /// older value.
+    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, Patience<Value>?)
+  }
+
+  // MARK: 2. Begin
+
+  /// Hits, joins or leads, up to the point where the load must wait. Not inlined, so that the frames of waiting tasks are small.
+  @inlinable
+  @inline(never)
+  func begin(_ request: Request) throws -> Beginning {
+    let (key, policy) = (request.key, request.terms?.policy ?? settings.policy)
+    let priority = Task.currentPriority
+    var demand = policy.demand
+    /// The older value, if the second tier alone has it.
+    var behind: Fallback<Value>?
+    while true {
+      let era = table.newestInvalidation.load(ordering: .acquiring)
+      let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
+        table.makeFlight(for: key, priority: priority, pilot: pilot)
+      }
+      switch decision {
+      case .hit(let value, let isStale):
+        records.noteUse(of: key)
+        return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
+      case .refresh(let value, let flight, let isStale):
+        start(flight, for: request, priority: priority)
+        records.noteUse(of: key)
+        return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
+      case .notCached:
+        return .loaded(try records.cachedValue(of: key, accepting: policy.demand))
+      case .expired:
+        records.endExpired(key)
+      case .lookBehind(let flight):
+        switch records.lookUp(beside: flight, since: era, of: key, accepting: demand) {
+        case .loaded(let loaded): return .loaded(loaded)
+        case .nothing(let instead): behind = instead
+        }
+        demand.hasLookedBehind = true
+      case .join(let flight, let waiter, _, let instead):
+        let patience = patience(request.terms, era: era, instead: instead, behind: behind)
+        return .waiting(flight, waiter: waiter, .joined, patience)
+      case .lead(let flight, let waiter, let instead, let looksBehind):
+        if looksBehind {
+          switch records.lookUp(for: flight, of: key, accepting: demand) {
+          case .completed(let loaded): return .loaded(loaded)
+          case .lookAgain: continue
+          case .refreshing(let loaded):
+            start(flight, for: request, priority: priority)
+            return .loaded(loaded)
+          case .nothing(let instead): behind = instead
+          }
+        }
+        table.countMiss()
+        start(flight, for: request, priority: priority)
+        let patience = patience(request.terms, era: era, instead: instead, behind: behind)
+        return .waiting(flight, waiter: waiter, .fetched, patience)
+      }
+    }
+  }
+
+  // MARK: 3. Fetch
+
+  /// Starts the task of a flight. It inherits the caller's task-local values.
+  @inlinable
+  func start(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
+    noteFetch(by: flight)
+    flight.work.startTask {
+      // Written twice: a task without an executor preference has less to check at each switch, and a closure that is passed on
+      // takes another around it, and an asynchronous frame.
+      if let taskExecutor = pilot.taskExecutor {
+        flight.work.run(
+          Task(executorPreference: taskExecutor, priority: priority) { [self] in await run(flight, for: request) })
+      } else {
+        flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
+      }
+    }
+  }
+
+  /// Notes that the fetch of a flight begins, after the look-up in the second tier.
+  @inlinable
+  func noteFetch(by flight: Flight<Value>) {
+    if let partition = secondTier?.partition { flight.noteFetch(tierEra: partition.currentEra) }
+  }
+
+  /// The second half of a flight: fetches, publishes, completes. Does nothing if all waiters left before it began.
+  @inlinable
+  @inline(__always)
+  func run(_ flight: Flight<Value>, for request: Request) async {
+    guard !flight.work.isCancelled else { return }
+    let key = request.key
+    let base = mergeBase(of: flight, for: key)
+    defer { base?.end() }
+    do {
+      let value = try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
+        try await request.fetch(key.key)
+      }
+      let published = try await publish(FetchedValue(value, of: flight, for: key, request.storing), since: base)
+      flight.complete(.value(published))
+    } catch {
+      fail(flight, of: key, .failed(error))
+    }
+  }
+
+  /// Returns the state of the key before the fetch; nil if publishing depends on the entry alone.
+  @inlinable
+  func mergeBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value>? {
+    dependsOnCached ? makeMergeBase(of: flight, for: key) : nil
+  }
+
+  @usableFromInline
+  func makeMergeBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value> {
+    MergeBase(of: flight, hash: key.hash, in: table)
+  }
+
+  // MARK: 4. Publish
+
+  /// Stores a fetched value, if the entry is still the flight's.
+  ///
+  /// - Returns: the value for the waiters: merged with the cached one, if the cache merges.
+  @inlinable
+  func publish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>?) async throws -> Value {
+    if let base {
+      await secondTier?.partition.waitForRoom()
+      return try conditional.mergeAndPublish(fetched, since: base)
+    }
+    let (key, flight) = (fetched.key, fetched.flight)
+    let encoded = writes.encode(fetched.value, for: key, fetched.storing)
+    await secondTier?.partition.waitForRoom()
+    records.noticeExpiry(of: key)
+    if writes.apply(PreparedWrite(encoded, if: .own(flight)), to: key) == nil {
+      if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
+      // An invalidation came in between: the entry must not wait for the flight any more.
+      table.end(flight, forKey: key.key, hash: key.hash)
+    }
+    return fetched.value
+  }
+
+  // MARK: 5. Complete
+
+  /// Ends a flight without a value. Its entry goes first: a waiter that asks again starts a new flight. A value that the flight was
+  /// to refresh stays, and no refresh is due for a while.
+  @inlinable
+  func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
+    // A flight that was abandoned, or whose key was written, has not failed. Nor has one of a key that a bulk fetch left out.
+    if table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause()), case .failed(let error) = outcome {
+      table.count(key.hash) { $0.failures += 1 }
+      reportIfUnheard(flight, of: key, error)
+    }
+    flight.complete(outcome)
+  }
+
+  /// Returns the pause that begins with a failure now.
+  @usableFromInline
+  func retryPause() -> RetryPause {
+    RetryPause(
+      end: lifetimes.clock.now().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
+  }
+
+  /// Reports the failure of a flight without waiters: one that began in the background.
+  @usableFromInline
+  func reportIfUnheard(_ flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error) {
+    if !flight.isAwaited { reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now()) }
+  }
+}

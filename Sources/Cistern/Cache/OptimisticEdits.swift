@@ -1,0 +1,142 @@
+/// Edits that are shown before they are confirmed. Memory and observers have the value that the edits make of the confirmed one.
+/// The second tier has the confirmed value alone.
+@usableFromInline
+final class OptimisticEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline typealias Edited = EditedKeys<Key, Value>.Edited
+
+  private let table: EntryTable<Key, Value>
+  private let secondTier: SecondTierBinding<Key>?
+  private let lifetimes: Lifetimes<Key, Value>
+  private let records: RecordPromoter<Key, Value>
+  private let writes: WritePipeline<Key, Value>
+  private let keptTags: KeptTags<Value>
+  private let isEqual: (@Sendable (Value, Value) -> Bool)?
+
+  init(
+    _ parts: CacheParts<Key, Value>, records: RecordPromoter<Key, Value>, keptTags: KeptTags<Value>,
+    isEqual: (@Sendable (Value, Value) -> Bool)?
+  ) {
+    table = parts.table
+    secondTier = parts.secondTier
+    lifetimes = parts.lifetimes
+    self.records = records
+    writes = records.writes
+    self.keptTags = keptTags
+    self.isEqual = isEqual
+  }
+}
+
+/// The effect of a step on a key's edits.
+enum EditStep {
+  /// There is nothing to do.
+  case nothing
+  /// They show another value.
+  case shows
+  /// The confirmed value changes.
+  case confirms
+  /// The confirmed value changes, and the shown value stays.
+  case confirmsWhatIsShown
+}
+
+extension OptimisticEdits {
+  /// Changes the edits of a key, and shows the value that they make of the confirmed one. Begins again if the key is written in
+  /// between.
+  ///
+  /// - Parameters:
+  ///   - terms: the terms of a confirmed value.
+  ///   - step: changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called several times.
+  /// - Returns: the edits after the step; nil if there was nothing to do.
+  @discardableResult
+  func settle<Failure: Error>(
+    _ key: HashedKey<Key>, on terms: ReplacementTerms,
+    _ step: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditStep
+  ) throws(Failure) -> Edited? {
+    while true {
+      let snapshot = records.snapshot(of: key)
+      var edited = snapshot.edited ?? Edited(queue: EditQueue(base: snapshot.usable), timing: snapshot.timing)
+      let taken = try step(&edited.queue, snapshot.usable)
+      if case .nothing = taken { return nil }
+      edited.shown = edited.queue.shown()
+      let keeping = keptTags.keepingTags(of: snapshot, terms)
+      let write = prepare(edited, replacing: snapshot, of: key, on: keeping, after: taken)
+      if writes.apply(write, to: key) != nil { return edited }
+    }
+  }
+
+  /// Prepares the write of another confirmed value below the edits of a key.
+  @usableFromInline
+  func prepare(
+    _ value: Value, below present: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>,
+    on terms: ReplacementTerms
+  ) -> PreparedWrite<Key, Value> {
+    var edited = present
+    edited.queue.replaceBase(by: value)
+    edited.shown = edited.queue.shown()
+    return prepare(edited, replacing: snapshot, of: key, on: terms, after: .confirms)
+  }
+
+  /// Weighs and encodes, outside all locks.
+  ///
+  /// - Parameters:
+  ///   - terms: the terms of the confirmed value, if that changes.
+  ///   - step: the change of the edits.
+  private func prepare(
+    _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, on terms: ReplacementTerms,
+    after step: EditStep
+  ) -> PreparedWrite<Key, Value> {
+    var edited = new
+    let keyBytes = secondTier?.bytes(key.key)
+    var staged: StagedWrite?
+    var encodingError: (any Error)?
+    var confirmation: ShownWrite.Confirmation?
+    if step == .confirms || step == .confirmsWhatIsShown {
+      let encoded = edited.queue.base.map { writes.encode($0, for: key, terms.storing) }
+      staged = encoded?.staged ?? keyBytes.map { .removal(key: $0) }
+      encodingError = encoded?.encodingError
+      confirmation = .stored
+      if case nil = encoded { confirmation = snapshot.usable.map { _ in .removed } ?? .stillAbsent }
+      edited.timing = encoded?.arrival?.timing ?? .plain(until: .distantFuture)
+      // A lifetime of zero, or a value whose size is not known: nothing is stored.
+      if let encoded, encoded.arrival == nil {
+        edited.queue.replaceBase(by: nil)
+        edited.shown = edited.queue.shown()
+        confirmation = .refused
+      }
+    }
+    let isSettled = edited.queue.isSettled
+    if isSettled, edited.timing.freshness(at: lifetimes.clock.now()) == .gone {
+      edited.shown = nil
+      // The record goes too: a read that finds it would announce its end again.
+      if case nil = staged { staged = keyBytes.map { .removal(key: $0) } }
+    }
+    // The shown value has the tags of the confirmed one: a removal by such a tag removes both.
+    let timing =
+      isSettled
+      ? edited.timing : Timing(freshUntil: .distantFuture, tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
+    if !timing.isForever { lifetimes.noteDeadline() }
+    let arrival = edited.shown.map { Arrival(value: $0, cost: cost(ofShown: $0), timing: timing) }
+    let isAnnounced = step != .confirmsWhatIsShown && !isSame(edited.shown, as: snapshot)
+    let hasValue = edited.shown.map { _ in true } ?? false
+    var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)
+    intent.effect = terms.effect
+    intent.confirmation = confirmation
+    if snapshot.isGoneUnderEdits { intent.removalCause = .expired }
+    var write = PreparedWrite<Key, Value>(
+      .show(intent), EntryWrite(arrival, if: snapshot.condition), staged: staged, keyBytes: keyBytes)
+    write.edits = ShownEdits(edited, encodingError: encodingError)
+    write.context = terms.context
+    return write
+  }
+
+  /// The cost of a shown value in memory. A value that cannot be encoded has no known size and counts as larger than any limit: it
+  /// is kept with its edits.
+  private func cost(ofShown value: Value) -> UInt32 {
+    guard writes.weigher == nil, let codec = writes.codec else { return writes.cost(of: value, encodedSize: 1) }
+    return writes.cost(of: value, encodedSize: codec.encodedSize(value) ?? (try? codec.encode(value).count) ?? .max)
+  }
+
+  private func isSame(_ shown: Value?, as snapshot: ReadSnapshot<Key, Value>) -> Bool {
+    guard let isEqual, let shown, let former = snapshot.shown else { return false }
+    return isEqual(former, shown)
+  }
+}

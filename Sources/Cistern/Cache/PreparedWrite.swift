@@ -1,0 +1,116 @@
+/// A write of one key on its way into the tiers: weighed and encoded, outside all locks.
+@usableFromInline
+struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
+  @usableFromInline typealias Edited = EditedKeys<Key, Value>.Edited
+
+  @usableFromInline var intent: WriteIntent
+  /// The write of memory.
+  @usableFromInline var entry: EntryWrite<Value>
+  /// The write of the second tier; nil for none.
+  @usableFromInline let staged: StagedWrite?
+  /// The key in the second tier; nil without one, and for a write that does not ask it. Made outside all locks by the user's code.
+  @usableFromInline let keyBytes: [UInt8]?
+  /// The record that the write replaces; nil for any. The second tier drops the write if the key has another record.
+  @usableFromInline var replaced: RecordIdentity?
+  /// The edits that show the value; nil for a write that is no edit.
+  @usableFromInline var edits: ShownEdits<Key, Value>?
+  /// The writer, as given by the caller.
+  @usableFromInline var context: WriterContext?
+
+  @inlinable
+  init(_ intent: WriteIntent, _ entry: EntryWrite<Value>, staged: StagedWrite?, keyBytes: [UInt8]?) {
+    self.intent = intent
+    self.entry = entry
+    self.staged = staged
+    self.keyBytes = keyBytes
+  }
+
+  /// A write of a value that is set, is fetched, or is made of the cached one.
+  @inlinable
+  init(
+    _ value: EncodedValue<Value>, if condition: WriteCondition<Value>, effect: WriteEffect = .replacement,
+    isAnnounced: Bool = true, context: WriterContext? = nil
+  ) {
+    intent = .store(effect: effect, isAnnounced: isAnnounced)
+    entry = EntryWrite(value.arrival, if: condition)
+    staged = value.staged
+    keyBytes = value.staged?.key
+    self.context = context
+  }
+
+  /// A removal that a caller asks for.
+  @inlinable
+  init(
+    removing keyBytes: [UInt8]?, if condition: WriteCondition<Value>, stagesAlways: Bool, context: WriterContext?
+  ) {
+    intent = .remove(stagesAlways: stagesAlways)
+    entry = EntryWrite(nil, if: condition)
+    staged = keyBytes.map { .removal(key: $0) }
+    self.keyBytes = keyBytes
+    self.context = context
+  }
+}
+
+/// A value that is weighed and encoded.
+@usableFromInline
+struct EncodedValue<Value: Sendable>: Sendable {
+  /// The value for memory; nil if its lifetime is zero, or its size is not known.
+  @usableFromInline let arrival: Arrival<Value>?
+  /// The key's record for the second tier, or its removal; nil without a second tier.
+  @usableFromInline let staged: StagedWrite?
+  /// The reason why the value cannot be on disk, if it could not be encoded.
+  @usableFromInline let encodingError: (any Error)?
+
+  @inlinable
+  init(arrival: Arrival<Value>?, staged: StagedWrite?, encodingError: (any Error)?) {
+    self.arrival = arrival
+    self.staged = staged
+    self.encodingError = encodingError
+  }
+}
+
+/// The edits of a key after a write that changes what they show. An object, because few writes have one.
+@usableFromInline
+final class ShownEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let edited: EditedKeys<Key, Value>.Edited
+  @usableFromInline let encodingError: (any Error)?
+
+  @usableFromInline
+  init(_ edited: EditedKeys<Key, Value>.Edited, encodingError: (any Error)?) {
+    self.edited = edited
+    self.encodingError = encodingError
+  }
+
+  /// The edits that are kept beside memory; nil if none is pending.
+  @usableFromInline var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isSettled ? nil : edited }
+}
+
+/// The outcome of a write in the second tier.
+@usableFromInline
+enum WriteOutcome: Sendable {
+  /// There was nothing to stage.
+  case nothing
+  /// The write is staged.
+  case staged(CommitTicket)
+  /// The tier refused the write, which has this size.
+  case refused(size: Int)
+  /// The tier lost the record after the writer read it. Nothing was written.
+  case recordLost
+}
+
+/// A write that has been applied.
+@usableFromInline
+struct Written<Value: Sendable>: Sendable {
+  /// The value of the key after the write.
+  @usableFromInline let value: Value?
+  @usableFromInline let outcome: WriteOutcome
+  /// The reason why the value is not on disk, if it could not be encoded.
+  @usableFromInline let encodingError: (any Error)?
+
+  @inlinable
+  init(value: Value?, outcome: WriteOutcome, encodingError: (any Error)? = nil) {
+    self.value = value
+    self.outcome = outcome
+    self.encodingError = encodingError
+  }
+}

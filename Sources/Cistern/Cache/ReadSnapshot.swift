@@ -1,0 +1,100 @@
+/// The state of a key when a writer read it. A dependent write applies only if the version still stands.
+@usableFromInline
+struct ReadSnapshot<Key: Hashable & Sendable, Value: Sendable> {
+  /// The value that may be returned: fresh, or in grace.
+  @usableFromInline var usable: Value?
+  /// Whether that value is past its lifetime.
+  @usableFromInline var isStale = false
+  /// The lifetime of the value.
+  @usableFromInline var timing = Timing.plain(until: .distantFuture)
+  /// The value that observers saw last, including unconfirmed edits; nil if it is not known.
+  @usableFromInline var shown: Value?
+  /// The unconfirmed edits of the key; nil for none. The usable value is the one below them.
+  @usableFromInline var edited: EditedKeys<Key, Value>.Edited?
+  @usableFromInline let version: KeyVersions.Version
+  /// The flight that the reader asked about, if the entry is its own.
+  @usableFromInline let flight: Flight<Value>?
+
+  @inlinable
+  init(version: KeyVersions.Version, flight: Flight<Value>?) {
+    self.version = version
+    self.flight = flight
+  }
+
+  /// The fresh value.
+  @inlinable
+  var value: Value? { isStale ? nil : usable }
+
+  /// Whether the key has unconfirmed edits over a value whose lifetime has ended.
+  var isGoneUnderEdits: Bool {
+    guard let edited, case nil = usable else { return false }
+    return edited.queue.base.map { _ in true } ?? false
+  }
+
+  /// The condition of a write that depends on this read.
+  @inlinable
+  var condition: WriteCondition<Value> { .unchanged(since: version, of: flight) }
+}
+
+extension RecordPromoter {
+  /// Reads a key that is watched. If memory has no value, it asks the second tier and decodes: outside all locks.
+  ///
+  /// - Parameters:
+  ///   - flight: the flight that the caller asks about.
+  ///   - readsValue: whether the caller needs the value, beside the version.
+  @inlinable
+  func snapshot(
+    of key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true
+  ) -> ReadSnapshot<Key, Value> {
+    noticeExpiry(of: key)
+    let watched = table.watched(key.key, hash: key.hash, isOwnOf: flight)
+    var snapshot = ReadSnapshot<Key, Value>(version: watched.version, flight: watched.isOwn ? flight : nil)
+    if !edits.isEmpty, let edited = edits[key.key] {
+      noteRead(edited.timing.tags, of: key, watched)
+      add(edited, to: &snapshot)
+      return snapshot
+    }
+    guard readsValue else { return snapshot }
+    if let held = watched.held {
+      if !held.isGone(at: lifetimes.now()) { add(held.value, held.timing, to: &snapshot) }
+    } else if let record = secondTier?.read(key.key), case .usable(let found) = interpret(record, of: key) {
+      noteRead(found.timing.tags, of: key, watched)
+      add(found.value, found.timing, to: &snapshot)
+    }
+    return snapshot
+  }
+
+  /// An invalidation that concerns a value with these tags changes the version of the key from now on.
+  @inlinable
+  func noteRead(_ tags: [String], of key: HashedKey<Key>, _ watched: EntryTable<Key, Value>.Watched) {
+    table.noteRead(key.key, hash: key.hash, tags: tags, version: watched.version, since: watched.era)
+  }
+
+  @inlinable
+  func add(_ value: Value, _ timing: Timing, to snapshot: inout ReadSnapshot<Key, Value>) {
+    snapshot.usable = value
+    snapshot.shown = value
+    snapshot.timing = timing
+    if case .stale = timing.freshness(at: lifetimes.now()) { snapshot.isStale = true }
+  }
+
+  @usableFromInline
+  func add(_ edited: EditedKeys<Key, Value>.Edited, to snapshot: inout ReadSnapshot<Key, Value>) {
+    let freshness = edited.timing.freshness(at: lifetimes.clock.now())
+    snapshot.usable = freshness == .gone ? nil : edited.queue.base
+    if case .stale = freshness { snapshot.isStale = true }
+    snapshot.timing = edited.timing
+    snapshot.shown = edited.shown
+    snapshot.edited = edited
+  }
+
+  /// Reads a key, and runs `body` in its critical section while the read still stands.
+  func snapshot<Result>(of key: HashedKey<Key>, while body: () -> Result) -> (ReadSnapshot<Key, Value>, Result) {
+    table.watch(key.hash)
+    defer { table.unwatch(key.hash) }
+    while true {
+      let snapshot = snapshot(of: key)
+      if let result = table.whileUnchanged(snapshot.version, hash: key.hash, body) { return (snapshot, result) }
+    }
+  }
+}

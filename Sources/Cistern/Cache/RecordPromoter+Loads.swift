@@ -1,0 +1,138 @@
+// Loads and the second tier. The leader of a flight looks there before it fetches. Other loads look there beside a flight whose
+// leader does not.
+
+/// The answer of the second tier to the leader of a flight.
+@usableFromInline
+enum SecondTierLookup<Value: Sendable> {
+  /// A value that needs no fetch. The flight has ended.
+  case completed(Loaded<Value>)
+  /// A value that is returned at once. The flight goes on without waiters, and must be started.
+  case refreshing(Loaded<Value>)
+  /// The key was written concurrently. The flight has ended.
+  case lookAgain
+  /// No value to return: the flight must be started. With an older value, in case the fetch fails.
+  case nothing(instead: Fallback<Value>?)
+}
+
+/// The answer of the second tier to a load beside a flight.
+@usableFromInline
+enum LookupBesideFlight<Value: Sendable> {
+  /// A value to return.
+  case loaded(Loaded<Value>)
+  /// No value to return. With an older value, in case the flight fails.
+  case nothing(instead: Fallback<Value>?)
+}
+
+extension RecordPromoter {
+  /// Looks in the second tier for the leader of a flight, on the leader's thread: a resident page costs less than a task.
+  @inlinable
+  func lookUp(
+    for flight: Flight<Value>, of key: HashedKey<Key>, accepting demand: Demand
+  ) -> SecondTierLookup<Value> {
+    if let shown = shownByEdits(key.key) {
+      guard demand.acceptsFresh, let shown else { return .nothing(instead: nil) }
+      flight.noteSecondTier()
+      table.complete(flight, .value(shown), of: key)
+      return .completed(Loaded(value: shown, source: .secondTier))
+    }
+    guard demand.acceptsFresh, let secondTier, let record = secondTier.read(key.key) else {
+      return .nothing(instead: nil)
+    }
+    let interpretation = interpret(record, of: key)
+    guard case .usable(let found) = interpretation else {
+      discard(interpretation, of: key, if: .own(flight))
+      return .nothing(instead: nil)
+    }
+    let verdict = demand.verdict(on: found.timing.freshness(at: lifetimes.now()))
+    guard verdict == .use(isStale: false, refreshes: false) else {
+      return useOlder(found, verdict, for: flight, of: key)
+    }
+    let promotion = promote(found, of: key, if: .own(flight), hit: .fresh)
+    flight.noteSecondTier()
+    // Waiters may have joined after other readers found no record: they look again.
+    table.complete(flight, promotion == .recordLost ? .lookAgain : .value(found.value), of: key)
+    return .completed(Loaded(value: found.value, source: .secondTier))
+  }
+
+  /// The leader found a value that is stale, or due for a refresh.
+  ///
+  /// Others that joined the flight may accept the value, or not: they look again. They find the value in memory, or in the second
+  /// tier if memory could not hold it.
+  @usableFromInline
+  func useOlder(
+    _ found: FoundRecord<Value>, _ verdict: Demand.Verdict, for flight: Flight<Value>, of key: HashedKey<Key>
+  ) -> SecondTierLookup<Value> {
+    switch verdict {
+    case .gone:
+      return .nothing(instead: nil)
+    case .use(let isStale, refreshes: false):
+      promote(found, of: key, if: .own(flight), isNeeded: true, hit: isStale ? .stale : .fresh)
+      table.complete(flight, .lookAgain, of: key)
+      return .completed(Loaded(value: found.value, source: .secondTier, isStale: isStale))
+    case .use(let isStale, refreshes: true):
+      guard keep(found, beside: flight, of: key) else { return .lookAgain }
+      table.count(key.hash) { counters in
+        counters.refreshes += 1
+        counters.count(isStale ? .stale : RecordHit.fresh)
+      }
+      flight.keep()
+      flight.withdraw(Flight<Value>.leader)
+      flight.sendBack()
+      return .refreshing(Loaded(value: found.value, source: .secondTier, isStale: isStale))
+    case .fetch(let fallsBack):
+      guard keep(found, beside: flight, of: key) else { return .lookAgain }
+      flight.sendBack()
+      return .nothing(instead: fallsBack ? fallback(found) : nil)
+    }
+  }
+
+  /// Puts a value into memory beside its key's flight, which goes on. Returns false if the key was written concurrently: then the
+  /// flight has ended.
+  private func keep(_ found: FoundRecord<Value>, beside flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
+    let promotion = promote(found, of: key, if: .beside(flight, era: flight.era), isNeeded: true)
+    if promotion == .overtaken {
+      table.complete(flight, .lookAgain, of: key)
+      return false
+    }
+    // A value whose record is lost is returned and not kept, like a value that memory cannot hold. To look again would repeat until
+    // the commit that removes the record is visible.
+    table.leaveSecondTierToOthers(flight, hash: key.hash)
+    return true
+  }
+
+  private func fallback(_ found: FoundRecord<Value>) -> Fallback<Value> {
+    Fallback(Held(value: found.value, timing: found.timing, isPersisted: true))
+  }
+
+  /// Looks in the second tier before a load joins a flight that does not bring the value there: a refresh of a value that memory
+  /// does not hold. The flight stays under way.
+  @usableFromInline
+  @inline(never)
+  func lookUp(
+    beside flight: Flight<Value>, since era: UInt64, of key: HashedKey<Key>, accepting demand: Demand
+  ) -> LookupBesideFlight<Value> {
+    if let shown = shownByEdits(key.key) {
+      guard let shown else { return .nothing(instead: nil) }
+      table.count(key.hash) { $0.memoryHits += 1 }
+      return .loaded(Loaded(value: shown, source: .memory))
+    }
+    guard let secondTier, let record = secondTier.read(key.key) else { return .nothing(instead: nil) }
+    let interpretation = interpret(record, of: key)
+    guard case .usable(let found) = interpretation else {
+      discard(interpretation, of: key, if: .own(flight))
+      return .nothing(instead: nil)
+    }
+    let verdict = demand.verdict(on: found.timing.freshness(at: lifetimes.now()))
+    switch verdict {
+    case .gone:
+      return .nothing(instead: nil)
+    case .use(let isStale, _):
+      promote(
+        found, of: key, if: .beside(flight, era: era), isNeeded: isStale, hit: isStale ? .stale : .fresh)
+      return .loaded(Loaded(value: found.value, source: .secondTier, isStale: isStale))
+    case .fetch(let fallsBack):
+      promote(found, of: key, if: .beside(flight, era: era), isNeeded: true)
+      return .nothing(instead: fallsBack ? fallback(found) : nil)
+    }
+  }
+}

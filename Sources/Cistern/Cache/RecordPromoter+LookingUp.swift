@@ -1,0 +1,136 @@
+// Look-ups that memory does not answer with a fresh value. The caller counts a miss if none of them has one.
+
+extension RecordPromoter {
+  /// Returns the fresh value of a key after a look-up in memory.
+  @inlinable
+  func value(_ found: Shard<Key, Value>.LookUp, of key: HashedKey<Key>) -> Value? {
+    switch found {
+    case .hit(let value):
+      return value
+    case .hitToNote(let value, let uses):
+      writeUse(uses, of: key)
+      return value
+    case .absent(let stamp, let era):
+      return valueBehindMemory(key, if: .untouched(stamp: stamp, era: era))
+    case .stale:
+      return nil
+    case .expired:
+      endExpired(key)
+      return nil
+    }
+  }
+
+  /// Looks in the second tier, and puts the value into memory, unless the key was written since. Returns a fresh value.
+  @inlinable
+  func valueBehindMemory(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
+    if let shown = shownByEdits(key.key) {
+      if case .some = shown { table.count(key.hash) { $0.memoryHits += 1 } }
+      return shown
+    }
+    guard let secondTier, let record = secondTier.read(key.key) else { return nil }
+    let interpretation = interpret(record, of: key)
+    guard case .usable(let found) = interpretation else {
+      discard(interpretation, of: key, if: condition)
+      return nil
+    }
+    let isFresh = !found.arrival.isStale(at: lifetimes.now())
+    promote(found, of: key, if: condition, hit: isFresh ? .fresh : .uncounted)
+    return isFresh ? found.value : nil
+  }
+
+  /// Returns the value of a key past its lifetime, from either tier, if its age is accepted. For after a look-up without a fresh
+  /// value.
+  func staleValue(of key: HashedKey<Key>, if accepts: (UInt64) -> Bool) -> Value? {
+    switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
+    case .stale(let value, let age):
+      guard accepts(age) else { return nil }
+      table.count(key.hash) {
+        $0.staleHits += 1
+        $0.memoryHits += 1
+      }
+      noteUse(of: key)
+      return value
+    case .absent:
+      // The look-up put it into memory, unless memory cannot hold it.
+      guard let value = staleBehindMemory(key, if: accepts) else { return nil }
+      table.count(key.hash) { $0.count(.stale) }
+      return value
+    case .hit, .hitToNote, .expired:
+      return nil
+    }
+  }
+
+  private func staleBehindMemory(_ key: HashedKey<Key>, if accepts: (UInt64) -> Bool) -> Value? {
+    guard case nil = shownByEdits(key.key), let record = secondTier?.read(key.key),
+      case .usable(let found) = interpret(record, of: key),
+      case .stale(let age, _) = found.timing.freshness(at: lifetimes.clock.now()), accepts(age)
+    else { return nil }
+    return found.value
+  }
+
+  /// Returns the value of a load that may not fetch, if memory has none for it. Throws if the second tier has none either.
+  @usableFromInline
+  func cachedValue(of key: HashedKey<Key>, accepting demand: Demand) throws(CisternError) -> Loaded<Value> {
+    if let value = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) {
+      return Loaded(value: value, source: .secondTier)
+    }
+    if let value = staleValue(of: key, if: { demand.accepts(staleBy: $0) }) {
+      return Loaded(value: value, source: .secondTier, isStale: true)
+    }
+    table.countMiss()
+    throw CisternError(
+      .notCached, "neither tier has a value that the policy accepts, and it says not to fetch one",
+      location: reports.location(of: key.key))
+  }
+
+  /// Whether a key has a fresh value in either tier. Does not count as a use in memory.
+  @inlinable
+  func contains(_ key: HashedKey<Key>) -> Bool {
+    if let held = table.peek(key.key, hash: key.hash) { return !held.isExpired(at: lifetimes.now()) }
+    if let shown = shownByEdits(key.key) { return shown.map { _ in true } ?? false }
+    guard let secondTier else { return false }
+    var isThere = false
+    var isOlder = false
+    secondTier.view(key.key) { metadata, _ in
+      isOlder = metadata.schemaVersion < schemaVersion
+      isThere = metadata.schemaVersion == schemaVersion && !lifetimes.isExpired(metadata)
+    }
+    guard isOlder else { return isThere }
+    // A look-up tells what the migration makes of the record.
+    if case .some = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) { return true }
+    table.countMiss()
+    return isThere
+  }
+
+  /// Returns the encoding of a value that memory holds; nil if it holds none, or the value cannot be encoded. If the key has
+  /// unconfirmed edits, the encoding of the confirmed value.
+  @usableFromInline
+  func encodedInMemory(_ key: HashedKey<Key>) -> [UInt8]? {
+    guard let codec else { return nil }
+    // An encoding error was reported when the value was stored.
+    if edits.isEmpty {
+      let held = table.peek(key.key, hash: key.hash)
+      // Asked again: an edit may show the value that was seen.
+      if edits.isEmpty {
+        return held.flatMap { $0.isExpired(at: lifetimes.now()) ? nil : codec.shownBytes(of: $0.value) }
+      }
+    }
+    return confirmedValue(of: key).flatMap { codec.shownBytes(of: $0) }
+  }
+
+  /// Returns the bytes of a key in the cache's own version, if an older version wrote its record. A look-up migrates the record.
+  @usableFromInline
+  func migratedBytes(_ key: HashedKey<Key>) -> [UInt8]? {
+    var found: Value?
+    if edits.isEmpty {
+      found = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key)
+      if case nil = found { table.countMiss() }
+    } else {
+      found = confirmedValue(of: key)
+    }
+    return found.flatMap { codec?.shownBytes(of: $0) }
+  }
+
+  /// Returns the fresh value of a key without unconfirmed edits.
+  func confirmedValue(of key: HashedKey<Key>) -> Value? { snapshot(of: key, while: {}).0.value }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+// Uses of values with a time to idle. Memory notes each use, and the second tier gets some of them.
+
+extension RecordPromoter {
+  /// Writes the record of a key again with a new time of its last use, if memory still holds the value with these uses. Observers
+  /// are not notified. Reads and stages outside the critical section of the use; never waits.
+  @usableFromInline
+  @inline(never)
+  func writeUse(_ uses: Uses, of key: HashedKey<Key>) {
+    guard let secondTier, let record = secondTier.read(key.key), let rewriting = used(record, of: key.key) else {
+      return
+    }
+    apply(rewriting, to: key, if: .inUse(uses))
+  }
+
+  /// Notes a use of the value in memory, if the look-up did not.
+  @usableFromInline
+  func noteUse(of key: HashedKey<Key>) {
+    guard table.hasIdleTimes.load(ordering: .relaxed), let held = table.peek(key.key, hash: key.hash) else { return }
+    let now = lifetimes.clock.now()
+    held.noteUse(at: now)
+    if let uses = held.takeUseForDisk(at: now) { writeUse(uses, of: key) }
+  }
+
+  /// Notes a use of a record that was read from the second tier alone.
+  @usableFromInline
+  func noteUse(ofRecord metadata: RecordMetadata, of key: HashedKey<Key>) {
+    guard metadata.idle != 0 else { return }
+    noteUse(of: key)
+    // Memory has no value, or another one.
+    guard lifetimes.isUseDue(metadata),
+      case .absent(let stamp, let era) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now()),
+      let secondTier, let record = secondTier.read(key.key), lifetimes.isUseDue(record.metadata),
+      let rewriting = used(record, of: key.key)
+    else { return }
+    apply(rewriting, to: key, if: .untouched(stamp: stamp, era: era))
+  }
+
+  private func apply(_ rewriting: Rewriting, to key: HashedKey<Key>, if condition: WriteCondition<Value>) {
+    var write = PreparedWrite<Key, Value>(
+      .noteUse, EntryWrite(nil, if: condition), staged: rewriting.staged, keyBytes: nil)
+    write.replaced = rewriting.replaced
+    writes.apply(write, to: key)
+  }
+
+  /// Returns the record with a new time of its last use, to be written in place of the one that was read; nil if the tier need not
+  /// have it.
+  @usableFromInline
+  func rewritingUse(_ record: StoredRecord, timing: Timing, of key: Key) -> Rewriting? {
+    guard case .detailed(let life) = timing, life.takeUseForDisk(at: lifetimes.clock.now()) != nil else { return nil }
+    return used(record, of: key)
+  }
+
+  /// Returns the same record with a new time of its last use; nil if the tier takes no writes, or another version of the schema wrote it.
+  private func used(_ record: StoredRecord, of key: Key) -> Rewriting? {
+    guard let secondTier, secondTier.partition.mode == .active, record.metadata.schemaVersion == schemaVersion,
+      record.metadata.idle != 0
+    else { return nil }
+    var metadata = record.metadata
+    metadata.lastUsed = lifetimes.wallNow()
+    return Rewriting(
+      staged: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), replacing: record.identity,
+      isMigration: false)
+  }
+}

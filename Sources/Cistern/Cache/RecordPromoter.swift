@@ -1,0 +1,184 @@
+/// Brings values of the second tier into memory, and removes records that cannot be used.
+@usableFromInline
+final class RecordPromoter<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let secondTier: SecondTierBinding<Key>?
+  @usableFromInline let observers: ObserverRegistry<Key, Value>
+  @usableFromInline let edits: EditedKeys<Key, Value>
+  @usableFromInline let lifetimes: Lifetimes<Key, Value>
+  @usableFromInline let reports: CacheReports
+  @usableFromInline let codec: ValueCodec<Value>?
+  @usableFromInline let writes: WritePipeline<Key, Value>
+  let migrate: CacheSchema<Value>.Migration?
+
+  init(
+    _ parts: CacheParts<Key, Value>, writes: WritePipeline<Key, Value>, migrate: CacheSchema<Value>.Migration?
+  ) {
+    table = parts.table
+    secondTier = parts.secondTier
+    observers = parts.observers
+    edits = parts.edits
+    lifetimes = parts.lifetimes
+    reports = parts.reports
+    codec = parts.codec
+    self.writes = writes
+    self.migrate = migrate
+  }
+
+  /// The version of the schema that records are written in.
+  @inlinable
+  var schemaVersion: UInt32 { writes.schemaVersion }
+}
+
+/// The use that a cache has for a record.
+@usableFromInline
+enum Interpretation<Value: Sendable> {
+  /// Its value may be returned and put into memory.
+  case usable(FoundRecord<Value>)
+  /// The record must be removed, for this reason.
+  case unusable(DiscardReason, RecordIdentity)
+  /// A newer version of the schema wrote it. It reads as absent, and stays.
+  case foreign
+}
+
+/// The outcome of putting a value of the second tier into memory.
+@usableFromInline
+enum Promotion: Sendable {
+  /// Memory has the value, or would not hold it.
+  case done
+  /// The key was written or invalidated since the record was read.
+  case overtaken
+  /// The second tier has lost the record since it was read. Memory does not keep the value.
+  case recordLost
+}
+
+/// A value that was read from the second tier.
+@usableFromInline
+struct FoundRecord<Value: Sendable> {
+  @usableFromInline let arrival: Arrival<Value>
+  /// The record to write in place of the one that was read; nil for none.
+  @usableFromInline let rewriting: Rewriting?
+
+  @inlinable
+  init(_ arrival: Arrival<Value>, rewriting: Rewriting?) {
+    self.arrival = arrival
+    self.rewriting = rewriting
+  }
+
+  @inlinable
+  var value: Value { arrival.value }
+
+  @inlinable
+  var timing: Timing { arrival.timing }
+}
+
+extension RecordPromoter {
+  /// Decodes a record, outside all locks and transactions.
+  @inlinable
+  func interpret(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {
+    guard let codec else { return .unusable(.undecodable, record.identity) }
+    let metadata = record.metadata
+    guard metadata.schemaVersion == schemaVersion else { return interpretOther(record, of: key) }
+    let timing =
+      table.retryPauses.isEmpty ? lifetimes.timing(of: metadata) : lifetimes.timing(of: metadata, pausedFor: key.hash)
+    guard let timing else { return .unusable(.expired, record.identity) }
+    do {
+      let value = try codec.decode(record.bytes, isNegative: metadata.isNegative)
+      let arrival = Arrival(value: value, cost: max(1, metadata.cost), timing: timing)
+      let rewriting = metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
+      return .usable(FoundRecord(arrival, rewriting: rewriting))
+    } catch {
+      reports.send(
+        StoreReport(
+          .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",
+          location: reports.location(of: key.key), cause: error))
+      return .unusable(.undecodable, record.identity)
+    }
+  }
+
+  /// Puts the value of a record into memory, with the cost and the lifetime that it was stored with. Usually the key's value
+  /// does not change.
+  ///
+  /// - Parameters:
+  ///   - isNeeded: whether a waiter must find the value in memory. Then the policy is not asked.
+  ///   - hit: the read, to be counted.
+  @inlinable
+  @discardableResult
+  func promote(
+    _ found: FoundRecord<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>, isNeeded: Bool = false,
+    hit: RecordHit = .uncounted
+  ) -> Promotion {
+    // Memory cannot hold the value, and the key is absent there: nothing would change.
+    if case .untouched = condition, case nil = found.rewriting, !table.canHold(found.arrival.cost) {
+      table.count(key.hash) { $0.count(hit) }
+      return .done
+    }
+    var reason: RewriteReason?
+    if let rewriting = found.rewriting {
+      reason = rewriting.isMigration ? .migration : .use
+      if rewriting.isMigration { secondTier?.partition.waitForRoom() }
+    }
+    var keepsFlight = false
+    if case .beside = condition { keepsFlight = true }
+    // Before the critical section: the user's code makes the bytes.
+    let keyBytes = writes.mayHaveLostRecord(of: condition.witness) ? secondTier?.bytes(key.key) : nil
+    var write = PreparedWrite<Key, Value>(
+      .promote(keepsFlight: keepsFlight, rewriting: reason),
+      EntryWrite(found.arrival, if: condition, isNeeded: isNeeded, hit: hit), staged: found.rewriting?.staged,
+      keyBytes: keyBytes)
+    write.replaced = found.rewriting?.replaced
+    guard let outcome = writes.apply(write, to: key) else { return .overtaken }
+    if case .recordLost = outcome { return .recordLost }
+    return .done
+  }
+
+  /// Removes a record that cannot be used, unless the key was written since it was read.
+  @usableFromInline
+  func discard(_ interpretation: Interpretation<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>) {
+    guard let secondTier, case .unusable(let reason, let record) = interpretation else { return }
+    let keyBytes = secondTier.bytes(key.key)
+    var write = PreparedWrite<Key, Value>(
+      .discard(reason), EntryWrite(nil, if: condition), staged: .removal(key: keyBytes), keyBytes: keyBytes)
+    write.replaced = record
+    writes.apply(write, to: key)
+  }
+
+  /// Handles records that the second tier lost. The tier calls it outside all locks and transactions.
+  func loseRecords(_ losses: [Departure]) {
+    guard let secondTier else { return }
+    for loss in losses {
+      guard let key = secondTier.key(loss.key).map({ table.hashed($0) }) else { continue }
+      var cause = LossCause.failed
+      if case .evicted = loss.cause {
+        cause = .evicted
+        table.count(key.hash) { $0.diskEvictions += 1 }
+      }
+      table.loseRecord(of: key) {
+        secondTier.partition.endDeparture(of: loss.key.rawSpan)
+      } decide: { had in
+        var situation = WriteSituation(
+          isInMemory: had.map { _ in true } ?? false, isHeld: false, isObserved: observers.isObserved)
+        situation.shownByEdits = shownByEdits(key.key).map { $0.map { _ in true } ?? false }
+        // Readers and observers take the record of a newer schema version as absent.
+        situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion
+        let decision = WriteDecision.decide(.loseRecord(cause), in: situation, ask: { .absent }, stage: { .nothing })
+        if let event = decision.event { observers.record(writes.change(event, of: key.key, to: nil)) }
+        return decision
+      }
+    }
+    writes.deliverChanges()
+  }
+}
+
+// MARK: Edits
+
+extension RecordPromoter {
+  /// Returns the value that the unconfirmed edits of a key show, if memory does not hold it; nil for a key without edits.
+  @inlinable
+  func shownByEdits(_ key: Key) -> Value?? {
+    edits.isEmpty ? nil : shownByLiveEdits(key)
+  }
+
+  @usableFromInline
+  func shownByLiveEdits(_ key: Key) -> Value?? { edits[key].map(\.shown) }
+}

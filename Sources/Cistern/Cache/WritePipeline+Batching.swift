@@ -1,0 +1,77 @@
+// A batch: several writes in one critical section, one commit and one set of changes.
+
+extension WritePipeline {
+  /// Applies several writes as one. Room in memory is reserved before: inside the critical sections, no other entry can be evicted.
+  ///
+  /// - Returns: the outcome in the second tier; nil if a condition does not hold, and then nothing has happened. Throws if memory
+  ///   alone cannot hold the batch.
+  @inlinable
+  func applyTogether(
+    _ writes: [PreparedWrite<Key, Value>], to keys: [HashedKey<Key>], context: WriterContext?
+  ) throws(CisternError) -> WriteOutcome? {
+    var parts = zip(keys, writes).map { BatchPart(key: $0, write: $1.entry) }
+    let (reservation, isWhole) = table.fit(&parts)
+    guard isWhole || secondTier != nil else { throw tooLargeForMemory }
+    table.reserve(reservation)
+    // Replaced edits are released outside the locks.
+    var replaced: [EditedKeys<Key, Value>.Edited?] = []
+    defer { withExtendedLifetime(replaced) {} }
+    var outcome = WriteOutcome.nothing
+    let batch = secondTier?.partition.beginBatch()
+    let applied = table.writeAll(parts) { had in
+      var changes: [(event: Change<Key, Value>.Event, tags: [String])] = []
+      var decisions: [WriteDecision] = []
+      decisions.reserveCapacity(writes.count)
+      for (index, write) in writes.enumerated() {
+        var effects = WriteEffects<Key, Value>(batch: batch)
+        let key = parts[index].key.key
+        let isHeld = parts[index].write.arrival.map { _ in true } ?? false
+        let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &effects)
+        decisions.append(decision)
+        if case .refused = effects.outcome { outcome = .refused(size: 0) }
+        if case .some = effects.replacedEdits { replaced.append(effects.replacedEdits) }
+        if let event = decision.event {
+          let arrival = write.entry.arrival
+          changes.append((change(event, of: key, to: arrival?.value), tags(of: had[index], and: arrival)))
+        }
+      }
+      if observers.isObserved { observers.record(changes, context: context) }
+      return decisions
+    }
+    let ticket = batch.flatMap { secondTier?.partition.endBatch($0) }
+    guard applied else {
+      table.release(reservation)
+      return nil
+    }
+    deliverChanges()
+    if case .nothing = outcome, let ticket, ticket.number > 0 { return .staged(ticket) }
+    return outcome
+  }
+
+  /// Throws if the second tier cannot hold the writes in one commit, or one of them at all.
+  @inlinable
+  func checkSize(of writes: [PreparedWrite<Key, Value>]) throws(CisternError) {
+    guard let partition = secondTier?.partition else { return }
+    let size = writes.reduce(0) { $0 + ($1.staged?.stagedSize ?? 0) }
+    guard partition.canHold(batchBytes: size, count: writes.count),
+      writes.allSatisfy({ partition.canHold(batchBytes: $0.staged?.stagedSize ?? 0, count: 1) })
+    else {
+      throw tooLarge(count: writes.count, size: size)
+    }
+  }
+
+  @usableFromInline
+  func tooLarge(count: Int, size: Int) -> CisternError {
+    let limit = secondTier?.partition.largestBatch.map { ": it may fill a quarter of the disk limit, here \($0)" } ?? ""
+    return CisternError(
+      .tooLarge,
+      "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored. Make several of it",
+      location: reports.location)
+  }
+
+  @usableFromInline
+  var tooLargeForMemory: CisternError {
+    CisternError(
+      .tooLarge, "the batch is more than memory may hold; nothing of it was stored", location: reports.location)
+  }
+}

@@ -1,0 +1,51 @@
+// Waiting for the disk, and the errors of writes that it refuses.
+
+extension WritePipeline {
+  /// Returns when a write is on disk. Throws if the value could not be encoded, and if the tier refused the write or failed.
+  @usableFromInline
+  nonisolated(nonsending) func waitForCommit(_ written: Written<Value>, of key: Key) async throws(CisternError) {
+    if let error = written.encodingError {
+      throw CisternError(
+        .notEncodable,
+        weigher == nil
+          ? "the value could not be encoded; its size is not known, and it is not stored"
+          : "the value could not be encoded; it is in memory only",
+        location: reports.location(of: key), cause: error)
+    }
+    try await waitForCommit(written.outcome, location: reports.location(of: key))
+  }
+
+  /// Returns when a write with this outcome is on disk.
+  @usableFromInline
+  nonisolated(nonsending) func waitForCommit(
+    _ outcome: WriteOutcome, location: @autoclosure () -> String
+  ) async throws(CisternError) {
+    switch outcome {
+    case .nothing, .recordLost: break
+    case .staged(let ticket): try await secondTier?.partition.waitForCommit(ticket)
+    case .refused(let size): throw refusal(size: size, location: location())
+    }
+  }
+
+  /// Returns the reason why the second tier refuses a write of this size.
+  func refusal(size: Int, location: String) -> CisternError {
+    let (code, message): (CisternError.Code, String) =
+      switch secondTier?.partition.mode {
+      case .readOnly?: (.readOnly, "the store is read-only; what is written is in memory only")
+      case .closed?: (.storeClosed, "the store is closed; what is written is in memory only")
+      case .active? where secondTier?.partition.canHold(batchBytes: size, count: 1) == false:
+        (.tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it")
+      case .active?, .degraded?, nil: (.diskFailed, "the second tier would not take the write: it fails")
+      }
+    return CisternError(code, message, location: location)
+  }
+
+  /// Reports a refused write if its size is the reason: the tier will refuse it the next time, too.
+  @usableFromInline
+  @inline(never)
+  func reportRefusal(size: Int, of key: Key) {
+    let refusal = refusal(size: size, location: reports.location(of: key))
+    guard refusal.code == .tooLarge else { return }
+    reports.send(StoreReport(.refused, refusal.message, location: refusal.location))
+  }
+}

@@ -1,0 +1,22 @@
+/// A write of one entry: the value that memory is to hold, and the condition.
+@usableFromInline
+struct EntryWrite<Value: Sendable> {
+  /// The value; nil if memory is to hold none.
+  @usableFromInline var arrival: Arrival<Value>?
+  @usableFromInline let condition: WriteCondition<Value>
+  /// Whether memory holds the value if it has room, without the policy's consent: a waiter must find it there.
+  @usableFromInline var isNeeded = false
+  /// The read that brought the value. Counted whether or not the condition holds.
+  @usableFromInline var hit = RecordHit.uncounted
+
+  @inlinable
+  init(
+    _ arrival: Arrival<Value>?, if condition: WriteCondition<Value>, isNeeded: Bool = false,
+    hit: RecordHit = .uncounted
+  ) {
+    self.arrival = arrival
+    self.condition = condition
+    self.isNeeded = isNeeded
+    self.hit = hit
+  }
+}

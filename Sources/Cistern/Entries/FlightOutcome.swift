@@ -1,0 +1,24 @@
+/// The outcome of a flight for one of its waiters.
+@usableFromInline
+enum FlightOutcome<Value: Sendable>: Sendable {
+  /// The flight brought this value.
+  case value(Value)
+  /// The flight failed, or the waiter was cancelled.
+  case failed(any Error)
+  /// The flight brought nothing that this waiter may have. It must look again.
+  case lookAgain
+  /// The wait lasted too long. With the older value to return, if the waiter left for its sake.
+  case timedOut(stale: Value?)
+}
+
+extension FlightOutcome {
+  /// Returns the value, for a waiter that waits without limits for a flight that always completes with a value or an error.
+  @inlinable
+  func get() throws -> Value {
+    switch self {
+    case .value(let value): return value
+    case .failed(let error): throw error
+    case .lookAgain, .timedOut: preconditionFailure("a flight without a cache completes")
+    }
+  }
+}

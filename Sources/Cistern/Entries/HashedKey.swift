@@ -1,0 +1,22 @@
+/// A key with its hash, which is computed once for an operation.
+@usableFromInline
+struct HashedKey<Key: Hashable & Sendable>: Sendable {
+  @usableFromInline let key: Key
+  @usableFromInline let hash: UInt64
+
+  @inlinable
+  init(_ key: Key, hash: UInt64) {
+    self.key = key
+    self.hash = hash
+  }
+
+  /// The part of the hash that a slot keeps.
+  @inlinable
+  var fingerprint: UInt32 { UInt32(truncatingIfNeeded: hash) }
+}
+
+extension EntryTable {
+  /// Returns the key with its hash in this table.
+  @inlinable
+  func hashed(_ key: Key) -> HashedKey<Key> { HashedKey(key, hash: hash(key)) }
+}

@@ -1,0 +1,171 @@
+extension WriteDecision {
+  /// Decides on a write whose condition holds.
+  ///
+  /// - Parameters:
+  ///   - ask: returns what the second tier has of the key. Called at most once, before `stage`, and only if the decision depends on it.
+  ///   - stage: stages the write in the second tier. Called at most once.
+  @inlinable
+  @inline(__always)
+  static func decide(
+    _ intent: WriteIntent, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
+  ) -> WriteDecision {
+    switch intent {
+    case .store(let effect, let isAnnounced):
+      let existed = situation.existed(ask)
+      let isPersisted = stage() == .record
+      let isKept = situation.isHeld || isPersisted
+      let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced)
+      return WriteDecision(
+        .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false), effect: effect,
+        event: situation.isObserved ? event : nil, counter: isKept ? .stored : .refused)
+    case .remove, .show, .promote, .discard, .expire, .noteUse, .loseRecord:
+      return decideOther(intent, in: situation, ask: ask, stage: stage)
+    }
+  }
+
+  /// Decides on every write but a plain store, which is inlined where it is made.
+  @usableFromInline
+  static func decideOther(
+    _ intent: WriteIntent, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
+  ) -> WriteDecision {
+    switch intent {
+    case .store:
+      return decide(intent, in: situation, ask: ask, stage: stage)
+    case .remove(let stagesAlways):
+      return removal(in: situation, stagesAlways: stagesAlways, ask: ask, stage: stage)
+    case .show(let write):
+      return showing(write, in: situation, ask: ask, stage: stage)
+    case .promote(let keepsFlight, let reason):
+      // Other readers may know that the record is lost: memory does not bring its value back.
+      if situation.hasLostRecord { return WriteDecision(.unchanged) }
+      let (residency, event, counter) = promotion(in: situation, rewriting: reason, stage: stage)
+      return WriteDecision(
+        .replace(residency, keepsFlight: keepsFlight), event: situation.isObserved ? event : nil, counter: counter)
+    case .discard(let reason):
+      // The tier may have lost the record since it was read. Observers know of that.
+      let isThere = situation.isObserved && ask() == .readable
+      _ = stage()
+      return WriteDecision(.unchanged, event: isThere ? .removed(reason.cause) : nil, counter: reason.counter)
+    case .expire:
+      _ = stage()
+      return WriteDecision(
+        .loseValue, event: situation.isObserved ? .removed(.expired) : nil, counter: .expired)
+    case .noteUse:
+      guard stage() == .refused else { return WriteDecision(.unchanged) }
+      let isLast = situation.isObserved && !situation.isInMemory
+      return WriteDecision(.loseRecord, event: isLast ? .removed(.refused) : nil)
+    case .loseRecord(let cause):
+      let isLast = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
+      return WriteDecision(.loseRecord, event: isLast ? .removed(cause == .evicted ? .evicted : .lost) : nil)
+    }
+  }
+
+  private static func removal(
+    in situation: WriteSituation, stagesAlways: Bool, ask: () -> RecordPresence, stage: () -> StagingOutcome
+  ) -> WriteDecision {
+    let presence = situation.isInMemory ? RecordPresence.readable : ask()
+    let existed = situation.shownByEdits ?? (presence == .readable)
+    // A record that the tier cannot see now would be back once it can. A newer schema's record is removed, too.
+    let isStaged = stagesAlways || situation.shownByEdits != nil || presence != .absent
+    if isStaged { _ = stage() }
+    return WriteDecision(
+      .replace(.memoryOnly, keepsFlight: false), effect: .replacement, edits: .ended,
+      event: existed && situation.isObserved ? .removed(.explicit) : nil, counter: existed ? .removed : nil)
+  }
+
+  private static func showing(
+    _ write: ShownWrite, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
+  ) -> WriteDecision {
+    // Eviction may have removed the value since the writer read it, also to make room for this one. The tier is asked before
+    // anything is staged.
+    let asksForEvent = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
+    let asksForResidency = write.confirmation == nil && !write.isPending
+    let hasRecord = (asksForEvent || asksForResidency) && ask() == .readable
+    let existed = situation.shownByEdits ?? (situation.isInMemory || hasRecord)
+    let isPersisted =
+      switch stage() {
+      case .record: true
+      case .removal, .refused: false
+      case .nothing: asksForResidency && hasRecord
+      }
+    // A value that is kept beside memory survives its eviction.
+    let isKept = write.isPending || situation.isHeld || isPersisted
+    let event: WriteEvent? =
+      if write.hasValue {
+        .of(isKept: isKept, existed: existed, isAnnounced: write.isAnnounced)
+      } else {
+        existed && write.isAnnounced ? .removed(write.removalCause) : nil
+      }
+    let counter: WriteCounter? =
+      switch write.confirmation {
+      case .stored: isKept ? .stored : .refused
+      case .removed: .removed
+      case .refused: .refused
+      case .stillAbsent, nil: nil
+      }
+    let residency = write.isPending || isPersisted ? Residency.bothTiers : .memoryOnly
+    return WriteDecision(
+      .replace(residency, keepsFlight: write.confirmation == nil), effect: write.effect,
+      edits: write.isPending ? .pending : .ended, event: situation.isObserved ? event : nil, counter: counter)
+  }
+
+  private static func promotion(
+    in situation: WriteSituation, rewriting: RewriteReason?, stage: () -> StagingOutcome
+  ) -> (Residency, WriteEvent?, WriteCounter?) {
+    guard let rewriting else { return (.bothTiers, nil, nil) }
+    switch stage() {
+    case .record, .removal, .nothing: return (.bothTiers, nil, rewriting == .migration ? .migrated : nil)
+    case .refused: return (.memoryOnly, situation.isHeld ? nil : .removed(.refused), nil)
+    }
+  }
+}
+
+extension WriteSituation {
+  /// Whether observers take the key to have a value. Asks the second tier only if the cache has observers.
+  @inlinable
+  @inline(__always)
+  func existed(_ ask: () -> RecordPresence) -> Bool {
+    if let shownByEdits { return shownByEdits }
+    return isInMemory || (isObserved && ask() == .readable)
+  }
+}
+
+extension WriteEvent {
+  /// Returns the event of a write that gives a key a value. A value that no tier can hold removes the older one.
+  @inlinable
+  static func of(isKept: Bool, existed: Bool, isAnnounced: Bool) -> WriteEvent? {
+    if !isKept { return existed ? .removed(.refused) : nil }
+    guard isAnnounced else { return nil }
+    return existed ? .updated : .inserted
+  }
+
+  /// Returns the event of an eviction from memory.
+  ///
+  /// - Parameter isTierClosed: whether the second tier, which may hold the same value, is closed.
+  static func ofEviction(from residency: Residency, isTierClosed: Bool) -> WriteEvent? {
+    switch residency {
+    case .invalidated: nil
+    case .memoryOnly: .removed(.evicted)
+    // The second tier has the value still.
+    case .bothTiers: isTierClosed ? .removed(.evicted) : nil
+    }
+  }
+}
+
+extension DiscardReason {
+  fileprivate var cause: RemovalCause {
+    switch self {
+    case .expired: .expired
+    case .undecodable: .lost
+    case .outdated: .outdated
+    }
+  }
+
+  fileprivate var counter: WriteCounter {
+    switch self {
+    case .expired: .expired
+    case .undecodable: .undecodable
+    case .outdated: .outdated
+    }
+  }
+}

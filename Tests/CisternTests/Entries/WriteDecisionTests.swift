@@ -1,0 +1,253 @@
+import Testing
+
+@testable import Cistern
+
+/// The decision on a write: every kind of write in every situation, with every answer of the second tier.
+struct WriteDecisionTests {
+  private static let bools = [false, true]
+
+  private static var intents: [WriteIntent] {
+    var intents: [WriteIntent] = [.expire, .noteUse, .remove(stagesAlways: false), .remove(stagesAlways: true)]
+    for effect in [WriteEffect.replacement, .arrival, .upkeep] {
+      intents += bools.map { .store(effect: effect, isAnnounced: $0) }
+    }
+    intents += DiscardReason.allCases.map { .discard($0) }
+    intents += LossCause.allCases.map { .loseRecord($0) }
+    for keepsFlight in bools {
+      intents += [nil, .migration, .use].map { .promote(keepsFlight: keepsFlight, rewriting: $0) }
+    }
+    return intents + shownWrites.map { .show($0) }
+  }
+
+  private static var shownWrites: [ShownWrite] {
+    var writes: [ShownWrite] = []
+    for confirmation in ShownWrite.Confirmation.allCases.map(Optional.some) + [nil] {
+      for (isPending, hasValue, isAnnounced) in triples {
+        var write = ShownWrite(isPending: isPending, hasValue: hasValue, isAnnounced: isAnnounced)
+        write.confirmation = confirmation
+        write.removalCause = isPending ? .explicit : .expired
+        write.effect = isPending ? .arrival : .replacement
+        writes.append(write)
+      }
+    }
+    return writes
+  }
+
+  private static var triples: [(Bool, Bool, Bool)] {
+    bools.flatMap { first in bools.flatMap { second in bools.map { (first, second, $0) } } }
+  }
+
+  private static var situations: [WriteSituation] {
+    var situations: [WriteSituation] = []
+    for (isInMemory, isHeld, isObserved) in triples {
+      for shown in [nil, false, true] as [Bool?] {
+        for hasLost in bools {
+          var situation = WriteSituation(isInMemory: isInMemory, isHeld: isHeld, isObserved: isObserved)
+          situation.shownByEdits = shown
+          situation.hasLostRecord = hasLost
+          situations.append(situation)
+        }
+      }
+    }
+    return situations
+  }
+
+  /// A decision, and the calls of the second tier that it made.
+  private struct Trial {
+    var decision = WriteDecision.forget
+    var questions = 0
+    var stagings = 0
+
+    init(_ intent: WriteIntent, _ situation: WriteSituation, _ presence: RecordPresence, _ staging: StagingOutcome) {
+      var calls: [String] = []
+      decision = WriteDecision.decide(intent, in: situation) {
+        calls.append("ask")
+        return presence
+      } stage: {
+        calls.append("stage")
+        return staging
+      }
+      questions = calls.count { $0 == "ask" }
+      stagings = calls.count { $0 == "stage" }
+      isInOrder = calls != ["stage", "ask"]
+    }
+
+    /// Whether the tier was asked before it was given the write.
+    var isInOrder = true
+  }
+
+  /// The rules of a write, written down a second time: by property and not by kind of write.
+  private struct Rules {
+    let intent: WriteIntent
+    let situation: WriteSituation
+    let presence: RecordPresence
+    let staging: StagingOutcome
+
+    /// What readers had before, in the eyes of observers.
+    var existed: Bool { situation.shownByEdits ?? (situation.isInMemory || presence == .readable) }
+
+    /// Whether a tier, or the edits beside memory, have the new value.
+    var isKept: Bool { isPersisted || situation.isHeld || isPending }
+
+    var isPending: Bool { if case .show(let write) = intent { write.isPending } else { false } }
+
+    var isPersisted: Bool {
+      switch (intent, staging) {
+      case (.store, .record), (.show, .record): true
+      case (.show(let write), .nothing): write.confirmation == nil && !write.isPending && presence == .readable
+      case (.promote(_, nil), _): !isLost
+      case (.promote, .record), (.promote, .removal), (.promote, .nothing): !isLost
+      default: false
+      }
+    }
+
+    /// Whether the write is a promotion of a lost record.
+    var isLost: Bool { if case .promote = intent { situation.hasLostRecord } else { false } }
+
+    var event: WriteEvent? {
+      guard situation.isObserved else { return nil }
+      switch intent {
+      case .store(_, let isAnnounced): return eventOfValue(isAnnounced)
+      case .show(let write) where write.hasValue: return eventOfValue(write.isAnnounced)
+      case .show(let write): return existed && write.isAnnounced ? .removed(write.removalCause) : nil
+      case .remove: return existed ? .removed(.explicit) : nil
+      case .promote(_, let reason):
+        return !isLost && reason != nil && staging == .refused && !situation.isHeld ? .removed(.refused) : nil
+      case .discard(.expired): return presence == .readable ? .removed(.expired) : nil
+      case .discard(.undecodable): return presence == .readable ? .removed(.lost) : nil
+      case .discard(.outdated): return presence == .readable ? .removed(.outdated) : nil
+      case .expire: return .removed(.expired)
+      case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
+      case .loseRecord(let cause):
+        guard !situation.isInMemory, situation.shownByEdits == nil else { return nil }
+        return .removed(cause == .evicted ? .evicted : .lost)
+      }
+    }
+
+    private func eventOfValue(_ isAnnounced: Bool) -> WriteEvent? {
+      switch (isKept, existed) {
+      case (false, true): .removed(.refused)
+      case (false, false): nil
+      case (true, _) where !isAnnounced: nil
+      case (true, true): .updated
+      case (true, false): .inserted
+      }
+    }
+
+    var counter: WriteCounter? {
+      switch intent {
+      case .store: isKept ? .stored : .refused
+      case .show(let write):
+        switch write.confirmation {
+        case .stored: isKept ? .stored : .refused
+        case .removed: .removed
+        case .refused: .refused
+        case .stillAbsent, nil: nil
+        }
+      case .remove: existed ? .removed : nil
+      case .promote(_, .migration): !isLost && staging != .refused ? .migrated : nil
+      case .discard(.expired), .expire: .expired
+      case .discard(.undecodable): .undecodable
+      case .discard(.outdated): .outdated
+      case .promote, .noteUse, .loseRecord: nil
+      }
+    }
+
+    var entry: EntryChange {
+      switch intent {
+      case .store, .remove: .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false)
+      case .show(let write):
+        .replace(isPersisted || isPending ? .bothTiers : .memoryOnly, keepsFlight: write.confirmation == nil)
+      case .promote where isLost: .unchanged
+      case .promote(let keepsFlight, _): .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: keepsFlight)
+      case .discard: .unchanged
+      case .expire: .loseValue
+      case .noteUse: staging == .refused ? .loseRecord : .unchanged
+      case .loseRecord: .loseRecord
+      }
+    }
+
+    var effect: WriteEffect {
+      switch intent {
+      case .store(let effect, _): effect
+      case .show(let write): write.effect
+      case .remove: .replacement
+      case .promote, .discard, .expire, .noteUse, .loseRecord: .upkeep
+      }
+    }
+
+    var edits: EditMark {
+      switch intent {
+      case .remove: .ended
+      case .show: isPending ? .pending : .ended
+      default: .unchanged
+      }
+    }
+
+    /// Whether the second tier gets the write.
+    var isStaged: Bool {
+      switch intent {
+      case .store, .show, .discard, .expire, .noteUse: true
+      case .remove(let stagesAlways):
+        stagesAlways || situation.isInMemory || situation.shownByEdits != nil || presence != .absent
+      case .promote(_, let reason): reason != nil && !isLost
+      case .loseRecord: false
+      }
+    }
+  }
+
+  @Test func `every write in every situation does what the rules say`() {
+    var cases = 0
+    for intent in Self.intents {
+      for situation in Self.situations {
+        for presence in RecordPresence.allCases {
+          for staging in StagingOutcome.allCases {
+            let trial = Trial(intent, situation, presence, staging)
+            let rules = Rules(intent: intent, situation: situation, presence: presence, staging: staging)
+            let expected = WriteDecision(
+              rules.entry, effect: rules.effect, edits: rules.edits, event: rules.event, counter: rules.counter)
+            if trial.decision != expected || trial.stagings != (rules.isStaged ? 1 : 0) {
+              Issue.record("\(intent) in \(situation), \(presence), \(staging): \(trial) instead of \(expected)")
+            }
+            // The tier is asked at most once, and before it gets the write.
+            if trial.questions > 1 || !trial.isInOrder { Issue.record("\(intent) in \(situation): \(trial)") }
+            cases += 1
+          }
+        }
+      }
+    }
+    // 61 writes, 48 situations, 4 records and 4 answers.
+    #expect(cases == 61 * 48 * 16)
+    print("decisions on writes covered: \(cases)")
+  }
+
+  @Test func `without observers a store does not ask the second tier`() {
+    for situation in Self.situations where !situation.isObserved {
+      for isAnnounced in Self.bools {
+        let trial = Trial(.store(effect: .replacement, isAnnounced: isAnnounced), situation, .readable, .record)
+        #expect(trial.questions == 0)
+      }
+    }
+  }
+
+  @Test func `an eviction is announced if it ends the value`() {
+    for isClosed in Self.bools {
+      #expect(WriteEvent.ofEviction(from: .memoryOnly, isTierClosed: isClosed) == .removed(.evicted))
+      #expect(WriteEvent.ofEviction(from: .invalidated, isTierClosed: isClosed) == nil)
+    }
+    #expect(WriteEvent.ofEviction(from: .bothTiers, isTierClosed: true) == .removed(.evicted))
+    #expect(WriteEvent.ofEviction(from: .bothTiers, isTierClosed: false) == nil)
+  }
+
+  @Test func `each counter of a write is a counter of the shard`() {
+    let all: [WriteCounter] = [.stored, .removed, .refused, .migrated, .expired, .undecodable, .outdated]
+    var counters = ShardCounters()
+    for counter in all { counters.count(counter) }
+    var expected = ShardCounters()
+    (expected.stores, expected.removals, expected.refused, expected.migrated) = (1, 1, 1, 1)
+    (expected.expirations, expected.notDecodable, expected.dropped) = (1, 1, 1)
+    for hit in [RecordHit.uncounted, .fresh, .stale] { counters.count(hit) }
+    (expected.diskHits, expected.staleHits) = (2, 1)
+    #expect(counters == expected)
+  }
+}
