@@ -112,7 +112,7 @@ extension DiskEngine {
     return .staged(CommitTicket(number: change.number))
   }
 
-  /// Counts what was staged, and has the writer thread commit it.
+  /// Counts a staged write, and wakes the writer thread if it waits for one.
   private func note(_ change: StagingChange) {
     let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
     let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
@@ -280,6 +280,6 @@ extension DiskEngine {
 }
 
 extension StagingResult {
-  /// The record that was to be replaced is no longer the key's, or stays. No commit is to be waited for.
+  /// The result for a write that is dropped. Its ticket needs no commit.
   fileprivate static var dropped: StagingResult { .staged(CommitTicket(number: 0)) }
 }

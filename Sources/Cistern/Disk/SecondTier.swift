@@ -105,7 +105,7 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   func endDeparture(of key: RawSpan) -> Bool
 
   /// Whether some key has departed, and ``endDeparture(of:)`` has not been called for it since. Cheap: called in critical
-  /// sections, for each record that is to be kept in memory.
+  /// sections, before each promotion to memory.
   ///
   /// A tier that does not implement it answers false.
   var hasDepartures: Bool { get }

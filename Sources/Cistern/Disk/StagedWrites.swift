@@ -15,7 +15,7 @@ struct StagedEntry: Sendable {
   /// Such a write is not the key's newest: the record on disk is, unless it is this one.
   var replaced: RecordIdentity?
 
-  /// Whether it writes a record again, and so adds nothing to what the key has.
+  /// Whether it writes the key's record again. The record on disk counts as the key's newest until the commit.
   var isRewrite: Bool {
     guard replaced != nil, case .record = write else { return false }
     return true

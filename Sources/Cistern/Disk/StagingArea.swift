@@ -92,8 +92,8 @@ final class StagingArea: Sendable {
       addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
-  /// Takes a write that replaces or removes the record `replaced`; nil if a newer write of the key is staged, or if `make`
-  /// gives no number. `make` is run with the shard's lock held.
+  /// Takes a write that replaces or removes the record `replaced`. Returns nil if a newer write of the key is staged, or if
+  /// `make` returns nil. Calls `make` with the shard's lock held.
   func stage(
     _ write: StagedWrite, replacing replaced: RecordIdentity, make: () -> (number: UInt64, epoch: UInt16)?
   ) -> StagingChange? {

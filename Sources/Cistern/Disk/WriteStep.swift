@@ -89,7 +89,7 @@ struct WriteStep {
     outcome.touchedPages += 1 + StepOutcome.overflowPages(size)
   }
 
-  /// Whether the write is to be made: whether the record that it replaces or removes, if it names one, is still there.
+  /// Whether the condition of the write holds: it names no record, or the key's record is the one that it names.
   mutating func allows(
     _ entry: StagedEntry, of partition: Partition, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
