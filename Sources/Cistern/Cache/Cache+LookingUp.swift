@@ -7,6 +7,7 @@ extension Cache {
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
+    @inline(__always)
     set {
       if let newValue { setValue(newValue, forKey: key) } else { removeValue(forKey: key) }
     }

@@ -20,12 +20,13 @@ extension Cache {
   ///     a cache that merges, the tags of the cached value.
   ///   - context: the writer, for ``Change/context``.
   @inlinable
+  @inline(__always)
   public func setValue(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) {
     secondTier?.partition.waitForRoom()
     // A merge error was reported.
-    _ = try? write(value, forKey: key, storing: Storing(expiry: expiry, tags: tags), context: context)
+    _ = try? write(value, forKey: key, expiry: expiry, tags: tags, context: context)
   }
 
   /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does, and returns when it is on disk: no crash brings an older
@@ -38,7 +39,7 @@ extension Cache {
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) async throws(CisternError) {
     await secondTier?.partition.prepareToCommit()
-    let written = try write(value, forKey: key, storing: Storing(expiry: expiry, tags: tags), context: context)
+    let written = try write(value, forKey: key, expiry: expiry, tags: tags, context: context)
     try await writes.waitForCommit(written, of: key)
   }
 
@@ -90,30 +91,34 @@ extension Cache {
   @inlinable
   @inline(__always)
   func write(
-    _ value: Value, forKey key: Key, storing: Storing, context: WriterContext?
+    _ value: Value, forKey key: Key, expiry: Expiry?, tags: [String]?, context: WriterContext?
   ) throws(CisternError) -> Written<Value> {
     let hashed = table.hashed(key)
     if observers.isObserved { records.endUnnoticed(hashed) }
-    if dependsOnCached {
-      return try conditional.mergeAndSet(value, for: hashed, on: ReplacementTerms(storing, context: context))
-    }
-    let encoded: EncodedValue<Value>
-    if storesPlainly, case nil = storing.expiry, storing.namedTags.isEmpty {
+    if storesPlainly, !dependsOnCached, case nil = expiry, tags?.isEmpty ?? true {
       // The main path of sets: the value is not encoded, and usually needs no decision.
       let cost = UInt32(clamping: max(1, weigher?(value) ?? 1))
       if table.set(value, cost: cost, forKey: key, hash: hashed.hash) {
         return Written(value: value, outcome: .nothing)
       }
-      let arrival = Arrival(value: value, cost: cost, timing: .plain(until: .distantFuture))
-      encoded = EncodedValue(arrival: arrival, staged: nil, encodingError: nil)
-    } else {
-      encoded = writes.encode(value, for: hashed, storing)
     }
-    let write = PreparedWrite<Key, Value>(encoded, if: .unedited, context: context)
-    if let outcome = writes.apply(write, to: hashed) {
-      return Written(value: value, outcome: outcome, encodingError: encoded.encodingError)
+    return try writeAnything(value, for: hashed, expiry: expiry, tags: tags, context: context)
+  }
+
+  /// Stores a value of any kind. Not inlined, so that a plain set is short.
+  @inlinable
+  @inline(never)
+  func writeAnything(
+    _ value: Value, for key: HashedKey<Key>, expiry: Expiry?, tags: [String]?, context: WriterContext?
+  ) throws(CisternError) -> Written<Value> {
+    let storing = Storing(expiry: expiry, tags: tags)
+    if !dependsOnCached {
+      let encoded = writes.encode(value, for: key, storing)
+      if let outcome = writes.store(encoded, of: key, on: StoreTerms(if: .unedited, context: context)) {
+        return Written(value: value, outcome: outcome, encodingError: encoded.encodingError)
+      }
     }
-    // Unconfirmed edits lie over the key.
-    return try conditional.mergeAndSet(value, for: hashed, on: ReplacementTerms(storing, context: context))
+    // The value is merged with the cached one, or unconfirmed edits lie over the key.
+    return try conditional.mergeAndSet(value, for: key, on: ReplacementTerms(storing, context: context))
   }
 }

@@ -71,15 +71,19 @@ struct FetchedValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The flight that brought it.
   @usableFromInline let flight: Flight<Value>
   @usableFromInline let key: HashedKey<Key>
-  @usableFromInline let storing: Storing
+  /// The options of the load; nil for the cache's own.
+  @usableFromInline let terms: LoadTerms?
 
   @inlinable
-  init(_ value: Value, of flight: Flight<Value>, for key: HashedKey<Key>, _ storing: Storing) {
+  init(_ value: Value, of flight: Flight<Value>, for key: HashedKey<Key>, on terms: LoadTerms?) {
     self.value = value
     self.flight = flight
     self.key = key
-    self.storing = storing
+    self.terms = terms
   }
+
+  @inlinable
+  var storing: Storing { terms?.storing ?? Storing() }
 }
 
 extension ConditionalWriter {

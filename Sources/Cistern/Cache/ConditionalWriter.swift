@@ -120,8 +120,9 @@ extension ConditionalWriter {
     }
     let isSame = snapshot.usable.map { isEqual?($0, value) ?? false } ?? false
     let encoded = writes.encode(value, for: key, terms.storing)
-    let write = PreparedWrite<Key, Value>(
-      encoded, if: snapshot.condition, effect: terms.effect, isAnnounced: !isSame, context: terms.context)
+    let store = StoreTerms<Value>(
+      if: snapshot.condition, effect: terms.effect, isAnnounced: !isSame, context: terms.context)
+    let write = PreparedWrite<Key, Value>(encoded, on: store)
     return (write, encoded.encodingError)
   }
 

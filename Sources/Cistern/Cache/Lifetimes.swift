@@ -28,15 +28,19 @@ final class Lifetimes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable
   func now() -> MonotonicTime { table.now(by: clock) }
 
+  /// The time of the clock. Read here, so that the clock is not copied.
+  @usableFromInline
+  func clockTime() -> MonotonicTime { clock.now() }
+
   @usableFromInline
   func wallNow() -> WallTime { timeline.time(clock.wallTime(), now: clock.now()) }
 
   /// Notes that a value can expire.
-  @usableFromInline
+  @inlinable
   func noteDeadline() { table.hasDeadlines.store(true, ordering: .relaxed) }
 
   /// Notes that the lifetime of a value depends on its uses.
-  @usableFromInline
+  @inlinable
   func noteIdleTime() { table.hasIdleTimes.store(true, ordering: .relaxed) }
 }
 

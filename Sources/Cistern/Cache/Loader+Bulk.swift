@@ -6,7 +6,7 @@ extension Loader {
   /// A load of several keys.
   @usableFromInline
   struct BulkRequest: Sendable {
-    @usableFromInline let storing: Storing
+    @usableFromInline let terms: LoadTerms
     /// The cache. The flights keep it open until their values are published.
     @usableFromInline let owner: any AnyObject & Sendable
     @usableFromInline let fetch: @Sendable ([Key]) async throws -> [Key: Value]
@@ -16,7 +16,7 @@ extension Loader {
       _ storing: Storing, owner: any AnyObject & Sendable,
       fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) {
-      self.storing = storing
+      terms = LoadTerms(storing: storing, policy: nil)
       self.owner = owner
       self.fetch = fetch
     }
@@ -209,7 +209,7 @@ extension Loader {
         }
         do {
           let published = try await publish(
-            FetchedValue(value, of: one.flight, for: one.key, request.storing), since: base)
+            FetchedValue(value, of: one.flight, for: one.key, on: request.terms), since: base)
           one.flight.complete(.value(published))
         } catch {
           fail(one.flight, of: one.key, .failed(error))

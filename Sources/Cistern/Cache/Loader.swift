@@ -206,7 +206,7 @@ extension Loader {
       let value = try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
         try await request.fetch(key.key)
       }
-      let published = try await publish(FetchedValue(value, of: flight, for: key, request.storing), since: base)
+      let published = try await publish(FetchedValue(value, of: flight, for: key, on: request.terms), since: base)
       flight.complete(.value(published))
     } catch {
       fail(flight, of: key, .failed(error))
@@ -230,6 +230,7 @@ extension Loader {
   ///
   /// - Returns: the value for the waiters: merged with the cached one, if the cache merges.
   @inlinable
+  @inline(__always)
   func publish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>?) async throws -> Value {
     if let base {
       await secondTier?.partition.waitForRoom()
@@ -239,7 +240,7 @@ extension Loader {
     let encoded = writes.encode(fetched.value, for: key, fetched.storing)
     await secondTier?.partition.waitForRoom()
     records.noticeExpiry(of: key)
-    if writes.apply(PreparedWrite(encoded, if: .own(flight)), to: key) == nil {
+    if writes.store(encoded, of: key, on: StoreTerms(if: .own(flight))) == nil {
       if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
       // An invalidation came in between: the entry must not wait for the flight any more.
       table.end(flight, forKey: key.key, hash: key.hash)
@@ -265,7 +266,7 @@ extension Loader {
   @usableFromInline
   func retryPause() -> RetryPause {
     RetryPause(
-      end: lifetimes.clock.now().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
+      end: lifetimes.clockTime().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
   }
 
   /// Reports the failure of a flight without waiters: one that began in the background.

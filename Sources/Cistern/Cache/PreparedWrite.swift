@@ -27,15 +27,13 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
 
   /// A write of a value that is set, is fetched, or is made of the cached one.
   @inlinable
-  init(
-    _ value: EncodedValue<Value>, if condition: WriteCondition<Value>, effect: WriteEffect = .replacement,
-    isAnnounced: Bool = true, context: WriterContext? = nil
-  ) {
-    intent = .store(effect: effect, isAnnounced: isAnnounced)
-    entry = EntryWrite(value.arrival, if: condition)
+  @inline(__always)
+  init(_ value: EncodedValue<Value>, on terms: StoreTerms<Value>) {
+    intent = .store(effect: terms.effect, isAnnounced: terms.isAnnounced)
+    entry = EntryWrite(value.arrival, if: terms.condition)
     staged = value.staged
     keyBytes = value.staged?.key
-    self.context = context
+    context = terms.context
   }
 
   /// A removal that a caller asks for.
@@ -47,6 +45,29 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
     entry = EntryWrite(nil, if: condition)
     staged = keyBytes.map { .removal(key: $0) }
     self.keyBytes = keyBytes
+    self.context = context
+  }
+}
+
+/// The terms of a write that stores a value.
+@usableFromInline
+struct StoreTerms<Value: Sendable> {
+  @usableFromInline let condition: WriteCondition<Value>
+  /// The meaning of the write for the writers and fetches that began before it.
+  @usableFromInline var effect = WriteEffect.replacement
+  /// Whether observers are notified that the key has the value. They are notified of a removal in any case.
+  @usableFromInline var isAnnounced = true
+  /// The writer, as given by the caller.
+  @usableFromInline var context: WriterContext?
+
+  @inlinable
+  init(
+    if condition: WriteCondition<Value>, effect: WriteEffect = .replacement, isAnnounced: Bool = true,
+    context: WriterContext? = nil
+  ) {
+    self.condition = condition
+    self.effect = effect
+    self.isAnnounced = isAnnounced
     self.context = context
   }
 }

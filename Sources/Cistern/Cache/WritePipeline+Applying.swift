@@ -1,6 +1,33 @@
 // The critical section of every write, and the actions that follow it.
 
 extension WritePipeline {
+  /// Applies the write of a value that is set, is fetched, or is made of the cached one. As ``apply(_:to:)``, with code for
+  /// this kind of write alone.
+  ///
+  /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
+  @inlinable
+  @inline(never)
+  func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, on terms: StoreTerms<Value>) -> WriteOutcome? {
+    var outcome = WriteOutcome.nothing
+    let applied = table.write(EntryWrite(value.arrival, if: terms.condition), to: key) { had, isHeld in
+      let situation = WriteSituation(
+        isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
+      let decision = WriteDecision.store(terms.effect, isAnnounced: terms.isAnnounced, in: situation) {
+        presence(of: value.staged?.key)
+      } stage: {
+        guard let staged = value.staged else { return .nothing }
+        return stage(stamped(staged, broughtBy: terms.condition.flight), in: nil, &outcome)
+      }
+      if let event = decision.event {
+        record(event, of: key.key, had: had, value.arrival, context: terms.context)
+      }
+      return decision
+    }
+    if case .refused(let size) = outcome { reportRefusal(size: size, of: key.key) }
+    deliverChanges()
+    return applied ? outcome : nil
+  }
+
   /// Applies a write of one key to both tiers, and notifies observers.
   ///
   /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
@@ -8,20 +35,27 @@ extension WritePipeline {
   @discardableResult
   func apply(_ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>) -> WriteOutcome? {
     var effects = WriteEffects<Key, Value>()
-    // Replaced edits are released outside the lock.
-    defer { withExtendedLifetime(effects) {} }
+    // Released outside the lock.
+    defer { withExtendedLifetime(effects.replacedEdits) {} }
     let applied = table.write(write.entry, to: key) { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
       if let event = decision.event {
-        observers.record(
-          change(event, of: key.key, to: write.entry.arrival?.value), context: write.context,
-          tags: tags(of: had, and: write.entry.arrival))
+        record(event, of: key.key, had: had, write.entry.arrival, context: write.context)
       }
       return decision
     }
     if case .refused(let size) = effects.outcome, write.intent.bringsNewValue { reportRefusal(size: size, of: key.key) }
     deliverChanges()
     return applied ? effects.outcome : nil
+  }
+
+  /// Records an event for observers. Called inside the critical section of the key.
+  @inlinable
+  @inline(never)
+  func record(
+    _ event: WriteEvent, of key: Key, had: Held<Value>?, _ arrival: Arrival<Value>?, context: WriterContext?
+  ) {
+    observers.record(change(event, of: key, to: arrival?.value), context: context, tags: tags(of: had, and: arrival))
   }
 
   /// Decides on a write and stages it. Called inside the critical section of the key.
@@ -49,7 +83,10 @@ extension WritePipeline {
       // Inside the critical sections of a batch, the tier is asked only for the sake of observers.
       effects.batch != nil && !situation.isObserved ? .unknown : presence(of: write.keyBytes)
     } stage: {
-      stage(write, &effects)
+      guard let staged = write.staged else { return .nothing }
+      let stamped =
+        write.intent.bringsNewValue ? stamped(staged, broughtBy: write.entry.condition.flight) : staged
+      return stage(stamped, replacing: write.replaced, in: effects.batch, &effects.outcome)
     }
   }
 
@@ -73,9 +110,7 @@ extension WritePipeline {
   }
 
   @usableFromInline
-  func replaceEdits(
-    of key: Key, by new: ShownEdits<Key, Value>?, _ effects: inout WriteEffects<Key, Value>
-  ) {
+  func replaceEdits(of key: Key, by new: ShownEdits<Key, Value>?, _ effects: inout WriteEffects<Key, Value>) {
     if let new {
       effects.replacedEdits = edits.set(new.kept, for: key)
     } else if !edits.isEmpty {
@@ -83,26 +118,27 @@ extension WritePipeline {
     }
   }
 
-  /// Stages a write in the second tier, if it has a part there.
+  /// Stages a write in the second tier.
   @inlinable
-  func stage(_ write: PreparedWrite<Key, Value>, _ effects: inout WriteEffects<Key, Value>) -> StagingOutcome {
-    guard let unstamped = write.staged, let partition = secondTier?.partition else { return .nothing }
-    let staged = write.intent.bringsNewValue ? stamped(unstamped, broughtBy: write.entry.condition.flight) : unstamped
+  func stage(
+    _ write: StagedWrite, replacing replaced: RecordIdentity? = nil, in batch: BatchToken?, _ outcome: inout WriteOutcome
+  ) -> StagingOutcome {
+    guard let partition = secondTier?.partition else { return .nothing }
     let result =
-      if let batch = effects.batch {
-        partition.stage(staged, in: batch)
-      } else if let replaced = write.replaced {
-        partition.stage(staged, replacing: replaced)
+      if let batch {
+        partition.stage(write, in: batch)
+      } else if let replaced {
+        partition.stage(write, replacing: replaced)
       } else {
-        partition.stage(staged)
+        partition.stage(write)
       }
     switch result {
     case .staged(let ticket):
-      effects.outcome = .staged(ticket)
-      if case .record = staged { return .record }
+      outcome = .staged(ticket)
+      if case .record = write { return .record }
       return .removal
     case .refused:
-      effects.outcome = .refused(size: staged.stagedSize)
+      outcome = .refused(size: write.stagedSize)
       return .refused
     }
   }

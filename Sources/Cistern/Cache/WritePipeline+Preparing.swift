@@ -1,3 +1,5 @@
+import Synchronization
+
 // The first step of a write, outside all locks: the value is weighed and encoded, and gets its lifetime and its tags.
 
 extension WritePipeline {
@@ -13,7 +15,7 @@ extension WritePipeline {
     let tags = allTags(of: value, and: storing.namedTags)
     if !expiry.isNever || !tags.isEmpty {
       expiry = expiry.resolved(forHash: key.hash)
-      timing = expiry.timing(from: lifetimes.clock.now(), tags: tags)
+      timing = expiry.timing(from: lifetimes.clockTime(), tags: tags)
       if !expiry.isNever { lifetimes.noteDeadline() }
       if expiry.idle != 0 { lifetimes.noteIdleTime() }
     }

@@ -4,7 +4,9 @@ import Synchronization
 @usableFromInline
 final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value>, @unchecked Sendable {
   // Sendable holds: the properties that this class adds are constant and Sendable.
-  @usableFromInline let key: HashedKey<Key>
+  // Not as one value: its destruction would look up the type at run time.
+  @usableFromInline let key: Key
+  @usableFromInline let hash: UInt64
   @usableFromInline let table: EntryTable<Key, Value>
 
   @inlinable
@@ -12,7 +14,8 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
     for key: HashedKey<Key>, in table: EntryTable<Key, Value>, work: FlightWork?, priority: TaskPriority,
     pilot: EntryTable<Key, Value>.Pilot
   ) {
-    self.key = key
+    self.key = key.key
+    hash = key.hash
     self.table = table
     super.init(
       work: work, priority: priority, era: table.newestInvalidation.load(ordering: .acquiring),
@@ -23,6 +26,6 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
 
   @inlinable
   override func abandon() {
-    table.end(self, forKey: key.key, hash: key.hash)
+    table.end(self, forKey: key, hash: hash)
   }
 }

@@ -7,6 +7,7 @@ extension EntryTable {
   ///   the entry changes. Gets the value that memory had, and whether memory will hold the new one.
   /// - Returns: whether the condition held.
   @inlinable
+  @inline(__always)
   @discardableResult
   func write(
     _ write: EntryWrite<Value>, to key: HashedKey<Key>, decide: (_ had: Held<Value>?, _ isHeld: Bool) -> WriteDecision
@@ -15,7 +16,11 @@ extension EntryTable {
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.Taken?
     var gone = Shard<Key, Value>.Evicted.nothing
-    defer { withExtendedLifetime((replaced, removed, gone)) {} }
+    defer {
+      withExtendedLifetime(replaced) {}
+      withExtendedLifetime(removed) {}
+      withExtendedLifetime(gone) {}
+    }
     let fits = write.arrival.map { canHold($0.cost) } ?? false
     while true {
       let attempt = shards.withShard(of: key.hash) { shard -> WriteAttempt in

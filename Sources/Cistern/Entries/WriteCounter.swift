@@ -21,6 +21,7 @@ enum RecordHit: Sendable, Hashable {
 
 extension ShardCounters {
   @inlinable
+  @inline(__always)
   mutating func count(_ counter: WriteCounter) {
     switch counter {
     case .stored: stores += 1
@@ -34,6 +35,7 @@ extension ShardCounters {
   }
 
   @inlinable
+  @inline(__always)
   mutating func count(_ hit: RecordHit) {
     switch hit {
     case .uncounted: break

@@ -11,19 +11,29 @@ extension WriteDecision {
   ) -> WriteDecision {
     switch intent {
     case .store(let effect, let isAnnounced):
-      let existed = situation.existed(ask)
-      let isPersisted = stage() == .record
-      let isKept = situation.isHeld || isPersisted
-      let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced)
-      return WriteDecision(
-        .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false), effect: effect,
-        event: situation.isObserved ? event : nil, counter: isKept ? .stored : .refused)
+      return store(effect, isAnnounced: isAnnounced, in: situation, ask: ask, stage: stage)
     case .remove, .show, .promote, .discard, .expire, .noteUse, .loseRecord:
       return decideOther(intent, in: situation, ask: ask, stage: stage)
     }
   }
 
-  /// Decides on every write but a plain store, which is inlined where it is made.
+  /// Decides on the write of a value that is set, is fetched, or is made of the cached one.
+  @inlinable
+  @inline(__always)
+  static func store(
+    _ effect: WriteEffect, isAnnounced: Bool, in situation: WriteSituation, ask: () -> RecordPresence,
+    stage: () -> StagingOutcome
+  ) -> WriteDecision {
+    let existed = situation.existed(ask)
+    let isPersisted = stage() == .record
+    let isKept = situation.isHeld || isPersisted
+    let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced)
+    return WriteDecision(
+      .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false), effect: effect,
+      event: situation.isObserved ? event : nil, counter: isKept ? .stored : .refused)
+  }
+
+  /// Decides on every other write.
   @usableFromInline
   static func decideOther(
     _ intent: WriteIntent, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
