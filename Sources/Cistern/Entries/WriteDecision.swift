@@ -1,11 +1,11 @@
-/// The decision on a write of one key: what becomes of the entry, what is staged, which event observers get, and what is
-/// counted. Pure.
+/// The decision on a write of one key: the change of the entry, the event for observers, and the counter. The decision also
+/// stages the write. Pure.
 ///
 /// `EntryTable` enters the key's critical section, checks the ``WriteCondition``, asks for the decision and applies it. A batch is
 /// several such writes in one critical section. ``Entry`` decides about flights; this type decides about the two tiers.
 @usableFromInline
 struct WriteDecision: Sendable, Hashable {
-  /// What becomes of the entry of the key.
+  /// The change of the key's entry.
   @usableFromInline let entry: EntryChange
   /// The meaning of the write for the writers and fetches that began before it.
   @usableFromInline let effect: WriteEffect
@@ -38,7 +38,7 @@ struct WriteDecision: Sendable, Hashable {
 /// A change of one entry by a write.
 @usableFromInline
 enum EntryChange: Sendable, Hashable {
-  /// The value of the write, if memory holds one, replaces what the entry has. Else the entry has no value.
+  /// The value of the write, if memory holds one, replaces the older one. Else the entry has no value.
   case replace(Residency, keepsFlight: Bool)
   /// The value goes; a flight that refreshes it goes on.
   case loseValue
@@ -56,7 +56,7 @@ enum WriteEvent: Sendable, Hashable {
   case removed(RemovalCause)
 }
 
-/// What a write finds.
+/// The state of a key before a write, and the room for its new value.
 @usableFromInline
 struct WriteSituation: Sendable, Hashable {
   /// Whether memory has a value of the key.
@@ -78,7 +78,7 @@ struct WriteSituation: Sendable, Hashable {
   }
 }
 
-/// What the second tier has of a key before a write.
+/// The record of a key in the second tier before a write.
 @usableFromInline
 enum RecordPresence: Sendable, Hashable, CaseIterable {
   case absent
@@ -90,7 +90,7 @@ enum RecordPresence: Sendable, Hashable, CaseIterable {
   case unknown
 }
 
-/// What the second tier did with a write.
+/// The answer of the second tier to a write.
 @usableFromInline
 enum StagingOutcome: Sendable, Hashable, CaseIterable {
   /// There was nothing to stage.
