@@ -3,9 +3,7 @@ import PackageDescription
 
 // CISTERN_CORE=1 leaves out the command line and what only it needs (an HTTP server, argument parsing), so that the
 // library's own tests build in seconds. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it.
-// CISTERN_FUZZING=1 is for `scripts/torture fuzz` alone: the fuzzed targets, and no more of the rest than they need.
-let fuzzing = Context.environment["CISTERN_FUZZING"] == "1"
-let coreOnly = Context.environment["CISTERN_CORE"] == "1" || fuzzing
+let coreOnly = Context.environment["CISTERN_CORE"] == "1"
 let strict = Context.environment["CISTERN_STRICT"] == "1"
 
 let swiftSettings: [SwiftSetting] =
@@ -15,8 +13,12 @@ let swiftSettings: [SwiftSetting] =
     .enableExperimentalFeature("Lifetimes"),
   ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
-var products: [Product] = [
+// The program `cistern` is no product: the package manager builds an executable of the root package in any case. A package
+// that depends on this one would otherwise resolve the packages of the program.
+let products: [Product] = [
   .library(name: "Cistern", targets: ["Cistern"]),
+  .library(name: "CisternCore", targets: ["CisternCore"]),
+  .library(name: "JSONMergePatch", targets: ["JSONMergePatch"]),
   .library(name: "CisternTesting", targets: ["CisternTesting"]),
 ]
 
@@ -26,25 +28,38 @@ var targets: [Target] = [
     pkgConfig: "lmdb",
     providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
   ),
-  .target(name: "CThreadSanitizer"),
-  .target(name: "CMemoryHints"),
-  .target(name: "CThreads"),
-  .target(name: "Locking", dependencies: ["CThreadSanitizer", "CThreads"], swiftSettings: swiftSettings),
-  .target(name: "LMDB", dependencies: ["CLMDB", "CMemoryHints", "Locking"], swiftSettings: swiftSettings),
-  .target(name: "Cistern", dependencies: ["LMDB", "Locking", "CMemoryHints"], swiftSettings: swiftSettings),
-  .target(name: "CisternTesting", dependencies: ["Cistern", "Locking"], swiftSettings: swiftSettings),
+  .target(name: "CSupport"),
+  .target(name: "Locking", dependencies: ["CSupport"], swiftSettings: swiftSettings),
+  .target(name: "Eviction", dependencies: ["Locking"], swiftSettings: swiftSettings),
+  .target(name: "LMDB", dependencies: ["CLMDB", "CSupport", "Locking"], swiftSettings: swiftSettings),
+  .target(name: "JSONMergePatch", swiftSettings: swiftSettings),
+  .target(
+    name: "CisternCore", dependencies: ["CSupport", "Eviction", "JSONMergePatch", "Locking"],
+    swiftSettings: swiftSettings),
+  .target(
+    name: "CisternDisk", dependencies: ["CSupport", "CisternCore", "LMDB", "Locking"], swiftSettings: swiftSettings),
+  .target(name: "Cistern", dependencies: ["CisternCore", "CisternDisk", "Locking"], swiftSettings: swiftSettings),
+  .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
   .testTarget(
     name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking"], swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
-    name: "DiskChild", dependencies: ["Cistern"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
+    name: "DiskChild", dependencies: ["Cistern", "CisternDisk"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
   // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
   .executableTarget(
-    name: "Torture", dependencies: ["Cistern", "CisternTesting", "LMDB"], path: "Tests/Torture",
+    name: "Torture", dependencies: ["Cistern", "CisternDisk", "CisternTesting", "LMDB"], path: "Tests/Torture",
     exclude: ["faults.c", "recorder.c"],
     swiftSettings: swiftSettings),
   .testTarget(
-    name: "CisternTests", dependencies: ["Cistern", "CisternTesting", "DiskChild", "Locking", "LMDB", "CLMDB"],
+    name: "EvictionTests", dependencies: ["Cistern", "CisternTesting", "Eviction"], swiftSettings: swiftSettings),
+  .testTarget(
+    name: "JSONMergePatchTests", dependencies: ["CisternTesting", "JSONMergePatch"], swiftSettings: swiftSettings),
+  .testTarget(
+    name: "CisternTests",
+    dependencies: [
+      "Cistern", "CisternCore", "CisternDisk", "CisternTesting", "DiskChild", "Eviction", "JSONMergePatch", "Locking",
+      "LMDB", "CLMDB",
+    ],
     swiftSettings: swiftSettings),
   .testTarget(
     name: "CisternTestingTests", dependencies: ["Cistern", "CisternTesting", "Locking"], swiftSettings: swiftSettings),
@@ -53,7 +68,6 @@ var targets: [Target] = [
 var dependencies: [Package.Dependency] = []
 
 if !coreOnly {
-  products.append(.executable(name: "cistern", targets: ["CisternCommand"]))
   dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
@@ -62,10 +76,15 @@ if !coreOnly {
   ]
   targets += [
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    // The program's arguments, traces and exports: it reads what others wrote, and is fuzzed.
+    .target(
+      name: "InputFormats",
+      dependencies: ["CisternCore", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: swiftSettings),
     .target(
       name: "StressKit",
       dependencies: [
-        "Cistern", "CisternTesting", "Locking", "CZlib",
+        "Cistern", "CisternDisk", "CisternTesting", "InputFormats", "Locking",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
@@ -73,38 +92,20 @@ if !coreOnly {
       ],
       swiftSettings: swiftSettings
     ),
-    // The folder's name differs from the product's, `cistern`: beside `Sources/Cistern` that would be one folder on a
-    // file system that ignores case.
+    // The program `cistern`, which `scripts/stress` links to this name. A target `cistern` would have the same files as the
+    // target `Cistern` on a file system that ignores case.
     .executableTarget(name: "CisternCommand", dependencies: ["StressKit"], swiftSettings: swiftSettings),
     .testTarget(
       name: "StressKitTests",
       dependencies: [
-        "StressKit", "Cistern", "CisternTesting", "Locking", "CisternCommand",
+        "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTesting", "Locking", "CisternCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings
     ),
-  ]
-}
-
-if fuzzing {
-  dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"))
-  targets += [
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-    // Of the program only what reads what others wrote: without an HTTP server it is built in seconds.
-    .target(
-      name: "StressKit",
-      dependencies: ["Cistern", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      path: "Sources/StressKit",
-      sources: [
-        "Arguments", "Commands/KeyArgument.swift", "Export/ExportedRecord.swift", "Export/ExportedRecord+Reading.swift",
-        "Export/TimestampText.swift", "Replay/ByteStream.swift", "Replay/GzipStream.swift", "Replay/LineReader.swift",
-        "Replay/TraceError.swift", "Replay/TraceReader.swift",
-      ],
-      swiftSettings: swiftSettings),
-    // libFuzzer brings the main function.
+    // Runs one input by itself; `scripts/torture fuzz` builds it with libFuzzer.
     .executableTarget(
-      name: "Fuzz", dependencies: ["Cistern", "LMDB", "StressKit", "CZlib"], path: "Tests/Fuzz",
+      name: "Fuzz", dependencies: ["Cistern", "CisternDisk", "LMDB", "InputFormats", "CZlib"], path: "Tests/Fuzz",
       exclude: ["Corpora"],
       swiftSettings: swiftSettings),
   ]

@@ -1,4 +1,4 @@
-public import Cistern
+public import CisternCore
 import Locking
 
 /// A clock that stands still until a test moves it.

@@ -1,4 +1,4 @@
-import CThreadSanitizer
+import CSupport
 
 /// Tells ThreadSanitizer the order of a lock's critical sections. Only builds that define `THREAD_SANITIZER` contain
 /// it.

@@ -1,4 +1,4 @@
-public import CThreads
+public import CSupport
 public import Synchronization
 
 /// The table of visible readers of a ``ReaderBiasedLock``. Many locks share one table.

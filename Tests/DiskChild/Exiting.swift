@@ -1,5 +1,6 @@
 // The process's part in the tests of exits. Each function stages a write that no commit interval commits.
 import Cistern
+import CisternDisk
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,6 +1,7 @@
 // A process that the disk tier's tests kill, or share a directory with. The first argument selects its work. It
 // prints its progress on standard output.
 import Cistern
+import CisternDisk
 
 #if canImport(Glibc)
   import Glibc

@@ -27,9 +27,7 @@ enum Compilation {
         compiler, "-frontend", "-emit-sil", "-o", "/dev/null", "-module-name", "Snippet", "-parse-as-library",
         "-package-name", packageName, "-swift-version", "6", "-enable-experimental-feature", "Lifetimes",
         "-diagnostic-style", "llvm", "-I", "\(build)/Modules", "-I", "\(root)/Sources/CLMDB",
-        "-Xcc", "-fmodule-map-file=\(build)/CThreadSanitizer.build/module.modulemap",
-        "-Xcc", "-fmodule-map-file=\(build)/CThreads.build/module.modulemap",
-        "-Xcc", "-fmodule-map-file=\(build)/CMemoryHints.build/module.modulemap", file,
+        "-Xcc", "-fmodule-map-file=\(build)/CSupport.build/module.modulemap", file,
       ], output: output)
     let lines = read(output).split(separator: "\n").filter { $0.contains("error:") }
     if status != 0, lines.isEmpty { return "the compiler failed: \(read(output))" }

@@ -2,6 +2,8 @@ import ArgumentParser
 import Cistern
 import Testing
 
+@testable import InputFormats
+
 @testable import StressKit
 
 @Suite struct SizeTests {

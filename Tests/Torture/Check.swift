@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 
 /// Opens a store in any state, reads all of it, writes to it, and prints its findings. It runs in a separate process,
 /// because the store may end it. Returns whether all findings are allowed.

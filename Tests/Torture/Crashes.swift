@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 import Foundation
 import LMDB
 

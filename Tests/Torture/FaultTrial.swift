@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 
 #if canImport(Glibc)
   import Glibc

@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 
 /// Runs a mixed load in this process and samples its resources. None of them may grow continuously.
 func soak(seconds: Int, seed: UInt64) async throws -> Bool {

@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 import Foundation
 
 /// A fault that the system causes. Each runs in a separate process, which must survive it.

@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 
 /// The process that is killed. It runs a script, flushes at random, and prints its progress. Without a last
 /// operation, it runs until it is killed, and also closes, compacts and reopens the store. A limited run does not

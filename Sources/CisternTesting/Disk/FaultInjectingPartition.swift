@@ -1,4 +1,4 @@
-import Cistern
+import CisternCore
 
 /// The partition of one cache in a ``FaultInjectingTier``. The partition is stateless: all state is in the tier.
 final class FaultInjectingPartition: SecondTierPartition {

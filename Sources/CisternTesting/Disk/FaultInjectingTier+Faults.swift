@@ -1,4 +1,4 @@
-public import Cistern
+public import CisternCore
 
 /// Methods that inject faults, and methods that inspect the committed records.
 extension FaultInjectingTier {

@@ -1,4 +1,4 @@
-public import Cistern
+public import CisternCore
 import Locking
 
 /// A second tier in memory that injects faults: late or failed commits, refusals, evictions, damage, and pauses.

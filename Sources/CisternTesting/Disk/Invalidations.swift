@@ -1,4 +1,4 @@
-import Cistern
+import CisternCore
 
 /// The newest invalidation version of each tag and prefix, and of all of them together.
 ///

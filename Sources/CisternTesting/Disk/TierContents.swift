@@ -1,4 +1,4 @@
-import Cistern
+import CisternCore
 
 /// The state of a ``FaultInjectingTier``: the committed records, and the log of staged writes.
 ///

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import CisternDisk
 
 /// `cistern compact`: rewrites the data file without free space.
 struct CompactCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import InputFormats
 
 /// `cistern export`: writes the records of a cache as JSON Lines.
 struct ExportCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import InputFormats
 
 /// `cistern get`: writes the bytes of one value.
 struct GetCommand: AsyncParsableCommand {

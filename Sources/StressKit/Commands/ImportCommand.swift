@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import InputFormats
 
 /// `cistern import`: stores records from JSON Lines.
 struct ImportCommand: AsyncParsableCommand {

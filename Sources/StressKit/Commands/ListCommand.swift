@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import InputFormats
 
 /// `cistern list`: lists the keys of a cache, with the metadata of their records.
 struct ListCommand: AsyncParsableCommand {

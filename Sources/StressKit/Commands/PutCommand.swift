@@ -1,5 +1,7 @@
 import ArgumentParser
 import Cistern
+import CisternDisk
+import InputFormats
 
 /// `cistern put`: stores the bytes of one value.
 struct PutCommand: AsyncParsableCommand {

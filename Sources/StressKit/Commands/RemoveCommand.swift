@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import InputFormats
 
 /// `cistern remove`: removes a key of a cache, the keys with a prefix or a tag, or all keys.
 struct RemoveCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import InputFormats
 
 /// `cistern replay`: the options of the command, and their conversion to a `Replay`.
 struct ReplayCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cistern
 import Foundation
+import InputFormats
 
 /// `cistern stress`: the options of the command, and their conversion to a `StressConfiguration`.
 struct StressCommand: AsyncParsableCommand {

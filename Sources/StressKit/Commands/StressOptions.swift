@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cistern
 import Foundation
+import InputFormats
 
 /// The options for the keys of a run and the size of their values.
 struct KeyOptions: ParsableArguments {

@@ -1,4 +1,6 @@
 import Cistern
+import CisternDisk
+import InputFormats
 
 /// The source of an import. The import reads it twice, so a source that can be read only once is kept in memory.
 struct ImportSource {

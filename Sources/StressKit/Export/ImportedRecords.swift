@@ -1,4 +1,5 @@
 import Cistern
+import InputFormats
 
 /// The records of a stream of JSON Lines. Empty lines are skipped.
 struct ImportedRecords: ~Copyable {

@@ -1,4 +1,5 @@
 import Cistern
+import InputFormats
 
 /// The import of records in batches. All lines have been parsed before, so a syntax error does not change the
 /// store.

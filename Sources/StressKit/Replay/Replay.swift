@@ -1,4 +1,5 @@
 import Cistern
+import InputFormats
 
 /// The result of one policy with one limit on a trace.
 struct ReplayResult: Codable, Sendable, Equatable {

@@ -1,3 +1,5 @@
+import InputFormats
+
 /// A whole trace in memory: the keys of the requests in order, and the name and largest size of each key.
 struct Trace: Sendable {
   /// The maximum number of requests in the trace of a stress run.

@@ -2,7 +2,7 @@ import CisternTesting
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Tests of caches with optional values, in which nil is a cached value with a separate lifetime.
 @Suite struct AbsenceTests {

@@ -1,7 +1,7 @@
 import CisternTesting
 import Locking
 
-@testable import Cistern
+@testable import CisternCore
 
 // Helpers that the operations share. Each helper runs one operation and records it in the journal.
 

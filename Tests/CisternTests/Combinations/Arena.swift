@@ -1,7 +1,8 @@
+import Cistern
 import CisternTesting
 import Locking
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The cache of one trial, its surroundings, and the state that the trial's operations share.
 struct Arena: Sendable {

@@ -2,7 +2,7 @@ import CisternTesting
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Runs randomly selected combinations on real threads and over a real disk. Each seed selects other combinations.
 @Suite(.serialized)

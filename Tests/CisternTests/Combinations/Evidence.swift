@@ -1,6 +1,6 @@
 import CisternTesting
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The state that a trial left after all its operations ended. Properties are checked against it.
 struct Evidence: Sendable {

@@ -1,7 +1,7 @@
 import CisternTesting
 import Locking
 
-@testable import Cistern
+@testable import CisternCore
 
 /// One run of a combination.
 struct Trial {

@@ -1,7 +1,8 @@
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 struct CommitProgressTests {
   private static let failure = CisternError(.diskFailed, "broken", location: "a test")

@@ -2,7 +2,8 @@ import Foundation
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Checks the batches that `DiskChild batch` or the test below has written. Odd batches write their number to the
 /// keys 0 to 9, and even batches to the keys 5 to 14.

@@ -4,7 +4,8 @@ import Locking
 import Synchronization
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Concurrent readers and writers. No read returns a value older than one that was read or written before it.
 @Suite struct DiskConcurrencyTests {

@@ -1,8 +1,10 @@
+import Cistern
 import CisternTesting
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Record losses. A key that the tier evicted is present until its loss is acknowledged. Observers therefore receive
 /// each removal exactly once.

@@ -1,7 +1,9 @@
+import Cistern
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The contents of the disk after a process exits without closing its stores.
 @Suite(.serialized) struct DiskExitTests {

@@ -1,6 +1,8 @@
+import Cistern
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// A disk that fails: nothing wrong is ever read, and the tier comes back.
 @Suite struct DiskFailureTests {

@@ -1,9 +1,11 @@
+import Cistern
 import CisternTesting
 import LMDB
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The record losses and reports that a tier has delivered to a test.
 final class Told: Sendable {

@@ -1,8 +1,10 @@
+import Cistern
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The reports when a store is opened after its files were changed, replaced or removed.
 @Suite struct DiskHistoryTests {

@@ -1,7 +1,9 @@
+import Cistern
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Invalidations by tag and by prefix. Readers see them immediately, the file keeps them for the next process, and a
 /// purge in the background deletes the records.

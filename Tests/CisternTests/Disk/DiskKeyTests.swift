@@ -1,7 +1,8 @@
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 @Suite struct DiskKeyTests {
   static let keys: [[UInt8]] = [

@@ -1,7 +1,8 @@
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The state of an evicted key between the transaction that removes its record and the acknowledgment of its loss.
 @Suite struct DiskLeavingTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 @Suite struct DiskLimitTests {
   @Test(arguments: [(256, 100), (256, 1000), (512, 5000), (1024, 1000), (1024, 40_000), (4096, 300), (4096, 20_000)])

@@ -3,7 +3,8 @@ import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Tests of the side effects of replacing and removing records.
 @Suite struct DiskOverwritingTests {

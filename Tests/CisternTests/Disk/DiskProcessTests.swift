@@ -1,9 +1,11 @@
+import Cistern
 import CisternTesting
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Several processes that share a store, including processes that are killed.
 @Suite(.serialized) struct DiskProcessTests {

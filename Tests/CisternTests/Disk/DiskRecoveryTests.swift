@@ -1,9 +1,11 @@
+import Cistern
 import CisternTesting
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Unusable files on disk never prevent a store from opening.
 @Suite struct DiskRecoveryTests {

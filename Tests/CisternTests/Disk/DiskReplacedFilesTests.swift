@@ -1,8 +1,10 @@
+import Cistern
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Open stores whose files another program removes or replaces.
 @Suite struct DiskReplacedFilesTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Writes that replace or remove a record that was read, and no other.
 @Suite(.serialized) struct DiskRewritingTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// A device, or a file, without room for what is to be written.
 @Suite struct DiskRoomTests {

@@ -1,8 +1,10 @@
+import Cistern
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 @Suite struct DiskSharingTests {
   @Test func `Two tiers on one directory share it until both are closed, even with different paths`() async throws {

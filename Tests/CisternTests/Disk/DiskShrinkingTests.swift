@@ -1,7 +1,8 @@
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Opening a store with a smaller limit than it was filled with.
 @Suite struct DiskShrinkingTests {

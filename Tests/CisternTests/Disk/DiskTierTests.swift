@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 @Suite struct DiskTierTests {
   @Test func `A staged write is readable immediately, after its commit, and after reopening`() async throws {

@@ -1,8 +1,10 @@
+import Cistern
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Tests of when the pages of a data file are checked before LMDB opens it.
 @Suite struct DiskTrustTests {

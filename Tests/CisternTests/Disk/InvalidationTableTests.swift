@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The visibility of records while an invalidation is staged, committed and purged.
 @Suite struct InvalidationTableTests {

@@ -1,7 +1,8 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// A model of a second-tier partition, made of two dictionaries.
 struct PartitionModel {

@@ -1,7 +1,8 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Applies the same random writes, batches and invalidations to a partition and to its model.
 @Suite struct PartitionModelTests {

@@ -1,7 +1,8 @@
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 @Suite struct RecencyTests {
   @Test func `Reads start no write transaction`() async throws {

@@ -2,7 +2,8 @@ import CisternTesting
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 @Suite struct RecordFormatTests {
   static let metadata: [RecordMetadata] = [

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// A temporary directory of a test, which is removed when the object is released.
 final class Scratch: Sendable {

@@ -1,7 +1,9 @@
+import Cistern
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Caches of a store in which another process also invalidates records.
 @Suite(.serialized) struct SharedDirectoryTests {

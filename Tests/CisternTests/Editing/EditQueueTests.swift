@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Runs every sequence of events up to a maximum length. Each value lists the events that were applied to it.
 struct EditQueueTests {

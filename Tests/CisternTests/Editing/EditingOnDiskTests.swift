@@ -71,7 +71,7 @@ struct EditingOnDiskTests {
       cache["a"] = 3
       for _ in 0..<50 { await Task.yield() }
       try #require(
-        changes.elements == ["removed(\"a\", Cistern.RemovalCause.expired)", "inserted(\"a\", 3)"])
+        changes.elements == ["removed(\"a\", CisternCore.RemovalCause.expired)", "inserted(\"a\", 3)"])
       token.cancel()
     }
   }

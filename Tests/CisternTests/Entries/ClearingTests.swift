@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The release of a table's contents. Values are released without delaying the caller, and memory is returned.
 struct ClearingTests {

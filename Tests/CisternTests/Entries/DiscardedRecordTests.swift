@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Records that expire, or are evicted or invalidated, while a caller reads them.
 struct DiscardedRecordTests {

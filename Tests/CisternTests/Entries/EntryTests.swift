@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import Eviction
 
 /// Tests of the life cycle of an entry, with every event in every state.
 struct EntryTests {

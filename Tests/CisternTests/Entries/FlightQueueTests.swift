@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 struct FlightQueueTests {
   @Test func `the waiter with the highest priority is admitted first, and equal priorities in arrival order`() {

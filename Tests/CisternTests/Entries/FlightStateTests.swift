@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A flight and its waiters, in all sequences of events up to a depth, compared with a simple model.
 struct FlightStateTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The hash of a key, which selects its shard, its slot, and its entry in the ghost table.
 struct KeyHashTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 struct KeyVersionsTests {
   @Test func `the version of a watched key counts all changes, and separately replacements and removals`() {
@@ -27,7 +27,7 @@ struct KeyVersionsTests {
   }
 
   @Test func `a write that depends on a version applies only to it, and pending edits block fetches and promotions`() {
-    typealias Entry = Cistern.Entry<Int>
+    typealias Entry = CisternCore.Entry<Int>
     var versions = KeyVersions()
     versions.watch(1)
     let version = KeyVersions.Version()

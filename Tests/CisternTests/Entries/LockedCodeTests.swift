@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// No user code runs under a lock, except a key's `hash(into:)` and `==`. The code in these tests uses the cache, and
 /// would deadlock under a lock.

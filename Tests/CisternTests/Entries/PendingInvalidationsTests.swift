@@ -1,7 +1,9 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
+@testable import Eviction
 
 struct PendingInvalidationsTests {
   private typealias Pending = PendingInvalidations<String>

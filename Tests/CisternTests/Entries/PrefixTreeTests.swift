@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 struct PrefixTreeTests {
   @Test func `the newest number of a key is the greatest among its prefixes, after any insertions and removals`() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Sets that replace an existing value, with equal cost and with another cost.
 struct ReplacingTests {

@@ -1,7 +1,7 @@
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 struct ShardArrayTests {
   @Test func `no cache line contains parts of two shards`() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Shards compare their next eviction candidates, so that they keep the entries that one global order would keep.
 struct ShardStandingsTests {

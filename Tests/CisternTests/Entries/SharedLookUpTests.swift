@@ -2,7 +2,7 @@ import CisternTesting
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The results and side effects of lookups that share a shard with other readers.
 struct SharedLookUpTests {

@@ -2,7 +2,9 @@ import CisternTesting
 import Synchronization
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
+@testable import Eviction
 
 /// The hash table of entries, compared with a dictionary.
 struct SlotTableTests {

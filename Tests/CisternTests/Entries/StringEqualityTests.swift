@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The equality of string keys that are not stored inline in the slot.
 struct StringEqualityTests {

@@ -2,7 +2,7 @@ import CisternTesting
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The storage of string keys in a slot.
 struct TextPlaceTests {

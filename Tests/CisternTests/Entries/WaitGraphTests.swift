@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 struct WaitGraphTests {
   @Test func `a wait is refused exactly if its target waits for the waiter, directly or indirectly`() {

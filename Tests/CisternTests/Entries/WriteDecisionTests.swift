@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// The decision on a write: every kind of write in every situation, with every answer of the second tier.
 struct WriteDecisionTests {

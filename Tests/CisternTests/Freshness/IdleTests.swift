@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A value that is unused for its idle time expires in both tiers. A value in use stays, also across a restart.
 @Suite struct IdleTests {

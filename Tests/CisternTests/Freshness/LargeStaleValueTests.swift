@@ -2,7 +2,7 @@ import CisternTesting
 import Synchronization
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A value in grace that only the second tier has. It is a large part of the memory limit and has one use, so that
 /// memory does not admit it.

@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 @Suite struct PromotionTests {
   private let now = MonotonicTime(nanoseconds: 5_000)

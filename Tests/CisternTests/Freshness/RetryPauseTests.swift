@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// After a fetch failed or timed out, the cache pauses requests to the origin, whether or not memory keeps the entry.
 struct RetryPauseTests {

@@ -1,7 +1,9 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
+@testable import Eviction
 
 /// One limit over all shards of all caches that share it.
 struct MemoryBudgetTests {

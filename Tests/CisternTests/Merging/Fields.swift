@@ -1,4 +1,4 @@
-@testable import Cistern
+@testable import CisternCore
 import CisternTesting
 
 /// A value that arrives in parts.

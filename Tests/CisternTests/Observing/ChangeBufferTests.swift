@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 @Suite struct ChangeBufferTests {
   typealias Buffer = ChangeBuffer

@@ -1,4 +1,4 @@
-@testable import Cistern
+@testable import CisternCore
 
 extension ErasedChange {
   /// The number of a change of the type that the tests of the state machines use.

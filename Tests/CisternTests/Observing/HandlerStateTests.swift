@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 @Suite struct HandlerStateTests {
   private typealias State = HandlerState

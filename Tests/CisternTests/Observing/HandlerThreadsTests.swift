@@ -2,7 +2,7 @@ import CisternTesting
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Handlers that block real threads. The work is bounded and uses no clock.
 @Suite struct HandlerThreadsTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 @Suite struct IteratorStateTests {
   /// In these tests, a waiter is a number.

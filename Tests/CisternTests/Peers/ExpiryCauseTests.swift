@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A value that expired unnoticed is announced as expired, for every operation on its key.
 @Suite struct ExpiryCauseTests {
@@ -44,7 +44,7 @@ import Testing
         subject.clock.advance(by: .seconds(10))
         try await write.apply(to: subject.cache)
         for _ in 0..<50 { await Task.yield() }
-        let expired = "removed(\"a\", Cistern.RemovalCause.expired)"
+        let expired = "removed(\"a\", CisternCore.RemovalCause.expired)"
         try #require(changes.elements == (write.inserts ? [expired, "inserted(\"a\", 2)"] : [expired]))
         try #require(subject.cache["a"] == (write.inserts ? 2 : nil))
         try #require(subject.findings == [])
@@ -69,7 +69,7 @@ import Testing
       while subject.inProgressCount > 0 { await Task.yield() }
       for _ in 0..<50 { await Task.yield() }
       try #require(
-        changes.elements == ["removed(\"a\", Cistern.RemovalCause.expired)", "inserted(\"a\", 2)"])
+        changes.elements == ["removed(\"a\", CisternCore.RemovalCause.expired)", "inserted(\"a\", 2)"])
       try #require(subject.cache["a"] == 2)
       try #require(subject.findings == [])
       token.cancel()

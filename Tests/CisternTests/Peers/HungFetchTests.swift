@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Many invalidations during a fetch that does not end.
 struct HungFetchTests {

@@ -19,7 +19,7 @@ import Testing
       try #require(subject.cache["a"] == nil)
       while changes.count < 1 { await Task.yield() }
       for _ in 0..<20 { await Task.yield() }
-      try #require(changes.elements == ["removed(\"a\", Cistern.RemovalCause.evicted)"])
+      try #require(changes.elements == ["removed(\"a\", CisternCore.RemovalCause.evicted)"])
       token.cancel()
     }
   }
@@ -46,7 +46,7 @@ import Testing
       try #require(subject.cache["a"] == nil)
       if isObserved {
         while changes.count < 1 { await Task.yield() }
-        try #require(changes.elements == ["removed(\"a\", Cistern.RemovalCause.evicted)"])
+        try #require(changes.elements == ["removed(\"a\", CisternCore.RemovalCause.evicted)"])
       }
       try #require(subject.findings == [])
       token?.cancel()

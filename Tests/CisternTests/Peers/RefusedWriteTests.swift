@@ -124,7 +124,7 @@ struct RefusedWriteTests {
     cache.trim(toCost: 0)
     #expect(cache["a"] == nil)
     while changes.count < 2 { await Task.yield() }
-    #expect(changes.elements.last == "removed(\"a\", Cistern.RemovalCause.evicted)")
+    #expect(changes.elements.last == "removed(\"a\", CisternCore.RemovalCause.evicted)")
     token.cancel()
   }
 

@@ -2,7 +2,7 @@ import CisternTesting
 import Synchronization
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A reload that begins while the leader of a load reads the second tier.
 struct ReloadThreadsTests {

@@ -1,8 +1,10 @@
+import Cistern
 import Foundation
 import LMDB
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The codec of a cache. Records are never read with a codec other than their own.
 @Suite struct CacheFormatTests {

@@ -1,6 +1,8 @@
+import Cistern
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// Names of caches that are equal and differ in their Unicode form.
 @Suite struct CacheNameTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A second opening of a cache.
 @Suite struct CacheSettingsTests {

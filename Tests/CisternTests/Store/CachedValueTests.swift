@@ -1,7 +1,8 @@
+import Cistern
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Loads without a fetch.
 @Suite struct CachedValueTests {

@@ -1,7 +1,8 @@
+import Cistern
 import Foundation
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Descriptions of errors, reports, caches, stores and statistics.
 @Suite struct DescriptionTests {

@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A failed fetch whose callers have an older value. The error reaches no caller.
 @Suite struct FailedRefreshTests {

@@ -1,9 +1,10 @@
+import Cistern
 import CisternTesting
 import Foundation
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Several stores of one directory in one process.
 @Suite struct SharedStoreTests {

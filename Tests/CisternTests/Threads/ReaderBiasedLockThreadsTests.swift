@@ -3,7 +3,7 @@ import Locking
 import Synchronization
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A lock that readers share until a writer needs it exclusively.
 struct ReaderBiasedLockThreadsTests {

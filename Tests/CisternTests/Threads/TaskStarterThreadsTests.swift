@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Tasks that another thread starts for the caller.
 struct TaskStarterThreadsTests {

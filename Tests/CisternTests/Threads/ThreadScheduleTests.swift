@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 struct ThreadScheduleTests {
   /// A reference to a schedule, so that expectations may change it.

@@ -2,7 +2,7 @@ import CisternTesting
 import Locking
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 /// A write during the migration of a record wins over the migrated value.
 @Suite struct MigrationRaceTests {

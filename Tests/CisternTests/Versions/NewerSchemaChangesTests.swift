@@ -1,7 +1,8 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
+@testable import CisternDisk
 
 /// The changes and counts of an older program version for records of a newer one.
 @Suite struct NewerSchemaChangesTests {

@@ -1,7 +1,7 @@
 import CisternTesting
 import Testing
 
-@testable import Cistern
+@testable import CisternCore
 
 @Suite struct SchemaVersionTests {
   private func populated(_ tier: any SecondTier = FaultInjectingTier()) async throws -> VersionedCaches {

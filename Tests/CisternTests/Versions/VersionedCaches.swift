@@ -1,7 +1,7 @@
 import CisternTesting
 import Locking
 
-@testable import Cistern
+@testable import CisternCore
 
 /// Caches of strings over one tier, opened by successive versions of a program.
 struct VersionedCaches: Sendable {

@@ -1,6 +1,6 @@
 import Cistern
 
-@testable import StressKit
+import InputFormats
 
 /// Feeds arbitrary text to the program's arguments. They refuse it or parse a value within bounds.
 func fuzzArguments(_ input: [UInt8]) {

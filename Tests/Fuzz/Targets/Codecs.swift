@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Cistern
+import Cistern
 
 private struct Article: Codable, Equatable {
   var title: String

@@ -1,4 +1,5 @@
-@testable import Cistern
+import Cistern
+import CisternDisk
 
 /// Feeds arbitrary bytes to the keys of the file. They do not trap, a built key reads back unchanged, and generations
 /// are adjacent.

@@ -1,6 +1,6 @@
 import Cistern
 
-@testable import StressKit
+import InputFormats
 
 /// Feeds arbitrary bytes to the import of one line. It refuses them with a message, or reads a record that survives
 /// export and import in every form of its value.

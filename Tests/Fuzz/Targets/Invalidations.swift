@@ -1,4 +1,5 @@
-@testable import Cistern
+import Cistern
+import CisternDisk
 
 /// Feeds arbitrary bytes to the rows of invalidations, tags and counts, and to the mark file. They do not trap and
 /// read back unchanged. A set of invalidations conceals exactly the records of its members.

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Cistern
+import Cistern
 
 private struct Wrapped: RawRepresentable, CacheKey {
   let rawValue: Int32

@@ -1,4 +1,4 @@
-@testable import Cistern
+import Cistern
 
 /// Feeds two texts, separated by a zero byte. JSON survives parsing and writing, and is merged as RFC 7396 specifies.
 func fuzzMergePatch(_ input: [UInt8]) {

@@ -1,4 +1,5 @@
-@testable import Cistern
+import Cistern
+import CisternDisk
 
 /// Feeds arbitrary bytes to the record parser. It does not trap, the checksum refuses bytes that no writer wrote, and
 /// accepted records are within bounds.

@@ -1,6 +1,6 @@
 import CZlib
 
-@testable import StressKit
+import InputFormats
 
 /// Feeds arbitrary bytes to the trace reader, packed or not. It reads them or reports the wrong line, and numbers
 /// keys in the order of their appearance.

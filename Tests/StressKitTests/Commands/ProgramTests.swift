@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import InputFormats
+
 @testable import StressKit
 
 /// The program as a process. A shell can close its standard descriptors.
@@ -32,7 +34,7 @@ import Testing
   private static func program() throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     for _ in 0..<4 {
-      let file = folder.appendingPathComponent("cistern")
+      let file = folder.appendingPathComponent("CisternCommand")
       if FileManager.default.isExecutableFile(atPath: file.path) { return file }
       folder.deleteLastPathComponent()
     }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import InputFormats
+
 @testable import StressKit
 
 /// `cistern put`: values at and over the limit, and every kind of input.

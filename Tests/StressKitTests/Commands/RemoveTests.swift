@@ -1,5 +1,7 @@
 import Testing
 
+@testable import InputFormats
+
 @testable import StressKit
 
 /// `cistern remove` by prefix and by tag.

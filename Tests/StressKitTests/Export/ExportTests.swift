@@ -2,6 +2,8 @@ import Cistern
 import Foundation
 import Testing
 
+@testable import InputFormats
+
 @testable import StressKit
 
 @Suite struct ExportTests {

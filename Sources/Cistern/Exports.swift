@@ -1,0 +1,2 @@
+// `import Cistern` is all that a program needs.
+@_exported public import CisternCore

@@ -1,0 +1,70 @@
+import CisternCore
+import CisternDisk
+
+extension Store {
+  /// Opens the store in a directory. A missing directory and its missing parents are created.
+  ///
+  /// Bad data on disk never causes an error. A file that is damaged, foreign or in a newer format is renamed and
+  /// reported, and the store begins an empty file.
+  ///
+  /// The time to open does not depend on the number of entries if the file is as a store left it. Otherwise, the
+  /// store first reads the whole file once. This is necessary if the file was copied or changed, or if a process was
+  /// killed while it wrote.
+  ///
+  /// The stores of one directory in a process share everything; see ``Store``.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of a directory that contains nothing else.
+  ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
+  ///   - diskLimit: The highest size of the store's file.
+  ///   - configuration: Further options.
+  ///
+  /// - Throws: `CisternError` in these cases:
+  ///   - The directory is open with other settings. The code is ``CisternError/Code/conflictingOpen``.
+  ///   - A limit is invalid.
+  ///   - The path leads to a file, or the process may not write to the directory.
+  ///   - The disk has no room for an empty store.
+  public convenience init(
+    directory: String, memoryLimit: ByteCount, diskLimit: ByteCount, configuration: Configuration = Configuration()
+  ) throws(CisternError) {
+    let memoryLimit = try ByteCount.checkedLimit(memoryLimit, "memoryLimit")
+    let options = DiskOptions(
+      limit: diskLimit, durability: configuration.durability, isReadOnly: configuration.isReadOnly,
+      commitInterval: configuration.commitInterval)
+    let number = Self.nextNumber()
+    let identity = try Self.identity(of: directory, isReadOnly: configuration.isReadOnly)
+    let settings = configuration.settings(memoryLimit: .bytes(memoryLimit), disk: options)
+    let (shared, isNew) = try StoreRegistry.shared.open(identity, settings: settings, location: directory) {
+      () throws(CisternError) in
+      let reportLog = ReportLog(handler: configuration.reportHandler, number: number)
+      let tier = try DiskTier(directory: directory, options: options, report: { reportLog.add($0) })
+      return SharedStore(
+        memoryLimit: memoryLimit, secondTier: tier, configuration: configuration, reportLog: reportLog,
+        listing: SharedStore.Listing(settings: settings) { StoreRegistry.shared.forget($0, at: identity) })
+    }
+    if !isNew { shared.reportLog.addHandler(configuration.reportHandler, number) }
+    self.init(sharing: shared, number: number)
+  }
+
+  /// Returns the identity of the directory. Creates the directory if it is missing.
+  private static func identity(of directory: String, isReadOnly: Bool) throws(CisternError) -> DirectoryIdentity {
+    // The opening finds other problems with an existing directory.
+    if !directory.utf8.contains(0), let identity = DirectoryIdentity(ifPresent: directory) { return identity }
+    try DiskDirectory.prepare(directory, isReadOnly: isReadOnly)
+    return try DirectoryIdentity(of: directory)
+  }
+}
+
+extension Store.Configuration {
+  /// The settings that must be equal in all stores of a directory.
+  fileprivate func settings(memoryLimit: ByteCount, disk: DiskOptions) -> OpenSettings {
+    var settings = disk.settings
+    settings.add("memoryLimit", memoryLimit)
+    settings.add("evictionPolicy", evictionPolicy)
+    settings.add("clock", instance: clock)
+    settings.add("taskExecutor", instance: taskExecutor)
+    settings.add("respondsToMemoryPressure", respondsToMemoryPressure)
+    settings.add("shardCount", shardCount)
+    return settings
+  }
+}

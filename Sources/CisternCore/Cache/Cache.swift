@@ -1,0 +1,148 @@
+import Eviction
+import Locking
+import Synchronization
+
+/// A cache of one kind of value: memory over a second tier, behind a coalescer, with observers.
+///
+/// ```swift
+/// let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
+/// let articles = try store.cache("articles", of: Article.self, keyedBy: String.self, expiry: .after(.seconds(60)))
+///
+/// let article = try await articles.value(forKey: id) { id in try await client.article(id) }
+/// let cached = articles[id]
+/// articles[id] = edited
+/// ```
+///
+/// The cache is the face of several parts. A load goes through them as follows (`Loader.swift`):
+///
+///     value(forKey:fetch:)
+///        │ hit ───────────────────────────────▶ returns without suspending
+///        │ in progress ─▶ joins ───────────────────────────┐
+///        ▼ absent: leads                                   │
+///     flight: second tier ─▶ fetch ─▶ encode               │
+///        ▼                                                 │
+///     publish, if the entry is still the flight's: ready,  │
+///     staged for disk, change recorded                     │
+///        ▼ after unlocking                                 ▼
+///     waiters are resumed, observers notified ───────▶ returns
+///
+/// Every method may be called from any thread or task. No code of the user runs under a lock, except a key's
+/// `hash(into:)` and `==`.
+public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The name of the cache in its store; empty for a cache without a store.
+  public let name: String
+
+  // Hits and plain sets use these directly.
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let clock: any CacheClock
+  @usableFromInline let observers: ObserverRegistry<Key, Value>
+  @usableFromInline let loadPolicy: LoadPolicy
+  @usableFromInline let weigher: (@Sendable (Value) -> Int)?
+  /// Whether a value that is set without options has no lifetime and no tags, and memory alone holds it.
+  @usableFromInline let storesPlainly: Bool
+  /// Whether a stored value depends on the cached one.
+  @usableFromInline let dependsOnCached: Bool
+  @usableFromInline let secondTier: SecondTierBinding<Key>?
+  @usableFromInline let codec: ValueCodec<Value>?
+
+  @usableFromInline let edits: EditedKeys<Key, Value>
+  @usableFromInline let writes: WritePipeline<Key, Value>
+  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let conditional: ConditionalWriter<Key, Value>
+  @usableFromInline let loader: Loader<Key, Value>
+  /// Keeps the second tier open as long as the cache exists, with or without its store.
+  private let shared: (any Sendable & AnyObject)?
+
+  /// The parts of a store that a cache uses.
+  struct Surroundings {
+    let budget: MemoryBudget
+    let evictionPolicy: EvictionPolicyKind
+    let clock: any CacheClock
+    let taskExecutor: (any TaskExecutor)?
+    let report: @Sendable (StoreReport) -> Void
+    /// The number of shards; nil to derive it from the limits.
+    var shardCount: Int?
+    /// Nil for a cache without a store.
+    var shared: (any Sendable & AnyObject)?
+  }
+
+  /// The identity of a cache in its store, and the form of its records.
+  struct Storage {
+    var name = ""
+    var secondTier: SecondTierBinding<Key>?
+    var codec: ValueCodec<Value>?
+  }
+
+  init(
+    _ storage: Storage, expiry: Expiry, configuration: CacheConfiguration<Value>, surroundings: Surroundings
+  ) {
+    name = storage.name
+    secondTier = storage.secondTier
+    codec = storage.codec
+    shared = surroundings.shared
+    clock = surroundings.clock
+    loadPolicy = configuration.loadPolicy
+    weigher = configuration.weigher
+    storesPlainly =
+      storage.secondTier == nil && storage.codec == nil && expiry.isNever && configuration.expiryFromValue == nil
+      && configuration.tagsOfValue == nil
+    dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
+    edits = EditedKeys()
+    observers = ObserverRegistry(taskExecutor: surroundings.taskExecutor)
+    table = Self.makeTable(storage, configuration: configuration, surroundings: surroundings, observers: observers)
+    let parts = CacheParts(
+      table: table, secondTier: storage.secondTier, observers: observers, edits: edits,
+      lifetimes: Lifetimes(
+        table: table, clock: surroundings.clock, expiry: expiry, expiryOfValue: configuration.expiryFromValue),
+      reports: CacheReports(name: storage.name, send: surroundings.report), codec: storage.codec)
+    let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)
+    writes = WritePipeline(parts, configuration)
+    records = RecordPromoter(parts, writes: writes, migrate: configuration.schema?.migrate)
+    conditional = ConditionalWriter(
+      parts, records: records,
+      edits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),
+      keptTags: keptTags, configuration)
+    loader = Loader(
+      parts, conditional: conditional, settings: LoadSettings(configuration),
+      pilot: EntryTable.Pilot(
+        taskExecutor: surroundings.taskExecutor,
+        completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: storage.secondTier != nil))
+  }
+
+  private static func makeTable(
+    _ storage: Storage, configuration: CacheConfiguration<Value>, surroundings: Surroundings,
+    observers: ObserverRegistry<Key, Value>
+  ) -> EntryTable<Key, Value> {
+    let budget: MemoryBudget
+    if configuration.memoryLimit == nil && configuration.countLimit == nil {
+      budget = surroundings.budget
+    } else {
+      budget = MemoryBudget(
+        costLimit: configuration.memoryLimit?.bytes ?? .max, countLimit: configuration.countLimit ?? .max,
+        parent: surroundings.budget)
+    }
+    let limit = budget.overallLimit
+    let partition = storage.secondTier?.partition
+    let table = EntryTable<Key, Value>(
+      shardCount: surroundings.shardCount
+        ?? MemorySizing.shardCount(
+          costLimit: limit.cost, countLimit: limit.count,
+          costIsCount: storage.codec == nil && configuration.weigher == nil),
+      policy: surroundings.evictionPolicy, budget: budget, newestInvalidation: partition?.currentEra ?? 0,
+      handlers: EntryTable.EvictionHandlers(
+        isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
+        evicted: { (key: Key, held: Held<Value>) in
+          let isTierClosed = partition?.mode == .closed
+          let event = WriteEvent.ofEviction(from: held.residency, isTierClosed: isTierClosed)
+          guard case .removed(let cause)? = event else { return }
+          observers.record(.removed(key, cause), tags: held.timing.tags)
+        },
+        unlocked: { if observers.isObserved { observers.deliver() } }))
+    budget.add(table)
+    return table
+  }
+
+  /// The time for look-ups: zero until a value can expire.
+  @inlinable
+  func now() -> MonotonicTime { table.now(by: clock) }
+}

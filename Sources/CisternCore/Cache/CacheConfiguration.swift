@@ -1,0 +1,115 @@
+/// The settings of a cache.
+///
+/// A cache that is opened again needs the same configuration: see ``Store/cache(_:codec:keyedBy:expiry:configuration:)``.
+public struct CacheConfiguration<Value: Sendable>: Sendable {
+  /// The highest total cost of the values in memory; nil for the store's limit alone.
+  public var memoryLimit: ByteCount?
+  /// The highest number of values in memory; nil for no limit.
+  public var countLimit: Int?
+  /// Returns the cost of a value in memory, in bytes or another unit of the limits. A cost below 1 counts as 1.
+  ///
+  /// Nil for the size of the encoded value. Called outside all locks, by the writer.
+  public var weigher: (@Sendable (Value) -> Int)?
+  /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
+  /// cancelled with its last caller.
+  public var completesAbandonedFlights = false
+  /// Merges the cached and the incoming value, if each source has only a part of the value. If a usable value is cached, every value
+  /// that is set, loaded or saved is merged. The merged value is stored and announced, and the callers of a load get it.
+  ///
+  /// Called outside all locks, and again if another write of the key comes between: it must not write that key itself. It may invalidate
+  /// by tag and prefix, also the cached value: then the incoming value is stored alone. Nil: the incoming value replaces the cached
+  /// one. ``JSONMergePatch`` has a ready-made merge.
+  public var merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)?
+  /// Whether two values are the same for observers. A write of an equal value is not announced, and is in no conflict with
+  /// a ``Draft``. Called outside all locks. Nil to announce every write. For `Equatable` values, use `(==)`.
+  public var isEqual: (@Sendable (Value, Value) -> Bool)?
+  /// The version of the values' encoding, and the migration of older versions; nil for version 0.
+  public var schema: CacheSchema<Value>?
+  /// The policy of loads of one key without their own. Loads of several keys use ``LoadPolicy/cachedOrFetch``.
+  public var loadPolicy = LoadPolicy.cachedOrFetch
+  /// The time without a refresh of a stale value after a fetch failed, or took too long for a caller. Loads return the stale value
+  /// until then. This also holds for up to 16,384 keys whose value only the second tier has.
+  public var refreshRetryInterval = Duration.seconds(1)
+  /// Returns the expiry of a value, from the value itself; nil for the cache's. Not called for a write with an expiry. Called
+  /// outside all locks, by the writer.
+  public var expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  /// Returns the tags of a value, from the value itself. The value also has the tags of its write: see
+  /// ``Cache/removeAll(tagged:context:)``. Called outside all locks, by the writer.
+  public var tagsOfValue: (@Sendable (Value) -> [String])?
+  /// The expiry of known absence, if values may be absent: `absenceExpiry`.
+  var absenceRule: AbsenceRule<Value>?
+  /// The further attempts of a failed fetch, within its flight; nil for none.
+  public var retry: RetryPolicy?
+  /// The highest number of concurrent fetches; nil for any number. Others wait: those with the highest
+  /// priority go first, and among equals those that wait longest.
+  ///
+  /// A fetch that loads other keys gives its permit to others while it waits for them, so that it needs no second one.
+  public var flightLimit: Int?
+
+  /// The defaults.
+  public init() {}
+
+  /// Creates a configuration. Each parameter is the property of its name. The expiry of absent
+  /// values is set separately: ``absenceExpiry``.
+  public init(
+    memoryLimit: ByteCount? = nil, countLimit: Int? = nil, weigher: (@Sendable (Value) -> Int)? = nil,
+    completesAbandonedFlights: Bool = false,
+    merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, schema: CacheSchema<Value>? = nil,
+    loadPolicy: LoadPolicy = .cachedOrFetch, refreshRetryInterval: Duration = .seconds(1),
+    expiryOfValue: (@Sendable (Value) -> Expiry?)? = nil, tagsOfValue: (@Sendable (Value) -> [String])? = nil,
+    retry: RetryPolicy? = nil, flightLimit: Int? = nil
+  ) {
+    self.memoryLimit = memoryLimit
+    self.countLimit = countLimit
+    self.weigher = weigher
+    self.completesAbandonedFlights = completesAbandonedFlights
+    self.merge = merge
+    self.isEqual = isEqual
+    self.schema = schema
+    self.loadPolicy = loadPolicy
+    self.refreshRetryInterval = refreshRetryInterval
+    self.expiryOfValue = expiryOfValue
+    self.tagsOfValue = tagsOfValue
+    self.retry = retry
+    self.flightLimit = flightLimit
+  }
+}
+
+extension CacheConfiguration {
+  /// Throws for an invalid setting. The message names the allowed values.
+  func check(location: String) throws(CisternError) {
+    func refuse(_ message: String) -> CisternError { CisternError(.invalidArgument, message, location: location) }
+    if let memoryLimit { _ = try ByteCount.checkedLimit(memoryLimit, "memoryLimit") }
+    if let countLimit, countLimit <= 0 { throw refuse("countLimit is \(countLimit); it must be at least 1") }
+    if let flightLimit, flightLimit <= 0 { throw refuse("flightLimit is \(flightLimit); it must be at least 1") }
+    if refreshRetryInterval < .zero {
+      throw refuse("refreshRetryInterval is \(refreshRetryInterval); it must not be negative")
+    }
+  }
+
+  /// The settings in which all openings of a cache must agree.
+  func settings(codec: String, expiry: Expiry) -> OpenSettings {
+    var settings = OpenSettings()
+    settings.add("codec", codec)
+    settings.add("expiry", expiry)
+    settings.add("memoryLimit", memoryLimit)
+    settings.add("countLimit", countLimit)
+    settings.add("weigher", isGiven: weigher != nil)
+    settings.add("completesAbandonedFlights", completesAbandonedFlights)
+    settings.add("merge", isGiven: merge != nil)
+    settings.add("isEqual", isGiven: isEqual != nil)
+    settings.add("schema.version", schema?.version)
+    settings.add("schema.migrate", isGiven: schema?.migrate != nil)
+    settings.add("loadPolicy", loadPolicy)
+    settings.add("refreshRetryInterval", refreshRetryInterval)
+    settings.add("expiryOfValue", isGiven: expiryOfValue != nil)
+    settings.add("tagsOfValue", isGiven: tagsOfValue != nil)
+    settings.add("absenceExpiry", absenceRule?.expiry)
+    settings.add("retry.attempts", retry?.attempts)
+    settings.add("retry.initialDelay", retry?.initialDelay)
+    settings.add("retry.maximumDelay", retry?.maximumDelay)
+    settings.add("flightLimit", flightLimit)
+    return settings
+  }
+}

@@ -1,0 +1,212 @@
+// The critical section of every write, and the actions that follow it.
+
+extension WritePipeline {
+  /// Applies the write of a value that is set, is fetched, or is made of the cached one. As ``apply(_:to:)``, with code for
+  /// this kind of write alone.
+  ///
+  /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
+  @inlinable
+  @inline(never)
+  func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, on terms: StoreTerms<Value>) -> WriteOutcome? {
+    var outcome = WriteOutcome.nothing
+    let applied = table.write(EntryWrite(value.arrival, if: terms.condition), to: key) { had, isHeld in
+      let situation = WriteSituation(
+        isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
+      let decision = WriteDecision.store(terms.effect, isAnnounced: terms.isAnnounced, in: situation) {
+        presence(of: value.staged?.key)
+      } stage: {
+        guard let staged = value.staged else { return .nothing }
+        return stage(stamped(staged, broughtBy: terms.condition.flight), in: nil, &outcome)
+      }
+      if let event = decision.event {
+        record(event, of: key.key, had: had, value.arrival, context: terms.context)
+      }
+      return decision
+    }
+    if case .refused(let size) = outcome { reportRefusal(size: size, of: key.key) }
+    deliverChanges()
+    return applied ? outcome : nil
+  }
+
+  /// Applies a write of one key to both tiers, and notifies observers.
+  ///
+  /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
+  @inlinable
+  @discardableResult
+  func apply(_ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>) -> WriteOutcome? {
+    var effects = WriteEffects<Key, Value>()
+    // Released outside the lock.
+    defer { withExtendedLifetime(effects.replacedEdits) {} }
+    let applied = table.write(write.entry, to: key) { had, isHeld in
+      let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
+      if let event = decision.event {
+        record(event, of: key.key, had: had, write.entry.arrival, context: write.context)
+      }
+      return decision
+    }
+    if case .refused(let size) = effects.outcome, write.intent.bringsNewValue { reportRefusal(size: size, of: key.key) }
+    deliverChanges()
+    return applied ? effects.outcome : nil
+  }
+
+  /// Records an event for observers. Called inside the critical section of the key.
+  @inlinable
+  @inline(never)
+  func record(
+    _ event: WriteEvent, of key: Key, had: Held<Value>?, _ arrival: Arrival<Value>?, context: WriterContext?
+  ) {
+    observers.record(change(event, of: key, to: arrival?.value), context: context, tags: tags(of: had, and: arrival))
+  }
+
+  /// Decides on a write and stages it. Called inside the critical section of the key.
+  @inlinable
+  @inline(__always)
+  func decide(
+    _ write: PreparedWrite<Key, Value>, of key: Key, had: Held<Value>?, isHeld: Bool,
+    _ effects: inout WriteEffects<Key, Value>
+  ) -> WriteDecision {
+    var situation = WriteSituation(
+      isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
+    switch write.intent {
+    case .store, .discard, .expire, .noteUse, .loseRecord:
+      break
+    case .remove, .show:
+      replaceEdits(of: key, by: write.edits, &effects)
+      situation.shownByEdits = effects.replacedEdits.map { $0.shown.map { _ in true } ?? false }
+    case .promote:
+      if hasLostRecord(write) {
+        situation.hasLostRecord = true
+        effects.outcome = .recordLost
+      }
+    }
+    return WriteDecision.decide(write.intent, in: situation) {
+      // Inside the critical sections of a batch, the tier is asked only for the sake of observers.
+      effects.batch != nil && !situation.isObserved ? .unknown : presence(of: write.keyBytes)
+    } stage: {
+      guard let staged = write.staged else { return .nothing }
+      let stamped =
+        write.intent.bringsNewValue ? stamped(staged, broughtBy: write.entry.condition.flight) : staged
+      return stage(stamped, replacing: write.replaced, in: effects.batch, &effects.outcome)
+    }
+  }
+
+  /// Whether the second tier may have lost a record since it was read, for this flight if one is given.
+  @inlinable
+  func mayHaveLostRecord(of flight: Flight<Value>?) -> Bool {
+    (secondTier?.partition.hasDepartures ?? false) || (flight?.recordHasDeparted ?? false)
+  }
+
+  /// Whether the second tier has lost the record that a promotion puts into memory. Called inside the critical section of the key.
+  ///
+  /// Another reader may have found the key absent since. A promotion would bring the value back.
+  @inlinable
+  func hasLostRecord(_ write: PreparedWrite<Key, Value>) -> Bool {
+    let flight = write.entry.condition.witness
+    guard mayHaveLostRecord(of: flight) else { return false }
+    // Without bytes, no record was lost before the critical section, and the lost one may be the key's.
+    guard let keyBytes = write.keyBytes, let partition = secondTier?.partition else { return true }
+    if partition.isDeparting(keyBytes.rawSpan) { return true }
+    return (flight?.recordHasDeparted ?? false) && presence(of: keyBytes) != .readable
+  }
+
+  @usableFromInline
+  func replaceEdits(of key: Key, by new: ShownEdits<Key, Value>?, _ effects: inout WriteEffects<Key, Value>) {
+    if let new {
+      effects.replacedEdits = edits.set(new.kept, for: key)
+    } else if !edits.isEmpty {
+      effects.replacedEdits = edits.set(nil, for: key)
+    }
+  }
+
+  /// Stages a write in the second tier.
+  @inlinable
+  func stage(
+    _ write: StagedWrite, replacing replaced: RecordIdentity? = nil, in batch: BatchToken?,
+    _ outcome: inout WriteOutcome
+  ) -> StagingOutcome {
+    guard let partition = secondTier?.partition else { return .nothing }
+    let result =
+      if let batch {
+        partition.stage(write, in: batch)
+      } else if let replaced {
+        partition.stage(write, replacing: replaced)
+      } else {
+        partition.stage(write)
+      }
+    switch result {
+    case .staged(let ticket):
+      outcome = .staged(ticket)
+      if case .record = write { return .record }
+      return .removal
+    case .refused:
+      outcome = .refused(size: write.stagedSize)
+      return .refused
+    }
+  }
+
+  /// Returns the write with the newest invalidation that its value is newer than: for a fetched value, the newest when its fetch
+  /// began; for one that is set, the newest now.
+  ///
+  /// Called inside the critical section of the key: no invalidation of this process can come between.
+  @inlinable
+  func stamped(_ write: StagedWrite, broughtBy flight: Flight<Value>?) -> StagedWrite {
+    guard let partition = secondTier?.partition else { return write }
+    if let flight { return write.stamped(era: flight.tierEra, isSet: false) }
+    return write.stamped(era: partition.currentEra, isSet: true)
+  }
+
+  /// Returns what the second tier has of a key.
+  @inlinable
+  func presence(of keyBytes: [UInt8]?) -> RecordPresence {
+    guard let partition = secondTier?.partition, let keyBytes else { return .absent }
+    guard let isThere = partition.presence(of: keyBytes.rawSpan) else { return .unknown }
+    if !isThere { return .absent }
+    return isForeign(keyBytes) ? .foreign : .readable
+  }
+
+  /// Whether a newer version of the schema wrote the record of a key.
+  @usableFromInline
+  func isForeign(_ keyBytes: [UInt8]) -> Bool {
+    guard let partition = secondTier?.partition else { return false }
+    return partition.schemaVersion(of: keyBytes.rawSpan).map { $0 > schemaVersion } ?? false
+  }
+
+  /// Returns the tags by which observers hear of a change: those of the replaced value and those of the new one.
+  @inlinable
+  func tags(of had: Held<Value>?, and arrival: Arrival<Value>?) -> [String] {
+    (had?.timing.tags ?? []) + (arrival?.timing.tags ?? [])
+  }
+
+  /// Returns an event with its key and value.
+  @inlinable
+  func change(_ event: WriteEvent, of key: Key, to value: Value?) -> Change<Key, Value>.Event {
+    switch (event, value) {
+    case (.inserted, let value?): .inserted(key, value)
+    case (.updated, let value?): .updated(key, value)
+    case (.removed(let cause), _): .removed(key, cause)
+    case (.inserted, nil), (.updated, nil): preconditionFailure("a write without a value gives a key none")
+    }
+  }
+
+  /// Delivers recorded changes to observers. Call it after each critical section that may have recorded one.
+  @inlinable
+  func deliverChanges() {
+    if observers.isObserved { observers.deliver() }
+  }
+}
+
+/// The effects of a write beside its entry, collected inside the critical section.
+@usableFromInline
+struct WriteEffects<Key: Hashable & Sendable, Value: Sendable> {
+  /// The outcome in the second tier.
+  @usableFromInline var outcome = WriteOutcome.nothing
+  /// The edits that the write replaced.
+  @usableFromInline var replacedEdits: EditedKeys<Key, Value>.Edited?
+  /// The batch that the write is a part of; nil for none.
+  @usableFromInline let batch: BatchToken?
+
+  @inlinable
+  init(batch: BatchToken? = nil) {
+    self.batch = batch
+  }
+}

@@ -1,0 +1,155 @@
+import Eviction
+
+/// The write of one key in a batch.
+@usableFromInline
+struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
+  @usableFromInline let key: HashedKey<Key>
+  @usableFromInline var write: EntryWrite<Value>
+
+  @inlinable
+  init(key: HashedKey<Key>, write: EntryWrite<Value>) {
+    self.key = key
+    self.write = write
+  }
+}
+
+/// Where a part of a batch goes. In the order of shards, in which they are entered.
+@usableFromInline
+struct PartPlace: Comparable {
+  @usableFromInline let shard: Int
+  @usableFromInline let number: Int
+
+  @inlinable
+  init(shard: Int, number: Int) {
+    self.shard = shard
+    self.number = number
+  }
+
+  @inlinable
+  static func < (left: PartPlace, right: PartPlace) -> Bool { left.shard < right.shard }
+}
+
+extension EntryTable {
+  /// Room in memory, reserved for a batch before its critical sections: inside them, no other entry can be evicted for it.
+  @usableFromInline
+  struct Reservation {
+    @usableFromInline let cost: Int
+    @usableFromInline let count: Int
+
+    @inlinable
+    init(cost: Int, count: Int) {
+      self.cost = cost
+      self.count = count
+    }
+  }
+
+  /// Takes from the parts the values that memory could never hold beside those before them.
+  ///
+  /// - Returns: the room that the others need, and whether they are all.
+  @inlinable
+  func fit(_ parts: inout [BatchPart<Key, Value>]) -> (Reservation, isWhole: Bool) {
+    let limit = budget.overallLimit
+    var (cost, count) = (0, 0)
+    var isWhole = true
+    for index in parts.indices {
+      guard let own = parts[index].write.arrival.map({ Int($0.cost) }) else { continue }
+      if own <= budget.largestCost, cost + own <= limit.cost, count < limit.count {
+        cost += own
+        count += 1
+      } else {
+        parts[index].write.arrival = nil
+        isWhole = false
+      }
+    }
+    return (Reservation(cost: cost, count: count), isWhole)
+  }
+
+  /// Reserves room that there can be, evicting others.
+  @inlinable
+  func reserve(_ reservation: Reservation) {
+    while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictSomewhere() }
+  }
+
+  @inlinable
+  func release(_ reservation: Reservation) {
+    budget.release(cost: reservation.cost, count: reservation.count)
+  }
+
+  /// Puts all parts into effect at once, or none, where the condition of one does not hold: no look-up sees some of
+  /// them. Uses up the reservation if it does.
+  ///
+  /// - Parameters:
+  ///   - parts: one for each key, with room reserved for their values.
+  ///   - decide: called once inside the critical sections of all keys, before the entries change. Gets the value that memory had
+  ///     of each key, and returns the decision on each write.
+  @inlinable
+  func writeAll(
+    _ parts: [BatchPart<Key, Value>], decide: ([Held<Value>?]) -> [WriteDecision]
+  ) -> Bool {
+    let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
+    var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
+    batch.leaving.reserveCapacity(parts.count)
+    // What leaves is let go of with `batch`, outside all locks.
+    return withShards(of: places[...], parts, &batch, decide)
+  }
+
+  @usableFromInline
+  struct BatchInEffect {
+    @usableFromInline var had: [Held<Value>?]
+    @usableFromInline var decisions: [WriteDecision] = []
+    @usableFromInline var leaving: [Entry<Value>?] = []
+    @usableFromInline var taken: [SlotTable<Key, Value>.Taken] = []
+
+    @inlinable
+    init(had: [Held<Value>?]) {
+      self.had = had
+    }
+  }
+
+  /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
+  @inlinable
+  func withShards(
+    of places: ArraySlice<PartPlace>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    _ decide: ([Held<Value>?]) -> [WriteDecision]
+  ) -> Bool {
+    guard let index = places.first?.shard else {
+      batch.decisions = decide(batch.had)
+      return true
+    }
+    let own = places.prefix { $0.shard == index }
+    return shards.withShard(at: index) { shard in
+      for place in own {
+        guard permits(parts[place.number], in: &shard, had: &batch.had[place.number]) else { return false }
+      }
+      guard withShards(of: places[own.endIndex...], parts, &batch, decide) else { return false }
+      for place in own { put(parts[place.number], batch.decisions[place.number], into: &shard, &batch) }
+      return true
+    }
+  }
+
+  /// Whether the condition of a write holds. Sets `had` to the value that memory has of its key.
+  @inlinable
+  func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout Held<Value>?) -> Bool {
+    let fingerprint = part.key.fingerprint
+    let entry = shard.locate(part.key.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
+    had = entry?.held
+    return Entry.permits(
+      part.write.condition, entry, stamp: shard.stamp(of: fingerprint), watched: shard.versions[fingerprint])
+  }
+
+  @inlinable
+  func put(
+    _ part: BatchPart<Key, Value>, _ decision: WriteDecision, into shard: inout Shard<Key, Value>,
+    _ batch: inout BatchInEffect
+  ) {
+    let number = shard.slots.find(part.key.key, fingerprint: part.key.fingerprint)
+    // The reservation covers the whole cost of the new value. The room of a replaced value is free.
+    if let number, shard.isLinked(number), part.write.arrival != nil {
+      budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
+    }
+    shard.note(decision, on: part.key.fingerprint)
+    let (left, taken) = shard.apply(decision, part.write.arrival, to: part.key, at: number, budget: budget)
+    batch.leaving.append(left)
+    if let taken { batch.taken.append(taken) }
+  }
+}

@@ -1,0 +1,88 @@
+import Eviction
+import Locking
+
+extension EntryTable {
+  /// Removes all entries at once: every look-up sees either all of them or none. Flights in progress are disowned.
+  ///
+  /// The function takes the shards' tables as a whole. A task destroys the entries later if there are many.
+  ///
+  /// - Parameters:
+  ///   - startBehind: Runs its argument soon, in a task.
+  ///   - commit: Runs once, inside the critical sections of all shards.
+  /// - Complexity: O(*s*) for *s* shards, plus the destruction of a small number of entries.
+  @inlinable
+  func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
+    // Allocated before the locks are taken. The old tables and their values are destroyed outside the locks.
+    let remains = Remains<Key, Value>(capacity: shards.count)
+    var index = 0
+    var entryCount = 0
+    shards.withAllShards { shard in
+      let total = shard.policy.total
+      budget.release(cost: total.cost, count: total.count)
+      shard.stampAll()
+      shard.versions.endEdits()
+      shard.refreshingCount = 0
+      entryCount += shard.slots.count
+      remains.take(from: &shard, as: index)
+      index += 1
+    } _: {
+      commit()
+    }
+    // Below this number, destroying the entries costs less than starting a task.
+    guard entryCount > 1_000 else { return remains.letGo() }
+    startBehind { remains.letGo() }
+  }
+}
+
+/// The removed contents of a cleared table.
+///
+/// ``letGo()`` destroys the contents at a chosen time, even if other references to this object exist.
+@safe
+@usableFromInline
+final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+  // Sendable holds: one thread fills the object before it is shared. After that, only the single call of `letGo()`
+  // and the deinitializer change it.
+  @usableFromInline let parts: UnsafeMutablePointer<Part>
+  /// The number of parts that are still initialized.
+  @usableFromInline var count: Int
+
+  /// The removed contents of one shard.
+  @usableFromInline
+  struct Part: ~Copyable {
+    @usableFromInline var slots = SlotTable<Key, Value>()
+    @usableFromInline var learned: (any Sendable)?
+
+    @inlinable
+    init() {}
+  }
+
+  /// Creates empty parts for this number of shards.
+  @inlinable
+  init(capacity: Int) {
+    unsafe parts = .allocate(capacity: capacity)
+    count = capacity
+    for index in 0..<capacity { unsafe (parts + index).initialize(to: Part()) }
+  }
+
+  @inlinable
+  deinit {
+    letGo()
+    unsafe parts.deallocate()
+  }
+
+  @inlinable
+  func letGo() {
+    // All parts are initialized by `init`, and `count` of them were not deinitialized since.
+    unsafe parts.deinitialize(count: count)
+    count = 0
+  }
+
+  /// Takes the contents of a shard and leaves the shard empty. Called under the shard's lock.
+  ///
+  /// - Parameter index: The index of the part, below the capacity.
+  @inlinable
+  func take(from shard: inout Shard<Key, Value>, as index: Int) {
+    unsafe swap(&parts[index].slots, &shard.slots)
+    unsafe parts[index].learned = shard.policy.removeAll()
+  }
+}

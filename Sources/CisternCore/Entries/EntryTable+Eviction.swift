@@ -1,0 +1,100 @@
+import Eviction
+
+extension EntryTable {
+  /// The total cost of the values in memory. Reading it takes the locks of the shards one after another.
+  var memoryCost: Int {
+    (0..<shards.count).reduce(0) { sum, index in
+      sum + shards.withShard(at: index) { $0.policy.total.cost }
+    }
+  }
+
+  /// Evicts entries until their total cost is at most `target`.
+  ///
+  /// Other threads may add entries during the call. The function therefore computes the total again after each excess
+  /// is evicted.
+  func trim(toCost target: Int) {
+    while true {
+      var excess = memoryCost - max(0, target)
+      guard excess > 0 else { return giveBackSlots() }
+      while excess > 0 {
+        guard let cost = evictAnywhere() else { return giveBackSlots() }
+        excess -= cost
+      }
+    }
+  }
+
+  /// Evicts one entry from any shard that holds one.
+  ///
+  /// - Parameter first: The index of the shard to try first; nil for a random one.
+  /// - Returns: The cost of the evicted entry; nil if no shard holds an entry.
+  @inlinable
+  @inline(never)
+  @discardableResult
+  func evictAnywhere(from first: Int? = nil) -> Int? {
+    let start = first ?? Int.random(in: 0..<shards.count)
+    for offset in 0..<shards.count {
+      let index = (start + offset) & (shards.count - 1)
+      // Released at the end of the iteration, outside the lock.
+      var gone = Shard<Key, Value>.Evicted.nothing
+      defer { withExtendedLifetime(gone) {} }
+      let freed = shards.withShard(at: index) { shard -> Int? in
+        defer { standings.note(shard.policy.lowestDensity, of: index) }
+        let freed = shard.evict(
+          sparing: .none, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
+        if let freed { budget.release(cost: freed, count: 1) }
+        return freed
+      }
+      if let freed {
+        unlocked()
+        return freed
+      }
+    }
+    return nil
+  }
+}
+
+extension EntryTable: MemoryTenant {
+  /// An estimate of the total cost, from one random shard. Reading it takes that shard's lock.
+  @usableFromInline
+  package var estimatedCost: Double {
+    let cost = shards.withShard(at: Int.random(in: 0..<shards.count)) { $0.policy.total.cost }
+    return Double(cost) * Double(shards.count)
+  }
+
+  /// Evicts one entry. Returns false if no shard holds one.
+  @usableFromInline
+  package func evictOne() -> Bool { evictAnywhere() != nil }
+
+  /// Releases the unused slots of shards that hold few entries.
+  ///
+  /// - Complexity: O(*n*) for *n* entries in these shards.
+  @usableFromInline
+  package func giveBackSlots() {
+    for index in 0..<shards.count {
+      shards.withShard(at: index) { shard in
+        if shard.slots.isSparse { shard.rebuildSlots() }
+      }
+    }
+  }
+}
+
+extension EntryTable {
+  /// Handles a record loss: the second tier lost the record of a key. If memory holds the value, the key stays
+  /// present.
+  ///
+  /// - Parameters:
+  ///   - isAbsent: Acknowledges the loss, inside the critical section. Returns false if the key was written since.
+  ///   - commit: Runs inside the critical section if neither tier holds the key now.
+  ///   - decide: called inside it if the second tier does not have the key, with the value that memory has.
+  func loseRecord(of key: HashedKey<Key>, ifAbsent isAbsent: () -> Bool, decide: (Held<Value>?) -> WriteDecision) {
+    shards.withShard(of: key.hash) { shard in
+      guard isAbsent() else { return }
+      let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
+      let held = number.flatMap { shard.slots[$0].entry.held }
+      let decision = decide(held)
+      shard.note(decision, on: key.fingerprint)
+      if let number, case nil = held { shard.slots[number].entry.flight?.noteDeparture() }
+      _ = shard.apply(decision, nil, to: key, at: number, budget: budget)
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Eviction
+import Locking
+import Synchronization
+
+extension EntryTable {
+  /// Invalidates all entries with a tag or a prefix, in all shards at once. Visits no entry.
+  ///
+  /// - Parameters:
+  ///   - add: Assigns the invalidation version, in the second tier if there is one, and adds the invalidation to the
+  ///     pending ones. Runs once, inside the critical sections of all shards, so that both tiers agree for every
+  ///     writer.
+  ///   - concerns: Returns whether the invalidation concerns a key with these tags. Called inside the same critical
+  ///     sections.
+  ///   - commit: Runs once, inside the same critical sections.
+  @inlinable
+  func invalidate(
+    _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool, commit: () -> Void
+  ) {
+    _ = shards.withAllShards {
+      let newest = invalidations.change { pending in
+        add(&pending)
+        return pending.newest
+      }
+      newestInvalidation.store(newest, ordering: .releasing)
+      commit()
+      return newest
+    } concluding: { shard, newest in
+      shard.noteNewestInvalidation(newest)
+      shard.noteInvalidation(where: concerns)
+    }
+  }
+
+  /// Marks a flight as invalidated if an invalidation since its start concerns its value. The value is not stored.
+  ///
+  /// Waiters that joined the flight after the invalidation then load again.
+  func noteInvalidation(of flight: Flight<Value>, forKey key: Key, hash: UInt64, tags: [String]) {
+    shards.withShard(of: hash) { shard in
+      if shard.invalidations.concerns(key, tags: tags, since: flight.era) { flight.noteInvalidation() }
+    }
+  }
+
+  /// The state of the task that sweeps.
+  enum Sweeping: UInt8 {
+    /// No task runs.
+    case idle
+    /// A task makes a pass, and no invalidation came since the pass began.
+    case running
+    /// Another pass must begin.
+    case due
+  }
+
+  /// Requests a sweep of invalidated entries. At most one task sweeps at a time.
+  ///
+  /// - Returns: Whether the caller must start the task.
+  @usableFromInline
+  func requestSweep() -> Bool {
+    sweeping.exchange(Sweeping.due.rawValue, ordering: .sequentiallyConsistent) == Sweeping.idle.rawValue
+  }
+
+  /// Sweeps until no invalidation came since the last pass began.
+  @inlinable
+  func sweep() async {
+    while beginsPass() {
+      await sweepOnce()
+    }
+  }
+
+  /// Returns whether another pass must begin; otherwise the task ends.
+  ///
+  /// The state moves one step down: from due to running, or from running to idle.
+  @usableFromInline
+  func beginsPass() -> Bool {
+    sweeping.subtract(1, ordering: .sequentiallyConsistent).oldValue == Sweeping.due.rawValue
+  }
+
+  /// Visits every entry, a few at a time, and releases the entries that invalidations concern.
+  ///
+  /// Then forgets the invalidations that are older than everything in memory.
+  @inlinable
+  func sweepOnce() async {
+    let target = newestInvalidation.load(ordering: .sequentiallyConsistent)
+    var oldest = target
+    for index in 0..<shards.count {
+      var position = SweepPosition()
+      while true {
+        let (gone, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.Taken], Bool) in
+          let isDone = shard.sweep(&position, budget: budget)
+          defer { shard.invalidated = [] }
+          return (shard.invalidated, isDone)
+        }
+        withExtendedLifetime(gone) {}
+        if isDone { break }
+        await Task.yield()
+      }
+      oldest = min(oldest, position.oldestFlight)
+    }
+    unlocked()
+    forgetInvalidations(olderThan: oldest, swept: target)
+  }
+
+  /// Forgets the invalidations that are older than everything in memory.
+  ///
+  /// - Parameters:
+  ///   - oldest: An invalidation version. No entry and no flight is older.
+  ///   - swept: An invalidation version. No entry is older.
+  @usableFromInline
+  func forgetInvalidations(olderThan oldest: UInt64, swept: UInt64) {
+    let forgetsNothing = shards.withShard(at: 0) { _ in
+      invalidations.read { $0.forgetting(olderThan: oldest, swept: swept) == .nothing }
+    }
+    if forgetsNothing { return }
+    let forgotten = shards.withAllShards { _ in
+    } _: {
+      invalidations.change { $0.forget(olderThan: oldest, swept: swept) }
+    }
+    withExtendedLifetime(forgotten) {}
+  }
+
+  /// The number of pending invalidations, and their size in bytes. For checks.
+  var pendingInvalidations: (count: Int, size: Int) {
+    shards.withShard(at: 0) { _ in invalidations.read { ($0.count, $0.size) } }
+  }
+}
+
+/// The position of a sweep in a shard.
+@usableFromInline
+struct SweepPosition {
+  @usableFromInline var group = 0
+  /// The number of groups when the sweep began. If the table is rebuilt, entries move, and the sweep starts again.
+  @usableFromInline var groupCount: Int?
+  /// The lowest invalidation version among the flights in progress.
+  @usableFromInline var oldestFlight = UInt64.max
+
+  /// The number of groups that the sweep visits in one critical section. It bounds the time that other threads wait.
+  @usableFromInline static let groupsAtOnce = 32
+
+  @usableFromInline
+  init() {}
+}
+
+extension Shard {
+  /// Visits the next groups of entries. Returns whether the sweep reached the end of the shard.
+  @inlinable
+  mutating func sweep(_ position: inout SweepPosition, budget: MemoryBudget) -> Bool {
+    if position.groupCount != slots.groupCount {
+      position.group = 0
+      position.groupCount = slots.groupCount
+    }
+    let end = min(position.group + SweepPosition.groupsAtOnce, slots.groupCount)
+    for number in slots.numbers(inGroups: position.group..<end) where isCurrent(number, budget: budget) {
+      if let flight = slots[number].entry.flight { position.oldestFlight = min(position.oldestFlight, flight.era) }
+    }
+    position.group = end
+    guard end == slots.groupCount else { return false }
+    // A flight that lost its entry may still be merged under the newer value.
+    position.oldestFlight = min(position.oldestFlight, versions.oldestFlight)
+    return true
+  }
+}

@@ -1,0 +1,91 @@
+import Eviction
+
+extension EntryTable {
+  /// The fast path of a set, for a cache without a second tier. Declines if the write needs any decision.
+  ///
+  /// The function declines in these cases:
+  ///
+  /// - The cache is observed.
+  /// - A key of the shard is watched or has unconfirmed edits.
+  /// - This key has a flight, or its value has another cost.
+  /// - The value is larger than the memory limit.
+  ///
+  /// No promotion can race with this write, so it does not raise the write version.
+  ///
+  /// - Parameter value: The value, which has no lifetime and no tags.
+  /// - Returns: Whether the value was set. If not, the key is unchanged, and the caller uses
+  ///   ``write(_:forKey:hash:if:effect:edits:isNeeded:count:commit:)``.
+  @inlinable
+  @inline(never)
+  func set(_ value: Value, cost: UInt32, forKey key: Key, hash: UInt64) -> Bool {
+    guard canHold(cost) else { return false }
+    let fingerprint = Self.fingerprint(hash)
+    let index = shards.index(of: hash)
+    while true {
+      // Released at the end of the iteration, outside the lock.
+      var replaced: Entry<Value>?
+      var gone = Shard<Key, Value>.Evicted.nothing
+      defer {
+        withExtendedLifetime(replaced) {}
+        withExtendedLifetime(gone) {}
+      }
+      let setting = shards.withShard(at: index) { shard -> Setting in
+        guard shard.versions.isEmpty else { return .declined }
+        // Checked inside the critical section: an observer that registers after this check can read the new value.
+        guard !isObserved() else { return .declined }
+        if let number = shard.slots.find(key, fingerprint: fingerprint), shard.isCurrent(number, budget: budget) {
+          guard shard.takesInPlace(cost, at: number, .unedited) else { return .declined }
+          replaced = shard.replaceValue(
+            at: number, by: value, timing: .plain(until: .distantFuture), isPersisted: false)
+        } else if let short = bringIn(
+          value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &gone)
+        {
+          return .short(short)
+        }
+        shard.counters.stores += 1
+        return .done
+      }
+      switch setting {
+      case .done: return true
+      case .declined: return false
+      case .short(let short): findRoom(short)
+      }
+    }
+  }
+
+  /// The result of a set on the fast path.
+  @usableFromInline
+  enum Setting {
+    case done
+    /// The write needs a decision that the fast path does not make.
+    case declined
+    /// The write must find room first.
+    case short(Shard<Key, Value>.Shortage)
+  }
+
+  /// Inserts a value for a key without an entry, inside the shard's critical section.
+  ///
+  /// - Returns: The source of the missing room; nil if the value was inserted.
+  @inlinable
+  @inline(never)
+  func bringIn(
+    _ value: Value, cost: UInt32, forKey key: HashedKey<Key>, to shard: inout Shard<Key, Value>,
+    into gone: inout Shard<Key, Value>.Evicted
+  ) -> Shard<Key, Value>.Shortage? {
+    let index = shards.index(of: key.hash)
+    let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
+    if case .some = short { return short }
+    shard.insertValue(value, cost: cost, forKey: key)
+    standings.note(shard.policy.lowestDensity, of: index)
+    return nil
+  }
+
+  /// Frees room in another shard or another cache. Takes their locks, so the caller must hold no shard's lock.
+  @inlinable
+  func findRoom(_ short: Shard<Key, Value>.Shortage) {
+    switch short {
+    case .elsewhere(let budget): budget.evictSomewhere()
+    case .shard(let index): evictAnywhere(from: index)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Eviction
+
+extension EntryTable {
+  /// The value of a watched key, and the version that a dependent write compares.
+  @usableFromInline
+  struct Watched {
+    /// The value in memory, expired or not.
+    @usableFromInline let held: Held<Value>?
+    @usableFromInline let version: KeyVersions.Version
+    /// The invalidation version when the key was read.
+    @usableFromInline let era: UInt64
+    /// Whether the entry belongs to the flight that the caller asked about.
+    @usableFromInline let isOwn: Bool
+
+    @inlinable
+    init(held: Held<Value>?, version: KeyVersions.Version, era: UInt64, isOwn: Bool) {
+      self.held = held
+      self.version = version
+      self.era = era
+      self.isOwn = isOwn
+    }
+  }
+
+  /// Starts to count the key's writes, until ``unwatch(_:)``.
+  ///
+  /// - Parameter era: The invalidation version when the watching fetch began; the maximum if the watcher is not a
+  ///   fetch.
+  /// - Returns: The watched version of the key now.
+  @inlinable
+  @discardableResult
+  func watch(_ hash: UInt64, fetchedSince era: UInt64 = .max) -> KeyVersions.Version {
+    shards.withShard(of: hash) { shard in
+      shard.versions.watch(Self.fingerprint(hash), fetchedSince: era)
+      return shard.versions[Self.fingerprint(hash)]?.version ?? KeyVersions.Version()
+    }
+  }
+
+  /// Ends a watch of ``watch(_:fetchedSince:)``.
+  @inlinable
+  func unwatch(_ hash: UInt64) {
+    let fingerprint = Self.fingerprint(hash)
+    let read = shards.withShard(of: hash) { shard -> WatchedReads<Key>.Read? in
+      shard.versions.unwatch(fingerprint)
+      return shard.versions[fingerprint] == nil ? shard.reads.forget(fingerprint) : nil
+    }
+    // The read contains a user's key, which must be destroyed outside the lock.
+    withExtendedLifetime(read) {}
+  }
+
+  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:hash:isOwnOf:)``.
+  ///
+  /// If an invalidation after `era` concerns the value, the key's watched version changes now. A later invalidation
+  /// changes the version when it is added.
+  @usableFromInline
+  func noteRead(_ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version, since era: UInt64) {
+    let fingerprint = Self.fingerprint(hash)
+    shards.withShard(of: hash) { shard in
+      guard shard.versions[fingerprint]?.version == version else { return }
+      if era < shard.invalidations.newest, shard.invalidations.concerns(key, tags: tags, since: era) {
+        shard.versions.note(.replacement, on: fingerprint)
+      } else {
+        shard.noteRead(key, tags: tags, fingerprint: fingerprint)
+      }
+    }
+  }
+
+  /// Runs `body` in the key's critical section if the watched key still has this version. Otherwise returns nil.
+  func whileUnchanged<Result>(_ version: KeyVersions.Version, hash: UInt64, _ body: () -> Result) -> Result? {
+    shards.withShard(of: hash) { shard in
+      shard.versions[Self.fingerprint(hash)]?.version == version ? body() : nil
+    }
+  }
+
+  /// Reads a watched key. From now on, an invalidation that concerns the value changes the key's watched version.
+  @inlinable
+  func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
+    let fingerprint = Self.fingerprint(hash)
+    return shards.withShard(of: hash) { shard in
+      let entry = shard.locate(key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
+      let held = entry?.held
+      if let held { shard.noteRead(key, tags: held.timing.tags, fingerprint: fingerprint) }
+      return Watched(
+        held: held, version: shard.versions[fingerprint]?.version ?? KeyVersions.Version(),
+        era: shard.invalidations.newest, isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
+    }
+  }
+}
+
+extension EntryTable {
+  /// The number of keys that are watched, or whose reads are kept. For checks.
+  package var watchedCount: Int {
+    (0..<shards.count).reduce(0) { sum, index in
+      sum + shards.withShard(at: index) { max($0.versions.count, $0.reads.count) }
+    }
+  }
+}

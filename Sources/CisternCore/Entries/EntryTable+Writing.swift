@@ -1,0 +1,167 @@
+import Eviction
+
+extension EntryTable {
+  /// Applies a write to the entry of a key, in one critical section of its shard. Nothing happens if the condition does not hold.
+  ///
+  /// A value larger than any possible room leaves nothing in memory.
+  ///
+  /// - Parameter decide: called at most once inside the critical section, if the condition holds, after room was found and before
+  ///   the entry changes. Gets the value that memory had, and whether memory will hold the new one.
+  /// - Returns: whether the condition held.
+  @inlinable
+  @inline(__always)
+  @discardableResult
+  func write(
+    _ write: EntryWrite<Value>, to key: HashedKey<Key>, decide: (_ had: Held<Value>?, _ isHeld: Bool) -> WriteDecision
+  ) -> Bool {
+    // Released at the end, outside the lock.
+    var replaced: Entry<Value>?
+    var removed: Shard<Key, Value>.Slots.Taken?
+    var gone = Shard<Key, Value>.Evicted.nothing
+    defer {
+      withExtendedLifetime(replaced) {}
+      withExtendedLifetime(removed) {}
+      withExtendedLifetime(gone) {}
+    }
+    let fits = write.arrival.map { canHold($0.cost) } ?? false
+    while true {
+      let attempt = shards.withShard(of: key.hash) { shard -> WriteAttempt in
+        let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
+        if fits, let arrival = write.arrival, let number,
+          shard.takesInPlace(arrival.cost, at: number, write.condition)
+        {
+          let decision = decide(shard.slots[number].entry.held, true)
+          shard.note(decision, on: key.fingerprint)
+          replaced = shard.replaceValue(
+            at: number, by: arrival.value, timing: arrival.timing, isPersisted: decision.isPersisted)
+          return .applied
+        }
+        guard permits(write, to: key, at: number, in: &shard) else {
+          shard.counters.count(write.hit)
+          return .refused
+        }
+        let holds = fits && admits(write, of: key, at: number, in: &shard)
+        if holds, let arrival = write.arrival {
+          let short = shard.makeRoom(
+            for: arrival.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)), into: &gone,
+            announcing: isObserved() ? evicted : nil)
+          if let short { return .short(short) }
+        }
+        let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)
+        shard.counters.count(write.hit)
+        shard.note(decision, on: key.fingerprint)
+        (replaced, removed) = shard.apply(decision, holds ? write.arrival : nil, to: key, at: number, budget: budget)
+        // After the value is in its place: a large value may be the next to go, for the sake of any shard.
+        if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: key.hash)) }
+        return .applied
+      }
+      switch attempt {
+      case .applied: return true
+      case .refused: return false
+      case .short(let short): findRoom(short)
+      }
+    }
+  }
+
+  /// The outcome of one critical section of a write.
+  @usableFromInline
+  enum WriteAttempt {
+    case applied
+    /// The condition does not hold.
+    case refused
+    /// Room must be found first.
+    case short(Shard<Key, Value>.Shortage)
+  }
+
+  /// Whether the condition of a write holds. A flight whose value came too late for an invalidation remembers that.
+  @inlinable
+  @inline(__always)
+  func permits(
+    _ write: EntryWrite<Value>, to key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
+  ) -> Bool {
+    let era = write.condition.era ?? shard.invalidations.newest
+    // Checked first: callers that joined a flight must know of the invalidation also if the flight has lost its entry.
+    if let arrival = write.arrival, era < shard.invalidations.newest,
+      shard.invalidations.concerns(key.key, tags: arrival.timing.tags, since: era)
+    {
+      write.condition.flight?.noteInvalidation()
+      return false
+    }
+    return Entry.permits(
+      write.condition, number.map { shard.slots[$0].entry }, stamp: shard.stamp(of: key.fingerprint),
+      watched: shard.versions.isEmpty ? nil : shard.versions[key.fingerprint])
+  }
+
+  /// Whether memory should hold the value of a write.
+  @inlinable
+  @inline(__always)
+  func admits(
+    _ write: EntryWrite<Value>, of key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
+  ) -> Bool {
+    guard !write.isNeeded, let arrival = write.arrival else { return true }
+    return shard.admits(arrival.cost, at: number, key.fingerprint, write.condition, budget)
+  }
+}
+
+extension Shard {
+  /// Counts a decided write, and tells the writers that watch its key.
+  @inlinable
+  @inline(__always)
+  mutating func note(_ decision: WriteDecision, on fingerprint: UInt32) {
+    if let counter = decision.counter { counters.count(counter) }
+    stamp(fingerprint, decision.effect)
+    switch decision.edits {
+    case .unchanged: break
+    case .ended: versions.setEdited(false, fingerprint)
+    case .pending: versions.setEdited(true, fingerprint)
+    }
+  }
+
+  /// Changes the entry of a key as a write decided. Room for the value has been made.
+  ///
+  /// - Parameter arrival: the value that memory is to hold; nil for none.
+  /// - Returns: what leaves the table, to be released outside the lock.
+  @inlinable
+  mutating func apply(
+    _ decision: WriteDecision, _ arrival: Arrival<Value>?, to key: HashedKey<Key>, at number: SlotNumber?,
+    budget: MemoryBudget
+  ) -> (replaced: Entry<Value>?, removed: Slots.Taken?) {
+    switch decision.entry {
+    case .replace(let residency, let keepsFlight):
+      let held = arrival.map { Held($0, residency, era: era) }
+      let (_, replaced, removed) = transition(key, at: number, cost: arrival?.cost ?? 0, budget: budget) { entry in
+        Entry.arrive(&entry, held, keepsFlight: keepsFlight)
+      }
+      return (replaced, removed)
+    case .loseValue:
+      let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.lose(&$0) }
+      return (replaced, removed)
+    case .loseRecord:
+      guard let number, var held = slots[number].entry.held else { return (nil, nil) }
+      held.isPersisted = false
+      slots[number].entry = slots[number].entry.replacingHeld(held)
+      return (nil, nil)
+    case .unchanged:
+      if let arrival { giveBackRoom(of: arrival.cost, at: number, budget: budget) }
+      return (nil, nil)
+    }
+  }
+}
+
+extension Shard {
+  /// Releases the room that was made for a value that the entry does not take.
+  @usableFromInline
+  func giveBackRoom(of cost: UInt32, at number: SlotNumber?, budget: MemoryBudget) {
+    if let number, isLinked(number) {
+      budget.release(cost: Int(cost) - Int(slots[node: number].cost), count: 0)
+    } else {
+      budget.release(cost: Int(cost), count: 1)
+    }
+  }
+}
+
+extension WriteDecision {
+  /// Whether the second tier holds the value after the write.
+  @inlinable
+  var isPersisted: Bool { if case .replace(.bothTiers, _) = entry { true } else { false } }
+}

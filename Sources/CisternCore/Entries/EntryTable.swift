@@ -1,0 +1,179 @@
+import Eviction
+import Locking
+import Synchronization
+
+/// The entries of one cache.
+///
+/// Flights in progress and values in memory use the same slots. A look-up, a join and a registration are therefore
+/// one critical section.
+///
+/// The table is the storage around ``Entry``. It locks a shard, asks the state machine, applies the answer, unlocks,
+/// and releases the removed objects. It knows neither disk nor observers. Instead, callers pass closures that run
+/// inside the critical section. The order in which they stage and record is therefore the order of the entries'
+/// changes.
+@usableFromInline
+final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let shards: ShardArray<Key, Value>
+  @usableFromInline let keyHash = KeyHash()
+  @usableFromInline let standings: ShardStandings
+  @usableFromInline let budget: MemoryBudget
+  @usableFromInline let waiterCounts = WaiterCounts()
+  /// The invalidation version. A fetch or a read that begins now is newer than all invalidations up to this one.
+  @usableFromInline let newestInvalidation: Atomic<UInt64>
+  /// The invalidations that may concern an entry or a flight.
+  @usableFromInline let invalidations: SharedInvalidations<Key>
+  /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
+  @usableFromInline let hasDeadlines = Atomic<Bool>(false)
+  /// Set once a value whose lifetime depends on its uses is stored or promoted.
+  @usableFromInline let hasIdleTimes = Atomic<Bool>(false)
+  /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
+  @usableFromInline let retryPauses = RetryPauses()
+  /// The state of the sweeping task, as a raw value of ``Sweeping``.
+  let sweeping = Atomic<UInt8>(Sweeping.idle.rawValue)
+  /// Returns whether the cache has observers of changes or of evictions.
+  ///
+  /// Called before `evicted`. It is not generic, so that one compiled form serves all keys and values.
+  @usableFromInline let isObserved: @Sendable () -> Bool
+  /// Handles the eviction of an entry, inside the critical section. Called only if `isObserved` returns true.
+  @usableFromInline let evicted: Shard<Key, Value>.EvictionHandler
+  /// Delivers recorded changes. Called outside all locks, after an eviction and after a pass of the sweep.
+  @usableFromInline let unlocked: @Sendable () -> Void
+
+  /// The functions that a table calls when it evicts entries.
+  struct EvictionHandlers {
+    var isObserved: @Sendable () -> Bool = { false }
+    var evicted: Shard<Key, Value>.EvictionHandler = { _, _ in }
+    var unlocked: @Sendable () -> Void = {}
+  }
+
+  init(
+    shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,
+    handlers: EvictionHandlers = EvictionHandlers()
+  ) {
+    invalidations = SharedInvalidations(PendingInvalidations(newest: newestInvalidation))
+    shards = ShardArray(count: shardCount, policy: policy, invalidations: invalidations)
+    standings = ShardStandings(count: shardCount)
+    self.budget = budget
+    self.newestInvalidation = Atomic(newestInvalidation)
+    isObserved = handlers.isObserved
+    evicted = handlers.evicted
+    unlocked = handlers.unlocked
+    if newestInvalidation > 0 {
+      shards.withAllShards {
+        $0.noteNewestInvalidation(newestInvalidation)
+      } _: {
+      }
+    }
+  }
+
+  deinit {
+    // Other caches that share the budget may outlive this table.
+    for index in 0..<shards.count {
+      let total = shards.withShard(at: index) { $0.policy.total }
+      budget.release(cost: total.cost, count: total.count)
+    }
+  }
+
+  /// Returns a key's hash, which selects the shard, the slot and the ghost. The hash differs between processes.
+  @inlinable
+  func hash(_ key: Key) -> UInt64 { keyHash.of(key) }
+
+  @inlinable
+  static func fingerprint(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }
+
+  /// Returns whether memory can hold a value of this cost at all.
+  @inlinable
+  func canHold(_ cost: UInt32) -> Bool { Int(cost) <= budget.largestCost }
+}
+
+// MARK: Loading
+
+extension EntryTable {
+  /// Performs a load up to its decision, in one critical section: the load hits, joins a flight or leads a new one.
+  @inlinable
+  func load(
+    _ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
+    makeFlight: () -> Flight<Value>
+  ) -> Entry<Value>.LoadDecision {
+    // An abandoned flight, with all objects that its task holds, is released outside the lock.
+    var replaced: Entry<Value>?
+    defer { withExtendedLifetime(replaced) {} }
+    let decision = shards.withShard(of: key.hash) { shard -> Entry<Value>.LoadDecision in
+      let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
+      if let number, demand == .standard, case .ready(let held) = shard.slots[number].entry,
+        case .plain(let deadline) = held.timing
+      {
+        // The hit does not change the entry's state, so it needs no transition.
+        guard now < deadline else { return .expired }
+        shard.recordHit(number)
+        return .hit(held.value, isStale: false)
+      }
+      if let number, demand.fetches, case .inProgress(let flight) = shard.slots[number].entry,
+        flight.isAheadOfSecondTier || !demand.looksBehind,
+        case .joined(let waiter, let raised) = flight.join(Urgency(priority))
+      {
+        // Joining does not change the entry's state either.
+        shard.counters.joins += 1
+        return .join(flight, waiter: waiter, raiseTo: raised, instead: nil)
+      }
+      let decision: Entry<Value>.LoadDecision
+      (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in
+        Entry.load(&entry, at: now, accepting: demand, priority: priority, makeFlight: makeFlight)
+      }
+      shard.countLoad(decision, at: number, now: now)
+      return decision
+    }
+    if case .join(let flight, _, let raised?, _) = decision { flight.work.raise(to: raised) }
+    return decision
+  }
+
+  /// Ends a flight that has no value to publish.
+  ///
+  /// - Parameter pause: The time during which an older value is not due for a refresh; nil for none.
+  /// - Returns: Whether the entry belonged to the flight, and has no flight now.
+  @inlinable
+  @discardableResult
+  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause? = nil) -> Bool {
+    let fingerprint = Self.fingerprint(hash)
+    return shards.withShard(of: hash) { shard in
+      let number = shard.slots.find(key, fingerprint: fingerprint)
+      let result = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
+        Entry.end(flight, &entry, retryFrom: pause?.end)
+      }
+      // Inside the critical section: a load that finds the entry without the flight must also find the pause.
+      if result.decision, let pause, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+      return result
+    }.decision
+  }
+
+  /// Delays the next refresh until the end of `pause`, because a waiter's timeout expired. The flight continues.
+  @usableFromInline
+  func postponeRefresh(by flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause) {
+    let fingerprint = Self.fingerprint(hash)
+    // Released outside the lock.
+    var replaced: Entry<Value>?
+    defer { withExtendedLifetime(replaced) {} }
+    shards.withShard(of: hash) { shard in
+      let number = shard.slots.find(key, fingerprint: fingerprint)
+      let isOwn: Bool
+      (isOwn, replaced, _) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
+        Entry.postponeRefresh(by: flight, &entry, retryFrom: pause.end)
+      }
+      if isOwn, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+    }
+  }
+}
+
+// MARK: Counting
+
+extension EntryTable {
+  /// Counts a look-up that neither tier answered. Takes no lock.
+  @inlinable
+  func countMiss() { shards.readers.countOutside() }
+
+  /// Updates the counters of the key's shard, under the shard's lock.
+  @inlinable
+  func count(_ hash: UInt64, _ body: (inout ShardCounters) -> Void) {
+    shards.withShard(of: hash) { body(&$0.counters) }
+  }
+}

@@ -1,0 +1,91 @@
+import Eviction
+
+extension Shard {
+  /// Returns the slot of a key; nil if the key has none or if an invalidation concerns its entry.
+  ///
+  /// An invalidated entry is removed from the table. The next sweep releases it.
+  @inlinable
+  mutating func locate(_ key: Key, fingerprint: UInt32, budget: MemoryBudget) -> SlotNumber? {
+    guard let number = slots.find(key, fingerprint: fingerprint) else { return nil }
+    return isCurrent(number, budget: budget) ? number : nil
+  }
+
+  /// Returns whether no invalidation concerns the entry in a slot. Removes the entry otherwise.
+  @inlinable
+  @inline(__always)
+  mutating func isCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+    slots[number].entry.era == era || bringUpToDate(number, budget: budget)
+  }
+
+  /// Compares an entry with the invalidations since its invalidation version.
+  ///
+  /// An entry that none of them concerns gets the shard's current version. Otherwise, the entry is removed.
+  @inlinable
+  @inline(never)
+  mutating func bringUpToDate(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+    switch slots[number].entry {
+    case .inProgress(let flight):
+      // The tags of the flight's value are not known yet. They are compared when the value is written.
+      if !invalidations.concerns(slots.key(of: number), since: flight.era) { return true }
+    case .ready(var held):
+      if !isInvalidated(held, forKey: slots.key(of: number)) {
+        held.era = era
+        slots[number].entry = .ready(held)
+        return true
+      }
+    case .refreshing(let refreshing):
+      var held = refreshing.held
+      if !isInvalidated(held, forKey: slots.key(of: number)) {
+        held.era = era
+        slots[number].entry = .refreshing(Refreshing(held: held, flight: refreshing.flight))
+        return true
+      }
+      refreshingCount -= 1
+    }
+    reorder(number, isReady: false, cost: nil, budget: budget)
+    invalidated.append(slots.remove(number))
+    counters.invalidations += 1
+    return false
+  }
+
+  /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations
+  /// since.
+  @usableFromInline
+  mutating func noteNewestInvalidation(_ number: UInt64) {
+    invalidations.newest = number
+    era = Era(number)
+  }
+
+  /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.
+  @usableFromInline
+  mutating func noteInvalidation(where concerns: (Key, [String]) -> Bool) {
+    if versions.isEmpty { return }
+    for fingerprint in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: fingerprint) }
+  }
+
+  /// Notes that a writer reads a key's value with these tags. Does nothing if no writer watches the key.
+  @usableFromInline
+  mutating func noteRead(_ key: Key, tags: [String], fingerprint: UInt32) {
+    guard let version = versions[fingerprint]?.version else { return }
+    reads.note(key, tags: tags, version: version, on: fingerprint)
+  }
+
+  @inlinable
+  func isInvalidated(_ held: Held<Value>, forKey key: @autoclosure () -> Key) -> Bool {
+    guard held.era != era else { return false }
+    let since = invalidations.number(of: held.era)
+    return invalidations.concerns(key(), tags: held.timing.tags, since: since)
+  }
+}
+
+extension Entry {
+  /// The invalidation version with which the entry was last compared, or at which it was created.
+  @inlinable
+  var era: Era {
+    switch self {
+    case .inProgress(let flight): Era(flight.era)
+    case .ready(let held): held.era
+    case .refreshing(let refreshing): refreshing.held.era
+    }
+  }
+}

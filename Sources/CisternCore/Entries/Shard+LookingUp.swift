@@ -1,0 +1,114 @@
+import Eviction
+
+extension Shard {
+  /// The result of a look-up in memory.
+  @usableFromInline
+  enum LookUp {
+    /// The look-up returns this value.
+    case hit(Value)
+    /// The look-up returns this value, and the second tier must note its use.
+    case hitToNote(Value, Uses)
+    /// Memory holds no value. `stamp` is the key's write version, and `era` is the invalidation version.
+    ///
+    /// A later promotion compares both, to detect a write or an invalidation in between.
+    case absent(stamp: UInt32, era: UInt64)
+    /// The value is past its lifetime by this number of nanoseconds, and within its grace period.
+    ///
+    /// For a load, also a value whose refresh is due, or one that the load's policy does not accept.
+    case stale(Value, by: UInt64)
+    /// The value is past its grace period.
+    case expired
+  }
+
+  /// The fast path of a look-up: returns a result that changes nothing except the entry's frequency.
+  ///
+  /// Returns nil if the look-up needs the shard's lock. Other threads may run this function at the same time, so the
+  /// caller counts the hit. The function is static and takes a pointer, so that only the fields that it reads are
+  /// loaded. A borrowed shard would be loaded as a whole.
+  @inlinable
+  @inline(__always)
+  static func lookUpFresh(
+    _ key: Key, in shard: UnsafePointer<Shard>, fingerprint: UInt32, at now: MonotonicTime
+  ) -> LookUp? {
+    // The caller is in the shard's critical section, so every writer of the shard waits.
+    guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else {
+      return unsafe .absent(
+        stamp: shard.pointee.stampOfAll &+ shard.pointee.stamps[stampIndex(fingerprint)],
+        era: shard.pointee.invalidations.newest)
+    }
+    guard case .count(let maximum) = unsafe shard.pointee.hitRule,
+      let value = unsafe shard.pointee.slots[number].entry.simplyFreshValue(at: now, era: shard.pointee.era)
+    else { return nil }
+    unsafe shard.pointee.slots.countUse(number, upTo: maximum)
+    return .hit(value)
+  }
+
+  /// The result of a peek that shares the shard with other readers.
+  @usableFromInline
+  enum Peek {
+    /// The value in memory; nil if the key has none.
+    case found(Held<Value>?)
+    /// An invalidation may concern the value, so the peek needs the shard's lock.
+    case needsShardAlone
+  }
+
+  /// Returns the value that memory holds, expired or not. The conditions of ``lookUpFresh(_:in:fingerprint:at:)``
+  /// apply.
+  @inlinable
+  @inline(__always)
+  static func peekCurrent(_ key: Key, in shard: UnsafePointer<Shard>, fingerprint: UInt32) -> Peek {
+    guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else { return .found(nil) }
+    let held = unsafe shard.pointee.slots[number].entry.held
+    if let held, unsafe held.era != shard.pointee.era { return .needsShardAlone }
+    return .found(held)
+  }
+
+  /// Returns the value that memory holds for a key, and applies the effects of the look-up.
+  ///
+  /// - Parameter demand: The values that a load accepts. Nil for a look-up, which accepts fresh values and starts no
+  ///   refresh.
+  @inlinable
+  @inline(never)
+  mutating func lookUp(
+    _ key: Key, fingerprint: UInt32, at now: MonotonicTime, accepting demand: Demand? = nil, budget: MemoryBudget
+  ) -> LookUp {
+    guard let number = locate(key, fingerprint: fingerprint, budget: budget), let held = slots[number].entry.held else {
+      return .absent(stamp: stamp(of: fingerprint), era: invalidations.newest)
+    }
+    let freshness = held.freshness(at: now)
+    switch (demand ?? .lookUp).verdict(on: freshness) {
+    case .gone:
+      return .expired
+    case .use(let isStale, let refreshes) where !refreshes || slots[number].entry.isRefreshing:
+      recordHit(number)
+      if isStale { counters.staleHits += 1 }
+      held.noteUse(at: now)
+      if let uses = held.takeUseForDisk(at: now) { return .hitToNote(held.value, uses) }
+      return .hit(held.value)
+    case .use, .fetch:
+      // The caller starts a refresh or waits for a flight.
+      if case .stale(let age, _) = freshness { return .stale(held.value, by: age) }
+      return .stale(held.value, by: 0)
+    }
+  }
+
+  /// Counts a hit, and notes the use of its entry. Called under the exclusive lock.
+  @inlinable
+  @inline(__always)
+  mutating func recordHit(_ number: SlotNumber) {
+    counters.memoryHits += 1
+    recordUse(number)
+  }
+
+  /// Notes a use of an entry: a hit, or a new value with the same cost.
+  @inlinable
+  @inline(__always)
+  mutating func recordUse(_ number: SlotNumber) {
+    switch hitRule {
+    case .count(let maximum):
+      slots.countUse(number, upTo: maximum)
+    case .tellPolicy:
+      policy.hit(number, in: slots.evictionNodes)
+    }
+  }
+}

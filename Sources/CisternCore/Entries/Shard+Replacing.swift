@@ -1,0 +1,38 @@
+import Eviction
+
+extension Shard {
+  /// Returns whether a write only replaces a value by one with the same cost.
+  ///
+  /// Such a write is on the fast path of sets: it needs neither room nor a decision.
+  @inlinable
+  func takesInPlace(
+    _ cost: UInt32, at number: SlotNumber, _ condition: WriteCondition<Value>
+  ) -> Bool {
+    guard case .unedited = condition, versions.isEmpty, case .ready = slots[number].entry else { return false }
+    return slots[node: number].cost == cost
+  }
+
+  /// Inserts a value for a key without an entry. The room for it is already reserved.
+  @inlinable
+  mutating func insertValue(_ value: Value, cost: UInt32, forKey key: HashedKey<Key>) {
+    if slots.isFull { rebuildSlots() }
+    let held = Held(value: value, timing: .plain(until: .distantFuture), isPersisted: false, era: era)
+    let number = slots.insert(key.key, fingerprint: key.fingerprint, entry: .ready(held))
+    slots[node: number].cost = cost
+    policy.insert(number, in: slots.evictionNodes)
+  }
+
+  /// Replaces a value by one with the same cost.
+  ///
+  /// - Returns: The replaced entry, which the caller releases outside the lock.
+  @inlinable
+  @inline(__always)
+  mutating func replaceValue(
+    at number: SlotNumber, by value: Value, timing: Timing, isPersisted: Bool
+  ) -> Entry<Value> {
+    let held = Held(value: value, timing: timing, isPersisted: isPersisted, era: era)
+    let replaced = slots.exchangeEntry(number, .ready(held))
+    recordUse(number)
+    return replaced
+  }
+}

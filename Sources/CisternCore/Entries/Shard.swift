@@ -1,0 +1,289 @@
+import Eviction
+import Locking
+
+/// One part of the entry table behind one lock: entries, eviction order and counters.
+///
+/// Functions return the objects that they remove. The caller releases them outside the lock, because the destruction
+/// of a value may run a user's code.
+@usableFromInline
+struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
+  @usableFromInline typealias Slots = SlotTable<Key, Value>
+
+  // The order of the fields matters. The fields that a hit reads share the cache line of the lock, as do the counters
+  // that a hit writes under the lock. If hits share the shard, no thread writes to that line.
+  @usableFromInline var slots = Slots()
+  /// The newest version in `invalidations`, in the form that entries store.
+  @usableFromInline var era = Era()
+  @usableFromInline let maximumFrequency: UInt8
+  /// The counters begin with hits and stores and end with evictions. The eviction counters thus share a cache line
+  /// with the fields that an eviction uses. Hits that share the shard are not counted here.
+  @usableFromInline var counters = ShardCounters()
+
+  @usableFromInline var policy: any EvictionPolicy
+  /// The exact versions of the few keys on which a write in progress depends.
+  @usableFromInline var versions = KeyVersions()
+  /// The number of searches for room so far, for ``ShardStandings``.
+  @usableFromInline var turn: UInt32 = 0
+  /// The number of writes of all keys at once. It is part of every key's write version.
+  @usableFromInline var stampOfAll: UInt32 = 0
+  /// The number of entries that hold a value and have a flight.
+  @usableFromInline var refreshingCount = 0
+
+  /// The invalidations that may concern entries older than ``era``.
+  @usableFromInline var invalidations: ShardInvalidations<Key>
+  /// The values that writers in progress have read.
+  @usableFromInline var reads = WatchedReads<Key>()
+  /// The entries that an invalidation removed. The sweep after each invalidation releases them outside the lock.
+  @usableFromInline var invalidated: [Slots.Taken] = []
+
+  /// The write counts of the keys. Each element counts the writes of a group of keys.
+  ///
+  /// A key's write version is the sum of its group's count and ``stampOfAll``. A value from the second tier may be
+  /// promoted only if the key's write version has not changed since the record was read.
+  @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
+
+  init(policy: any EvictionPolicy, invalidations: SharedInvalidations<Key>) {
+    self.policy = policy
+    self.invalidations = ShardInvalidations(shared: invalidations)
+    maximumFrequency = if case .count(let maximum) = policy.hitRule { maximum } else { .max }
+  }
+
+  /// The effect of a hit on its entry's node. Stored as one byte, because two would not fit into the cache line.
+  @inlinable
+  @inline(__always)
+  var hitRule: HitRule { maximumFrequency == .max ? .tellPolicy : .count(upTo: maximumFrequency) }
+
+  /// Counts the result of a load.
+  ///
+  /// - Parameter number: The slot of the entry before the load; nil if it had none.
+  @inlinable
+  mutating func countLoad(_ decision: Entry<Value>.LoadDecision, at number: SlotNumber?, now: MonotonicTime) {
+    switch decision {
+    case .hit(_, let isStale), .refresh(_, _, let isStale):
+      guard let number else { preconditionFailure("a hit needs an entry") }
+      recordHit(number)
+      if isStale { counters.staleHits += 1 }
+      if case .refresh = decision {
+        counters.refreshes += 1
+        counters.flights += 1
+      }
+      slots[number].entry.held?.noteUse(at: now)
+    case .join: counters.joins += 1
+    case .lead: counters.flights += 1
+    case .lookBehind, .notCached, .expired: break
+    }
+  }
+
+  @inlinable
+  static func stampIndex(_ fingerprint: UInt32) -> Int { Int(fingerprint >> 26) }
+
+  /// Returns the write version of a key. Other keys may raise it too.
+  // Mutating, because a nonmutating access would copy all counts.
+  @inlinable
+  mutating func stamp(of fingerprint: UInt32) -> UInt32 { stampOfAll &+ stamps[Self.stampIndex(fingerprint)] }
+
+  /// Raises the write version of a key.
+  @inlinable
+  mutating func stamp(_ fingerprint: UInt32, _ effect: WriteEffect = .upkeep) {
+    stamps[Self.stampIndex(fingerprint)] &+= 1
+    if !versions.isEmpty { versions.note(effect, on: fingerprint) }
+  }
+
+  /// Raises the write version of every key.
+  @inlinable
+  mutating func stampAll() {
+    stampOfAll &+= 1
+    versions.noteRemovalOfAll()
+  }
+
+  /// Evicts the entry that the policy chooses.
+  ///
+  /// - Parameters:
+  ///   - kept: A slot that is not evicted.
+  ///   - budget: The budget, which tells the reason of the eviction.
+  ///   - evicted: Receives the evicted entry.
+  ///   - isObserved: Whether the cache has observers.
+  ///   - announce: Called with the entry before it is removed, if the cache has observers.
+  /// - Returns: The cost of the entry; nil if the shard holds no entry except `kept`. The caller releases or takes
+  ///   over the reserved room.
+  @inlinable
+  mutating func evict(
+    sparing kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
+    announcing announce: EvictionHandler? = nil
+  ) -> Int? {
+    guard let victim = policy.evict(sparing: kept, in: slots.evictionNodes) else { return nil }
+    if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
+    let freed = Int(slots[node: victim].cost)
+    if slots[victim].entry.era != era, var held = slots[victim].entry.held,
+      isInvalidated(held, forKey: slots.key(of: victim))
+    {
+      held.residency = .invalidated
+      slots[victim].entry = slots[victim].entry.replacingHeld(held)
+    }
+    if let announce, let held = slots[victim].entry.held { announce(slots.key(of: victim), held) }
+    // A flight that refreshes the value continues and keeps the slot.
+    if case .refreshing(let refreshing) = slots[victim].entry {
+      slots[victim].entry = .inProgress(refreshing.flight)
+      refreshingCount -= 1
+      evicted.append(Slots.Taken(key: nil, entry: .ready(refreshing.held)))
+    } else {
+      evicted.append(slots.remove(victim))
+    }
+    return freed
+  }
+
+  /// Called with the key and the value of an entry that is evicted, inside the critical section.
+  @usableFromInline typealias EvictionHandler = @Sendable (Key, Held<Value>) -> Void
+
+  /// Reserves room for an entry of this cost, which replaces the entry of `number`. Evicts others of this shard if the budget
+  ///   - cost: The cost of the new value.
+  ///   - number: The slot whose value is replaced; nil for a new entry.
+  ///   - budget: The budget in which the room is reserved.
+  ///   - index: The index of this shard in the table.
+  ///   - shardCount: The number of shards in the table.
+  ///   - standings: The eviction priorities of the table's shards.
+  ///   - evicted: Receives the evicted entries.
+  ///   - isObserved: Whether the cache has observers.
+  ///   - announce: Called with each entry before it is removed, if the cache has observers.
+  /// - Returns: Nil if the room is reserved; otherwise, the source of the missing room.
+  @inlinable
+  mutating func makeRoom(
+    for cost: UInt32, replacing number: SlotNumber?, in neighborhood: ShardNeighborhood, into evicted: inout Evicted,
+    announcing announce: EvictionHandler? = nil
+  ) -> Shortage? {
+    let budget = neighborhood.budget
+    var difference = (cost: Int(cost), count: 1)
+    var spared = SlotNumber.none
+    if let number, isLinked(number) {
+      difference = (Int(cost) - Int(slots[node: number].cost), 0)
+      spared = number
+    }
+    while let level = budget.take(cost: difference.cost, count: difference.count) {
+      guard
+        level == 0 && budget.hasOneTenant
+          || budget.above(level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)
+      else { return .elsewhere(budget.above(level)) }
+      turn &+= 1
+      let other = neighborhood.standings.worse(than: policy.lowestDensity, of: neighborhood.index, turn: turn)
+      if let other { return .shard(other) }
+      guard let freed = evict(sparing: spared, budget: budget, into: &evicted, announcing: announce) else {
+        return .elsewhere(budget.above(level))
+      }
+      // The evicted entry's room is exactly the room that is needed, so the budget does not change.
+      if difference == (freed, 1) { return nil }
+      budget.release(cost: freed, count: 1)
+    }
+    return nil
+  }
+
+  /// Evicted entries, which the caller releases outside the lock.
+  ///
+  /// Usually there is one entry, which needs no array and thus no allocation.
+  @usableFromInline
+  enum Evicted {
+    case nothing
+    case one(Slots.Taken)
+    case several([Slots.Taken])
+
+    @inlinable
+    mutating func append(_ taken: consuming Slots.Taken) {
+      switch self {
+      case .nothing: self = .one(taken)
+      case .one(let first): self = .several([first, taken])
+      case .several(var all):
+        self = .nothing
+        all.append(taken)
+        self = .several(all)
+      }
+    }
+  }
+
+  /// Returns whether memory should hold a value.
+  ///
+  /// A value that a caller sets is always admitted, and so is a value whose entry is already in the eviction order.
+  /// The policy decides about fetched and promoted values that are large in relation to the limit.
+  @inlinable
+  func admits(
+    _ cost: UInt32, at number: SlotNumber?, _ fingerprint: UInt32, _ condition: WriteCondition<Value>,
+    _ budget: MemoryBudget
+  ) -> Bool {
+    guard Int(cost) > budget.largestCost / 16, condition.brings, !(number.map { isLinked($0) } ?? false) else {
+      return true
+    }
+    return policy.admits(fingerprint, cost: cost)
+  }
+
+  /// The source of room that does not come from the shard that needs it.
+  @usableFromInline
+  enum Shortage {
+    /// Another memory consumer of this budget.
+    case elsewhere(MemoryBudget)
+    /// Another shard of the table.
+    case shard(Int)
+  }
+
+  /// Asks the state machine for a decision about an entry, and applies the decision.
+  ///
+  /// Inserts or removes the entry in the table, and inserts or removes its value in the eviction order. The room for
+  /// a new value is already reserved.
+  ///
+  /// - Returns: The decision, and the objects that the caller releases outside the lock: the former entry, and the
+  ///   removed key with its entry.
+  @inlinable
+  mutating func transition<Decision>(
+    _ key: HashedKey<Key>, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
+    _ decide: (inout Entry<Value>?) -> Decision
+  ) -> (decision: Decision, leaving: Entry<Value>?, taken: Slots.Taken?) {
+    let before: Entry<Value>? = number.map { slots[$0].entry }
+    var after = before
+    let decision = decide(&after)
+    refreshingCount += (after?.isRefreshing ?? false ? 1 : 0) - (before?.isRefreshing ?? false ? 1 : 0)
+    switch (number, after) {
+    case (nil, nil):
+      break
+    case (nil, let entry?):
+      if slots.isFull { rebuildSlots() }
+      let inserted = slots.insert(key.key, fingerprint: key.fingerprint, entry: entry)
+      reorder(inserted, isReady: entry.isReady, cost: cost, budget: budget)
+    case (let number?, let entry?):
+      slots[number].entry = entry
+      reorder(number, isReady: entry.isReady, cost: cost, budget: budget)
+    case (let number?, nil):
+      reorder(number, isReady: false, cost: nil, budget: budget)
+      return (decision, before, slots.remove(number))
+    }
+    return (decision, before, nil)
+  }
+
+  /// Moves the entries to a new table, and gives the policy their new slot numbers.
+  ///
+  /// - Complexity: O(*n*).
+  @inlinable
+  @inline(never)
+  mutating func rebuildSlots() {
+    let numbers = slots.rebuild(relinking: policy.linksEntries)
+    policy.renumber(numbers)
+  }
+
+  /// Returns whether an entry is in the eviction order.
+  @inlinable
+  func isLinked(_ number: SlotNumber) -> Bool { slots[number].use.queue != .none }
+
+  /// Updates the eviction order and the budget after the state of an entry changed.
+  @inlinable
+  mutating func reorder(_ number: SlotNumber, isReady: Bool, cost: UInt32?, budget: MemoryBudget) {
+    switch (isLinked(number), isReady) {
+    case (false, false):
+      break
+    case (false, true):
+      slots[node: number].cost = cost ?? 0
+      policy.insert(number, in: slots.evictionNodes)
+    case (true, true):
+      // Without a cost, the value stays the same, and its reserved room does too.
+      if let cost { policy.update(number, cost: cost, in: slots.evictionNodes) }
+    case (true, false):
+      policy.remove(number, in: slots.evictionNodes)
+      budget.release(cost: Int(slots[node: number].cost), count: 1)
+    }
+  }
+}

@@ -1,0 +1,2 @@
+// A merge throws `UnusableCachedValue`, which JSONMergePatch declares.
+@_exported public import JSONMergePatch

@@ -1,0 +1,11 @@
+extension Expiry {
+  /// What a record carries that is written now.
+  @usableFromInline
+  package func metadata(created: WallTime, cost: UInt32, tags: [String] = []) -> RecordMetadata {
+    var metadata = RecordMetadata(created: created, expires: wallExpiry(from: created), cost: cost, tags: tags)
+    if metadata.expires != nil { metadata.grace = grace }
+    metadata.refreshAhead = refreshSpan
+    metadata.idle = idle
+    return metadata
+  }
+}

@@ -1,0 +1,40 @@
+/// The identity of a record that was read: its metadata and a hash of its value.
+///
+/// A rewrite names the record that it replaces (``SecondTierPartition/stage(_:replacing:)``). Another process may have
+/// replaced that record since. A record's place in the order of eviction and its invalidation version are not compared.
+public struct RecordIdentity: Sendable, Equatable {
+  private let metadata: RecordMetadata
+  private let size: Int
+  private let hash: Int
+
+  /// Creates the identity of a record with this metadata and these bytes as its value. O(n) for n bytes.
+  public init(_ metadata: RecordMetadata, bytes: RawSpan) {
+    var metadata = metadata
+    // The file numbers invalidations in its own order, and each process in another.
+    metadata.era = 0
+    metadata.isSet = false
+    self.metadata = metadata
+    size = bytes.byteCount
+    var hasher = Hasher()
+    // The hasher reads the bytes inside the call.
+    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    hash = hasher.finalize()
+  }
+
+  /// Whether the write stores this record.
+  package func isIdentity(of write: StagedWrite) -> Bool {
+    guard case .record(_, let metadata, let bytes) = write, bytes.count == size else { return false }
+    return self == RecordIdentity(metadata, bytes: bytes.rawSpan)
+  }
+}
+
+extension StoredRecord {
+  /// The record's identity.
+  @usableFromInline
+  var identity: RecordIdentity { RecordIdentity(metadata, bytes: bytes.rawSpan) }
+}
+
+extension SecondTierPartition {
+  /// Stages the write without a condition.
+  public func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult { stage(write) }
+}

@@ -1,0 +1,61 @@
+/// The settings of an open store or cache, by name. They show how another opening differs.
+package struct OpenSettings: Sendable {
+  private struct Setting: Sendable {
+    let name: String
+    let value: any Hashable & Sendable
+  }
+
+  private var settings: [Setting] = []
+
+  package init() {}
+
+  /// Adds a setting with a value that can be compared.
+  package mutating func add(_ name: String, _ value: some Hashable & Sendable) {
+    settings.append(Setting(name: name, value: value))
+  }
+
+  /// Adds a setting that may be nil. Nil is shown as "none".
+  package mutating func add(_ name: String, _ value: (some Hashable & Sendable)?) {
+    if let value { add(name, value) } else { add(name, "none") }
+  }
+
+  /// Adds a closure. Closures cannot be compared, so only their presence counts.
+  package mutating func add(_ name: String, isGiven: Bool) {
+    add(name, isGiven ? "given" : "none")
+  }
+
+  /// Adds an object by its identity, or a value by its description.
+  package mutating func add(_ name: String, instance: (any Sendable)?) {
+    guard let instance else { return add(name, "none") }
+    let isObject = type(of: instance) is AnyClass
+    add(
+      name,
+      Instance(
+        description: isObject ? "\(type(of: instance))" : "\(instance)",
+        object: isObject ? ObjectIdentifier(instance as AnyObject) : nil))
+  }
+
+  /// Returns one phrase for each setting that differs in `other`, for example "diskLimit is 16 MiB, not 17 MiB".
+  package func differences(in other: OpenSettings) -> [String] {
+    zip(settings, other.settings).compactMap { mine, theirs in
+      guard AnyHashable(mine.value) != AnyHashable(theirs.value) else { return nil }
+      let (present, wanted) = ("\(mine.value)", "\(theirs.value)")
+      return present == wanted
+        ? "\(mine.name) is another instance of \(present)" : "\(mine.name) is \(present), not \(wanted)"
+    }
+  }
+
+  /// Returns the error for an opening with these differences.
+  package static func conflict(_ subject: String, _ differences: [String], location: String) -> CisternError {
+    CisternError(
+      .conflictingOpen,
+      "\(subject) is open in this process with other settings: \(differences.joined(separator: "; ")). "
+        + "Open it with the same settings, or use the open instance",
+      location: location)
+  }
+
+  private struct Instance: Hashable, Sendable, CustomStringConvertible {
+    let description: String
+    let object: ObjectIdentifier?
+  }
+}

@@ -1,0 +1,67 @@
+import Eviction
+
+extension Cache {
+  /// Creates a cache in memory only, without a store, for keys of any kind.
+  ///
+  /// Throws `CisternError` for an invalid limit.
+  ///
+  /// - Parameters:
+  ///   - costLimit: the highest total cost of the values.
+  ///   - countLimit: the highest number of values.
+  ///   - expiry: the lifetime of values without an expiry.
+  ///   - weigher: returns the cost of a value; at least 1. Nil for 1 each.
+  ///   - completesAbandonedFlights: see ``CacheConfiguration/completesAbandonedFlights``.
+  ///   - merge: see ``CacheConfiguration/merge``.
+  ///   - isEqual: see ``CacheConfiguration/isEqual``.
+  ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
+  public convenience init(
+    costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
+    weigher: (@Sendable (Value) -> Int)? = nil, completesAbandonedFlights: Bool = false,
+    merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, configuration: Store.Configuration = Store.Configuration()
+  ) throws(CisternError) {
+    guard costLimit > 0, countLimit > 0 else {
+      throw CisternError(
+        .invalidArgument, "costLimit is \(costLimit) and countLimit \(countLimit); both must be at least 1",
+        location: "creating a cache in memory")
+    }
+    self.init(
+      checked: CacheConfiguration(
+        weigher: weigher, completesAbandonedFlights: completesAbandonedFlights, merge: merge, isEqual: isEqual),
+      budget: MemoryBudget(costLimit: costLimit, countLimit: countLimit), expiry: expiry, store: configuration)
+  }
+
+  /// Creates a cache in memory only, without a store, with all settings of a cache in a store.
+  ///
+  /// Throws `CisternError` for an invalid limit.
+  ///
+  /// - Parameters:
+  ///   - settings: limits, weigher, loading; nil for no limit.
+  ///   - expiry: the lifetime of values without an expiry.
+  ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
+  public convenience init(
+    settings: CacheConfiguration<Value>, expiry: Expiry = .never,
+    configuration: Store.Configuration = Store.Configuration()
+  ) throws(CisternError) {
+    try settings.check(location: "creating a cache in memory")
+    var bare = settings
+    bare.memoryLimit = nil
+    bare.countLimit = nil
+    self.init(
+      checked: bare,
+      budget: MemoryBudget(
+        costLimit: settings.memoryLimit?.bytes ?? .max, countLimit: settings.countLimit ?? .max),
+      expiry: expiry, store: configuration)
+  }
+
+  private convenience init(
+    checked settings: CacheConfiguration<Value>, budget: MemoryBudget, expiry: Expiry, store: Store.Configuration
+  ) {
+    let reportLog = ReportLog(handler: store.reportHandler)
+    self.init(
+      Storage(), expiry: expiry, configuration: settings,
+      surroundings: Surroundings(
+        budget: budget, evictionPolicy: store.evictionPolicy, clock: store.clock, taskExecutor: store.taskExecutor,
+        report: { reportLog.add($0) }, shardCount: store.shardCount))
+  }
+}

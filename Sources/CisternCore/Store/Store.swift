@@ -1,0 +1,175 @@
+import Eviction
+import Locking
+import Synchronization
+
+/// A group of caches that share a memory limit and a second tier, which is usually a directory on disk.
+///
+/// ```swift
+/// let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
+/// let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
+/// ```
+///
+/// All stores of one directory in a process share memory, disk, reports and caches, even if they use different paths.
+/// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler``.
+/// Otherwise, the opening throws `CisternError` with the code ``CisternError/Code/conflictingOpen``, and the message
+/// names the setting.
+///
+/// The directory closes when the last of these stores is closed, or with the last reference to them and to their
+/// caches. A store that was released without ``close()`` does not keep the directory open when another store closes
+/// it.
+///
+/// Several processes may share a directory. Each has its own memory. A process sees the writes of the others only for
+/// keys that it does not hold in memory.
+///
+/// A store may be used from any thread.
+///
+/// When the process calls `exit` or returns from `main`, the staged writes of its stores are committed first. This
+/// delays the exit by at most one second. A crash, a signal or `_exit` loses the writes that are not committed; see
+/// <doc:DurabilityGuarantees>.
+///
+/// A directory that is open for writing takes one thread and five file descriptors; see <doc:Limits>.
+public final class Store: Sendable {
+  /// The options of a store.
+  public struct Configuration: Sendable {
+    /// The failures that a committed write survives.
+    public var durability = Durability.powerCut
+    /// The longest time that a staged write waits for its commit.
+    public var commitInterval = Duration.milliseconds(5)
+    /// Whether the store never writes to disk. New values stay in memory, and the directory must exist.
+    ///
+    /// A file that was copied to the directory is checked at every opening, because a read-only store cannot record
+    /// the result.
+    public var isReadOnly = false
+    /// The order in which memory evicts entries.
+    public var evictionPolicy = EvictionPolicyKind.leastHitDensity
+    /// The clock that measures lifetimes.
+    public var clock: any CacheClock = SystemClock()
+    /// The executor of fetches and observers' handlers.
+    ///
+    /// If the executor is nil, fetches run on the global pool. Handlers run on threads of the library, where they may
+    /// block.
+    public var taskExecutor: (any TaskExecutor)?
+    /// Whether the store evicts from memory when the kernel reports a shortage. This requires Linux with pressure
+    /// stall information.
+    ///
+    /// ``Store/trimMemory(to:)`` is available on all systems.
+    public var respondsToMemoryPressure = true
+    /// A closure that receives each new report, in addition to ``Store/reports``.
+    ///
+    /// It is called outside all locks, on the thread that found the problem. It must return quickly.
+    public var reportHandler: (@Sendable (StoreReport) -> Void)?
+
+    /// The number of shards of each cache, or nil for a number that suits the limits and the machine.
+    ///
+    /// Measurements use one shard, which gives one eviction order for all entries.
+    package var shardCount: Int?
+
+    /// Creates a configuration with the default options.
+    public init() {}
+  }
+
+  let shared: SharedStore
+  /// The number that identifies the store's report handler among those of the directory.
+  private let number: Int
+  private let closed = Atomic<Bool>(false)
+  /// The caches that were opened through this store, which keeps them alive.
+  private let held = Guarded<[String: any StoreMember]>([:])
+
+  private static let numbers = Atomic<Int>(0)
+
+  package static func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
+
+  /// Opens a store over your own second tier, or over none.
+  ///
+  /// - Parameters:
+  ///   - secondTier: The second tier, or nil for a store in memory only.
+  ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
+  ///   - configuration: Further options.
+  /// - Throws: `CisternError` if the limit is invalid.
+  public convenience init(
+    secondTier: (any SecondTier)?, memoryLimit: ByteCount, configuration: Configuration = Configuration()
+  ) throws(CisternError) {
+    let number = Self.nextNumber()
+    self.init(
+      sharing: SharedStore(
+        memoryLimit: try ByteCount.checkedLimit(memoryLimit, "memoryLimit"), secondTier: secondTier,
+        configuration: configuration, reportLog: ReportLog(handler: configuration.reportHandler, number: number)),
+      number: number)
+  }
+
+  /// Opens a store that is in memory only.
+  ///
+  /// - Parameters:
+  ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
+  ///   - configuration: Further options.
+  /// - Throws: `CisternError` if the limit is invalid.
+  public static func inMemory(
+    memoryLimit: ByteCount, configuration: Configuration = Configuration()
+  ) throws(CisternError) -> Store {
+    try Store(secondTier: nil, memoryLimit: memoryLimit, configuration: configuration)
+  }
+
+  package init(sharing shared: SharedStore, number: Int) {
+    self.shared = shared
+    self.number = number
+  }
+
+  deinit {
+    if !isClosed { shared.leave(number) }
+  }
+
+  var budget: MemoryBudget { shared.budget }
+
+  /// Whether this store was closed. Other stores of its directory may still be open.
+  var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+  /// Keeps a cache alive as long as this store exists.
+  func hold(_ member: any StoreMember, named name: String) {
+    // A former cache with the name is released outside the lock.
+    _ = held.withLock { $0.updateValue(member, forKey: name) }
+  }
+}
+
+// MARK: The store as a whole
+
+extension Store {
+  /// Waits until all earlier writes are on disk with the configured ``Configuration/durability``.
+  ///
+  /// - Throws: `CisternError` if the disk fails. Also throws once if the disk failed after the last flush and works
+  ///   again, because the writes made during the failure are in memory only.
+  public nonisolated(nonsending) func flush() async throws(CisternError) {
+    if isClosed, shared.secondTier != nil {
+      throw CisternError(.storeClosed, "the store is closed", location: "flushing a store")
+    }
+    try await shared.secondTier?.flush()
+  }
+
+  /// Flushes and releases the directory. The store is closed even if this throws.
+  ///
+  /// The caches continue in memory only. If another store has the directory open, it stays open for all of them.
+  ///
+  /// - Throws: `CisternError` if the disk fails.
+  public nonisolated(nonsending) func close() async throws(CisternError) {
+    guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    try await shared.close(number)
+  }
+
+  /// Evicts entries from the memory of all caches until their total cost is at most `limit`. Records on disk stay.
+  ///
+  /// - Parameter limit: The highest cost to keep.
+  public func trimMemory(to limit: ByteCount) {
+    shared.budget.trim(toCost: limit.bytes)
+  }
+
+  /// The newest reports, oldest first, with at most 100 elements. All stores of the directory share them.
+  public var reports: [StoreReport] { shared.reportLog.newest }
+
+  /// The counts of all caches of the directory and the contents of the store. Takes the locks of the caches one after
+  /// the other.
+  public var statistics: StoreStatistics {
+    let (budget, members) = (shared.budget, shared.caches)
+    return StoreStatistics(
+      memory: budget.statistics(entryCount: budget.count, cost: budget.cost), disk: shared.secondTier?.statistics,
+      caches: members.mapValues(\.statistics))
+  }
+}

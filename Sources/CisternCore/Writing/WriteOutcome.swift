@@ -1,0 +1,29 @@
+/// The outcome of a write in the second tier.
+@usableFromInline
+enum WriteOutcome: Sendable {
+  /// There was nothing to stage.
+  case nothing
+  /// The write is staged.
+  case staged(CommitTicket)
+  /// The tier refused the write, which has this size.
+  case refused(size: Int)
+  /// The tier lost the record after the writer read it. Nothing was written.
+  case recordLost
+}
+
+/// A write that has been applied.
+@usableFromInline
+struct Written<Value: Sendable>: Sendable {
+  /// The value of the key after the write.
+  @usableFromInline let value: Value?
+  @usableFromInline let outcome: WriteOutcome
+  /// The reason why the value is not on disk, if it could not be encoded.
+  @usableFromInline let encodingError: (any Error)?
+
+  @inlinable
+  init(value: Value?, outcome: WriteOutcome, encodingError: (any Error)? = nil) {
+    self.value = value
+    self.outcome = outcome
+    self.encodingError = encodingError
+  }
+}

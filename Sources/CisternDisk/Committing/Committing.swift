@@ -1,0 +1,177 @@
+import CisternCore
+import LMDB
+
+/// The progress of a commit group, and the results to report when the group ends.
+struct Committing {
+  let round: CommitRound
+  /// The items before this position are committed.
+  private(set) var position = 0
+  /// Whether the removals of all records, and the invalidations, are committed.
+  private(set) var hasPreliminaries: Bool
+  /// Whether a transaction of the group was committed.
+  private(set) var hasCommitted = false
+  /// The number of records that got a second chance in this group.
+  private(set) var spared = 0
+  /// The number of bytes to evict before the next batch is put. Nil unless an earlier step began that eviction.
+  private(set) var debt: Int?
+  /// The numbers of the writes that were given up.
+  private(set) var unwritten: Set<UInt64> = []
+  /// Whether records were given up. Removals do not count, because they are staged again.
+  private(set) var hasLosses = false
+  private(set) var failures: [CommitProgress.Failure] = []
+  /// The errors of writes that can never be committed: one for each single write, and one for each batch.
+  private(set) var refusals: [CisternError] = []
+  /// The error of every write of the group. Nil unless the whole group failed.
+  private(set) var failureOfAll: CisternError?
+  /// The error that ended the group early.
+  private(set) var error: LMDBError?
+  /// The lost records of each partition, to be reported when the group ends.
+  private(set) var departures: [(partition: Partition, departures: [Departure])] = []
+  /// The numbers of the first items, which are committed. They are collected only when they are needed.
+  private var committed: Set<UInt64> = []
+  private var committedCount = 0
+  /// The number of times that the map was full since the last committed step.
+  var reliefs = 0
+  /// Whether the file was closed and reopened, because LMDB refused further transactions.
+  var hasReopened = false
+  /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
+  var hasReplaced = false
+
+  init(round: CommitRound) {
+    self.round = round
+    hasPreliminaries = !round.hasPreliminaries
+  }
+
+  var isDone: Bool { position == round.count && hasPreliminaries }
+
+  mutating func advance(to position: Int, spared: Int, debt: Int?) {
+    self.position = position
+    self.spared += spared
+    self.debt = debt
+    hasPreliminaries = true
+    reliefs = 0
+  }
+
+  /// Starts again from the first item, because another file is open.
+  mutating func restart() {
+    position = 0
+    debt = nil
+    reliefs = 0
+    committed = []
+    committedCount = 0
+    hasPreliminaries = !round.hasPreliminaries
+  }
+
+  /// Gives up the next item or batch, because it does not fit even after eviction.
+  mutating func skip(_ error: CisternError) {
+    let unit = round.unit(from: position)
+    for index in unit { giveUp(round[index], error) }
+    refusals.append(error)
+    position = unit.upperBound
+    debt = nil
+  }
+
+  /// Gives up the next batch if it has become too large for one transaction. Returns whether it did.
+  mutating func skipsUnfit(limit: Int, location: String) -> Bool {
+    guard position < round.count, round.isBatched(position),
+      round.size(of: round.unit(from: position)).footprint / DiskLimits.pageSize > limit
+    else { return false }
+    skip(
+      CisternError(
+        .tooLarge,
+        "batches that share keys need one commit, but together exceed half of the disk limit, \(ByteCount.bytes(limit * DiskLimits.pageSize)); none of them is on disk",
+        location: location))
+    return true
+  }
+
+  /// Gives up everything that is not committed.
+  mutating func giveUp(_ error: LMDBError, as failure: CisternError) {
+    self.error = error
+    for index in position..<round.count { giveUp(round[index], failure) }
+    if !hasPreliminaries || position == 0 { failureOfAll = failure }
+  }
+
+  private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {
+    unwritten.insert(item.entry.number)
+    // Nothing is lost: the record stays as it is on disk.
+    if item.entry.isRewrite { return }
+    failures.append(CommitProgress.Failure(numbers: item.entry.number...item.entry.number, error: error))
+    item.partition.counters.failed.count()
+    if case .record(let key, let metadata, _) = item.entry.write {
+      hasLosses = true
+      let departure = Departure(key: key, cause: .notWritten, schemaVersion: metadata.schemaVersion)
+      departures.append((item.partition, [departure]))
+    }
+  }
+
+  /// Counts the results of a committed step, and records the lost keys.
+  mutating func note(_ step: WriteStep, leaving: [Leaving], among partitions: [Partition]) {
+    hasCommitted = true
+    let outcome = step.outcome
+    for partition in partitions {
+      let identity = ObjectIdentifier(partition)
+      if let count = outcome.storesByPartition[identity] { partition.counters.stores.count(count) }
+      if let count = outcome.removalsByPartition[identity] { partition.counters.removals.count(count) }
+    }
+    note(outcome.evicted, leaving: leaving, among: partitions)
+  }
+
+  /// Counts committed evictions, and records the keys whose loss must be reported.
+  mutating func note(_ evicted: [EvictedRecord], leaving: [Leaving], among partitions: [Partition]) {
+    for partition in partitions {
+      let generation = partition.generation
+      partition.counters.evictions.count(evicted.count { $0.generation == generation })
+      let left = leaving.lazy.filter { $0.partition === partition }.map {
+        Departure(key: $0.key, cause: .evicted, schemaVersion: $0.record.schemaVersion)
+      }
+      if !left.isEmpty { departures.append((partition, Array(left))) }
+    }
+  }
+
+  /// Returns the evicted keys for which no newer write is staged.
+  ///
+  /// - Parameters:
+  ///   - evicted: The records that the transaction evicted.
+  ///   - partitions: The partitions of the engine.
+  ///   - eras: The newest invalidation version of each partition, read before the first eviction.
+  ///   - start: The position before which the items are committed.
+  mutating func leaving(
+    _ evicted: [EvictedRecord], among partitions: [Partition], since eras: [ObjectIdentifier: UInt64],
+    putBefore start: Int
+  ) -> [Leaving] {
+    guard !evicted.isEmpty else { return [] }
+    while committedCount < start {
+      committed.insert(round[committedCount].entry.number)
+      committedCount += 1
+    }
+    var byGeneration: [UInt64: (partition: Partition, epoch: UInt16)] = [:]
+    for partition in partitions {
+      let (epoch, generation) = partition.present
+      if generation != 0 { byGeneration[generation] = (partition, epoch) }
+    }
+    return evicted.compactMap { record in
+      guard let (partition, epoch) = byGeneration[record.generation] else { return nil }
+      // A newer record of the key is staged, or this step puts it. The key is not lost.
+      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
+      let era = eras[ObjectIdentifier(partition)] ?? 0
+      return Leaving(
+        partition: partition, key: record.key,
+        record: DepartedRecord(epoch: epoch, era: era, tags: record.tags, schemaVersion: record.schemaVersion))
+    }
+  }
+}
+
+/// A key that a transaction removes from the file without a request for its removal.
+struct Leaving {
+  let partition: Partition
+  let key: [UInt8]
+  let record: DepartedRecord
+
+  /// Marks the key as lost. Call this method before the transaction is committed.
+  ///
+  /// Otherwise a reader could miss the record before its loss is reported.
+  func note() { partition.noteDeparting(key, record) }
+
+  /// Removes the mark, because the transaction was not committed.
+  func withdraw() { partition.departing.remove(key) }
+}

@@ -1,0 +1,118 @@
+import CisternCore
+import LMDB
+
+// Cache names are stored in Unicode normalization form C. Files of earlier versions have names in the caller's
+// spelling. Such a file can have two caches with equal names.
+
+extension DiskFile {
+  /// The stored name of a cache, and the generation of its records.
+  private struct Spelling {
+    let name: String
+    let generation: UInt64
+  }
+
+  /// Stores every name in normalization form C. No other process may have the file open.
+  ///
+  /// Of caches with equal names, the newest one keeps the name. The others are removed, because it is not known
+  /// which of their values are newer.
+  func normalizeNames() throws(LMDBError) {
+    let others = try spellings().filter { spellings in
+      spellings.count > 1 || spellings.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }
+    }
+    guard !others.isEmpty else { return }
+    try environment.withWrite { (transaction) throws(LMDBError) in
+      var step = try WriteStep(file: self, recency: RecencyBitmap(capacity: 1), in: &transaction)
+      for spellings in others {
+        for spelling in spellings.dropLast() {
+          try step.removeAll(of: Partition(name: spelling.name), in: &transaction)
+          try step.moveRows(from: spelling.name, to: nil, in: &transaction)
+        }
+        guard let kept = spellings.last else { continue }
+        let name = kept.name.normalizedForKey()
+        guard !kept.name.utf8.elementsEqual(name.utf8) else { continue }
+        try step.moveRows(from: name, to: nil, in: &transaction)
+        try step.moveRows(from: kept.name, to: name, in: &transaction)
+        _ = try transaction.remove(MetaTable.partition(kept.name), in: meta)
+        try transaction.put(MetaTable.value(kept.generation), forKey: MetaTable.partition(name), in: meta)
+      }
+      try step.finish(in: &transaction)
+    }
+  }
+
+  /// Returns the stored spelling of a name, for a store that cannot change the file. Returns nil if no stored name
+  /// is equal.
+  func spelling(of name: String) throws(LMDBError) -> String? {
+    try spellings().first { $0.last?.name == name }?.last?.name
+  }
+
+  /// Returns the spellings of each name. The one with the newest generation is the last.
+  private func spellings() throws(LMDBError) -> [[Spelling]] {
+    let all = try environment.withRead { (transaction) throws(LMDBError) -> [Spelling] in
+      let prefix = MetaTable.partition("")
+      var found: [Spelling] = []
+      var cursor = try transaction.cursor(in: meta)
+      var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
+      while isAtPartition, let (key, value) = try MetaTable.row(at: cursor), key.starts(with: prefix) {
+        if let number = MetaTable.number(value.rawSpan),
+          let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self)
+        {
+          found.append(Spelling(name: name, generation: number))
+        }
+        isAtPartition = try cursor.moveToNext()
+      }
+      return found
+    }
+    // Equal strings are equal keys, even if their spellings differ.
+    return Dictionary(grouping: all, by: \.name).values.map { $0.sorted { $0.generation < $1.generation } }
+  }
+}
+
+extension MetaTable {
+  /// Returns a copy of the row at the cursor, or nil at the end. Throws if the row fails its checksum.
+  fileprivate static func row(
+    at cursor: borrowing Cursor<Database, CursorReads>
+  ) throws(LMDBError) -> (key: [UInt8], value: [UInt8])? {
+    guard let key = cursor.key?.copiedBytes(), let row = cursor.value else { return nil }
+    return (key, try unsealed(row, under: key))
+  }
+}
+
+extension WriteStep {
+  /// Moves the invalidation and format rows of a cache to another name. Removes them if `newName` is nil.
+  fileprivate mutating func moveRows(
+    from name: String, to newName: String?, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    for row in try rows(of: name, renamedTo: newName ?? "", in: transaction) {
+      _ = try transaction.remove(row.key, in: file.meta)
+      if newName != nil { try transaction.put(row.value, forKey: row.newKey, in: file.meta) }
+    }
+    outcome.hasChanges = true
+  }
+
+  private func rows(
+    of name: String, renamedTo newName: String, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> [(key: [UInt8], newKey: [UInt8], value: [UInt8])] {
+    var rows: [(key: [UInt8], newKey: [UInt8], value: [UInt8])] = []
+    let eras = MetaTable.eras(name)
+    if let value = try transaction.row(forKey: eras, in: file.meta) {
+      rows.append((eras, MetaTable.eras(newName), value))
+    }
+    for (invalidation, era) in try transaction.invalidationRows(of: name, endedAfter: .max, in: file.meta).inForce {
+      rows.append(
+        (
+          MetaTable.invalidation(invalidation, of: name), MetaTable.invalidation(invalidation, of: newName),
+          MetaTable.value(invalidation, era: era)
+        ))
+    }
+    let formats = MetaTable.formatPrefix
+    var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
+    var isAtFormat = try cursor.move(toFirstFrom: formats.rawSpan)
+    while isAtFormat, let (key, value) = try MetaTable.row(at: cursor), key.starts(with: formats) {
+      if let version = MetaTable.version(ofFormat: key, named: name) {
+        rows.append((key, MetaTable.format(ofVersion: version, newName), value))
+      }
+      isAtFormat = try cursor.moveToNext()
+    }
+    return rows
+  }
+}

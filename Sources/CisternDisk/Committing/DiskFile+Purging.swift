@@ -1,0 +1,87 @@
+import CisternCore
+import LMDB
+
+extension DiskFile {
+  /// Returns the names of all partitions, in byte order.
+  func partitionNames() throws(LMDBError) -> [String] {
+    try environment.withRead { (transaction) throws(LMDBError) -> [String] in
+      let prefix = MetaTable.partition("")
+      var names: [String] = []
+      var cursor = try transaction.cursor(in: meta)
+      var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
+      while isAtPartition, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
+        names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
+        isAtPartition = try cursor.moveToNext()
+      }
+      return names
+    }
+  }
+
+  /// Removes every record that readers do not see: records of dead generations, and records that an invalidation
+  /// conceals.
+  ///
+  /// The invalidations end with it. No other process may have the file open.
+  ///
+  /// Each transaction removes at most `count` records, because it copies the pages that it changes.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of records that are removed. An invalidation by tag adds all
+  ///   records of its partition.
+  func purge(upTo count: Int) throws(LMDBError) {
+    for generation in try deadGenerations() {
+      var isDone = false
+      while !isDone {
+        isDone = try step { (step, transaction) throws(LMDBError) in
+          try step.purge(generation, upTo: count, in: &transaction).isDone
+        }
+      }
+    }
+    for name in try partitionNames() { try purgeInvalidated(Partition(name: name), upTo: count) }
+  }
+
+  private func purgeInvalidated(_ partition: Partition, upTo count: Int) throws(LMDBError) {
+    let (generation, targets) = try environment.withRead {
+      (transaction) throws(LMDBError) -> (UInt64, [Invalidation: UInt64]) in
+      (
+        try transaction.number(forKey: MetaTable.partition(partition.name), in: meta) ?? 0,
+        try transaction.invalidationRows(of: partition.name, endedAfter: .max, in: meta).inForce
+      )
+    }
+    guard !targets.isEmpty else { return }
+    var walk = PurgeWalk(partition: partition, generation: generation, targets: targets)
+    while !walk.isDone {
+      let keys = try walk.next(count, in: self)
+      guard !keys.isEmpty else { continue }
+      try step { (step, transaction) throws(LMDBError) in
+        try step.purge(keys, concealedBy: walk.set, in: &transaction)
+      }
+    }
+    try step { (step, transaction) throws(LMDBError) in
+      _ = try step.end(targets, of: partition, keeping: 0, in: &transaction)
+    }
+  }
+
+  private func deadGenerations() throws(LMDBError) -> [UInt64] {
+    try environment.withRead { (transaction) throws(LMDBError) -> [UInt64] in
+      var found: [UInt64] = []
+      var cursor = try transaction.cursor(in: meta)
+      var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
+      while isAtDead, let generation = MetaTable.deadGeneration(at: cursor) {
+        found.append(generation)
+        isAtDead = try cursor.moveToNext()
+      }
+      return found
+    }
+  }
+
+  /// Runs `body` in a write transaction.
+  private func step<Result>(
+    _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    try environment.withWrite { (transaction) throws(LMDBError) -> Result in
+      var step = try WriteStep(file: self, recency: RecencyBitmap(capacity: 1), in: &transaction)
+      let result = try body(&step, &transaction)
+      try step.finish(in: &transaction)
+      return result
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import CisternCore
+import LMDB
+
+extension Partition {
+  /// Updates the partition's invalidations from a transaction that shows the file as of the commit `number`.
+  ///
+  /// The file can contain invalidations that other processes committed.
+  func learnInvalidations<Reading: Transaction & ~Copyable & ~Escapable>(
+    in transaction: borrowing Reading, as number: UInt, of file: DiskFile
+  ) throws(LMDBError) {
+    let row = try transaction.eraRow(of: name, in: file.meta)
+    if invalidations.isKnown(row) { return }
+    let rows = try transaction.invalidationRows(of: name, endedAfter: invalidations.knownEra, in: file.meta)
+    invalidations.learn(row, rows, transaction: number)
+  }
+}

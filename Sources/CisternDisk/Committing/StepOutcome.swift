@@ -1,0 +1,56 @@
+import CisternCore
+
+/// The changes of one write transaction, to apply to the state in memory after the commit.
+struct StepOutcome {
+  /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
+  var hasChanges = false
+  /// The approximate number of pages that the transaction copies.
+  var touchedPages = 0
+  var storesByPartition: [ObjectIdentifier: Int] = [:]
+  var removalsByPartition: [ObjectIdentifier: Int] = [:]
+  /// The live records that were evicted to make room.
+  var evicted: [EvictedRecord] = []
+  /// The records that were removed because they are damaged.
+  var damaged: [(partition: Partition, key: [UInt8])] = []
+  /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
+  var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: EraRow)] = []
+  /// The formats that the file now names.
+  var formats: [(partition: Partition, format: ValueFormat)] = []
+  /// Whether generations may have become dead, so that the file must be searched for them.
+  var hasDeadGenerations = false
+
+  /// Counts a stored record of the partition.
+  mutating func stored(_ partition: Partition) {
+    hasChanges = true
+    storesByPartition[ObjectIdentifier(partition), default: 0] += 1
+  }
+
+  /// Counts a removed record of the partition.
+  mutating func removed(_ partition: Partition) {
+    hasChanges = true
+    removalsByPartition[ObjectIdentifier(partition), default: 0] += 1
+  }
+
+  /// Returns the approximate number of bytes that a record occupies in the file.
+  static func footprint(size: Int, key: Int) -> Int {
+    let pages = DiskLimits.overflowPages(size)
+    return (pages > 0 ? pages * DiskLimits.pageSize : size) + 2 * key + 48
+  }
+}
+
+/// A record that was evicted to make room for others.
+struct EvictedRecord: Sendable {
+  let generation: UInt64
+  let key: [UInt8]
+  let tags: [String]
+  let schemaVersion: UInt32
+}
+
+/// The result of examining the oldest record for eviction.
+enum Eviction {
+  /// The record was evicted. The file has about this many more free bytes.
+  case dropped(bytes: Int)
+  /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
+  /// it.
+  case spared
+}

@@ -1,0 +1,250 @@
+import CisternCore
+import LMDB
+
+/// The work of one write transaction on the tables. Only steps change the records and the order of an open store.
+///
+/// The step keeps its results for the state in memory. If the transaction aborts, the step is discarded with them.
+/// Two effects are immediate, because they do no harm if the transaction aborts:
+///
+/// - The step sets and clears recency marks. It clears the mark of a sequence number only when it assigns the
+///   number, which no older record can then have.
+/// - The step assigns versions to invalidations, because a reader can see the commit before the writer thread
+///   publishes it.
+struct WriteStep {
+  let file: DiskFile
+  let recency: RecencyBitmap
+  /// The invalidation tables that have invalidations in force, by the generation of their partition.
+  let invalidated: [UInt64: InvalidationTable]
+  /// The greatest sequence number in use.
+  var lastSequence: UInt64
+  /// The counts of each generation that the step has read. The value is nil for a dead generation.
+  var counts: [UInt64: GenerationCounts?] = [:]
+  /// The counts in the file, for each live generation that the step has read.
+  var notedCounts: [UInt64: GenerationCounts] = [:]
+  /// The generation of each partition that the step has looked up, or zero if the partition has none.
+  private(set) var generations: [ObjectIdentifier: UInt64] = [:]
+  /// The newest invalidation version of each partition, in file order.
+  var fileEras: [ObjectIdentifier: UInt64] = [:]
+  /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
+  private var protected: Set<UInt64> = []
+  /// The changes of the transaction so far.
+  var outcome = StepOutcome()
+
+  init(
+    file: DiskFile, recency: RecencyBitmap, invalidated: [UInt64: InvalidationTable] = [:],
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    self.file = file
+    self.recency = recency
+    self.invalidated = invalidated
+    var cursor = try transaction.cursor(in: file.order)
+    lastSequence = try cursor.moveToLast() ? UInt64(cursor.key ?? 0) : 0
+    guard lastSequence < WriteStep.sequenceLimit else {
+      throw LMDBError(
+        .corrupted, operation: "number a record", message: "the newest record number is invalid: \(lastSequence)")
+    }
+  }
+
+  /// The limit of sequence numbers. No store writes this many records, so a greater number is a sign of damage.
+  private static let sequenceLimit: UInt64 = 1 << 62
+
+  // MARK: Records
+
+  /// Writes the record.
+  ///
+  /// A record that replaces another one keeps its place in the eviction order, and is marked as read. This saves
+  /// two changes of the order.
+  ///
+  /// - Parameter isProtected: Whether this transaction must not evict the record.
+  mutating func put(
+    _ given: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
+    // is not in the file yet.
+    let draft = given.stamped(era: fileEra(of: partition))
+    let generation = try generation(of: partition, creating: true, in: &transaction)
+    _ = try liveCounts(generation, in: transaction)
+    let key = DiskKey(generation: generation, key: draft.key.rawSpan)
+    let size = draft.size
+    let sequence: UInt64
+    switch try departing(under: key, in: transaction) {
+    case .record(let number, let oldSize, _):
+      sequence = number
+      recency.mark(number)
+      change(generation, records: 0, bytes: size - oldSize)
+    case .damaged(let oldSize):
+      try removeOrder(under: key, in: &transaction)
+      sequence = try appendOrder(key, in: &transaction)
+      change(generation, records: 0, bytes: size - oldSize)
+    case nil:
+      sequence = try appendOrder(key, in: &transaction)
+      change(generation, records: 1, bytes: size + key.count)
+    }
+    if isProtected { protected.insert(sequence) }
+    let bytes = key.copiedBytes()
+    var target = try transaction.reserve(byteCount: size, forKey: bytes.rawSpan, in: file.records)
+    draft.encode(sequence: sequence, under: key, into: &target)
+    outcome.hasChanges = true
+    outcome.stored(partition)
+    outcome.touchedPages += 1 + DiskLimits.overflowPages(size)
+  }
+
+  /// Whether the condition of the write holds: it names no record, or the key's record is the one that it names.
+  mutating func allows(
+    _ entry: StagedEntry, of partition: Partition, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    guard let replaced = entry.replaced else { return true }
+    let generation = try generation(of: partition, creating: false, in: &transaction)
+    guard generation != 0 else { return false }
+    let fullKey = entry.write.key
+    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
+    guard let record = try transaction.value(forKey: key, in: file.records),
+      let header = RecordHeader(record, under: key),
+      !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan)
+    else { return false }
+    return RecordIdentity(header.metadata(of: record), bytes: record.extracting(header.value)) == replaced
+  }
+
+  private mutating func fileEra(of partition: Partition) -> UInt64 {
+    let identity = ObjectIdentifier(partition)
+    if let known = fileEras[identity] { return known }
+    let era = partition.invalidations.fileEra
+    fileEras[identity] = era
+    return era
+  }
+
+  /// Removes the key's record, if the file has one.
+  ///
+  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  mutating func remove(
+    _ fullKey: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let generation = try generation(of: partition, creating: false, in: &transaction)
+    guard generation != 0 else { return }
+    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
+    switch try onlyIfDamaged ? present(under: key, in: transaction) : departing(under: key, in: transaction) {
+    case .record(let sequence, let size, let digested):
+      // A record of another key with the same digest stays.
+      if onlyIfDamaged || digested.map({ $0 != fullKey }) ?? false { return }
+      try drop(key, sequence: sequence, size: size, in: &transaction)
+      outcome.removed(partition)
+    case .damaged(let size):
+      try removeOrder(under: key, in: &transaction)
+      try drop(key, sequence: nil, size: size, in: &transaction)
+      if onlyIfDamaged { outcome.damaged.append((partition, fullKey)) } else { outcome.removed(partition) }
+    case nil: return
+    }
+  }
+
+  /// Evicts the oldest record, or returns nil if no record is left.
+  ///
+  /// If `sparing` is true and the record is marked as read, it gets a second chance instead. It moves to the end of
+  /// the order without a mark.
+  mutating func evictOldest(
+    sparing: Bool, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Eviction? {
+    guard let (sequence, key) = try oldest(in: &transaction) else { return nil }
+    guard let key, case .record(let number, let size, let digested) = try present(under: key, in: transaction),
+      number == sequence
+    else {
+      // Damage left an entry that does not refer to a sound record with this sequence number.
+      try dropDangling(sequence, key, in: &transaction)
+      return .dropped(bytes: 0)
+    }
+    // An invalidated record gets no second chance, and its eviction is not reported.
+    let isLive = try liveCounts(key.generation, in: transaction) != nil
+    let evicted = isLive ? try evicted(key, digested, in: transaction) : nil
+    let isProtected = protected.remove(sequence) != nil
+    if isProtected || (sparing && evicted != nil && recency.isMarked(sequence)) {
+      try moveToTail(key, from: sequence, in: &transaction)
+      if isProtected { protected.insert(lastSequence) }
+      outcome.touchedPages += 2 + DiskLimits.overflowPages(size)
+      return .spared
+    }
+    try drop(key, sequence: sequence, size: size, in: &transaction)
+    if let evicted { outcome.evicted.append(evicted) }
+    return .dropped(bytes: StepOutcome.footprint(size: size, key: key.count))
+  }
+
+  /// Removes up to `count` records of a dead generation.
+  ///
+  /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty.
+  /// The method then removes the row of the dead generation.
+  mutating func purge(
+    _ generation: UInt64, upTo count: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
+    let start = DiskKey(startOf: generation)
+    var bytes = 0
+    for _ in 0..<count {
+      guard let key = try first(from: start, in: &transaction), key.generation == generation else {
+        if try transaction.remove(MetaTable.dead(generation), in: file.meta) { outcome.hasChanges = true }
+        return (bytes, true)
+      }
+      switch try departing(under: key, in: transaction) {
+      case .record(let sequence, let size, _):
+        try drop(key, sequence: sequence, size: size, in: &transaction)
+        bytes += StepOutcome.footprint(size: size, key: key.count)
+      case .damaged(let size):
+        try removeOrder(under: key, in: &transaction)
+        try drop(key, sequence: nil, size: size, in: &transaction)
+      case nil: break
+      }
+    }
+    return (bytes, false)
+  }
+
+  // MARK: Generations
+
+  /// Removes all records of the partition. Its generation becomes dead with this commit, and is purged later.
+  mutating func removeAll(of partition: Partition, in transaction: inout WriteTransaction) throws(LMDBError) {
+    let generation = try generation(of: partition, creating: false, in: &transaction)
+    guard generation != 0 else { return }
+    _ = try transaction.remove(MetaTable.partition(partition.name), in: file.meta)
+    _ = try transaction.remove(MetaTable.live(generation), in: file.meta)
+    try transaction.put(MetaTable.value(0), forKey: MetaTable.dead(generation), in: file.meta)
+    counts[generation] = .some(nil)
+    generations[ObjectIdentifier(partition)] = 0
+    outcome.hasChanges = true
+    outcome.hasDeadGenerations = true
+  }
+
+  /// Returns the partition's generation. If the partition has none, the method creates one, or returns zero if
+  /// `creating` is false.
+  mutating func generation(
+    of partition: Partition, creating: Bool, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> UInt64 {
+    let identity = ObjectIdentifier(partition)
+    if let known = generations[identity], known != 0 || !creating { return known }
+    let name = MetaTable.partition(partition.name)
+    let present = try transaction.number(forKey: name, in: file.meta) ?? 0
+    generations[identity] = present
+    if present != 0 || !creating { return present }
+    let generation = try transaction.number(forKey: MetaTable.next, in: file.meta) ?? 1
+    guard generation < DiskKey.generationLimit else {
+      throw LMDBError(
+        .corrupted, operation: "begin a generation", message: "the next generation number is invalid: \(generation)")
+    }
+    try transaction.put(MetaTable.value(generation + 1), forKey: MetaTable.next, in: file.meta)
+    try transaction.put(MetaTable.value(generation), forKey: name, in: file.meta)
+    generations[identity] = generation
+    counts[generation] = GenerationCounts()
+    outcome.hasChanges = true
+    return generation
+  }
+
+  /// Writes the changed counts. It must be the last change of the transaction.
+  ///
+  /// Unchanged counts are not written: each row that is written costs copies of all pages on the path to it. Counts
+  /// often stay the same, because a new value often has the size of the old one.
+  mutating func finish(in transaction: inout WriteTransaction) throws(LMDBError) {
+    for (generation, counts) in counts {
+      guard let counts, counts != notedCounts[generation] else { continue }
+      try transaction.put(counts.value, forKey: MetaTable.live(generation), in: file.meta)
+      outcome.hasChanges = true
+    }
+  }
+
+  /// Returns the counts of a generation that the step has read, or nil for any other generation.
+  func counts(of generation: UInt64) -> GenerationCounts? { counts[generation] ?? nil }
+}

@@ -1,0 +1,127 @@
+import CisternCore
+
+/// A cache's partition of a disk tier, for one owner of the directory.
+///
+/// After the owner closes, reads miss and writes are refused.
+package final class DiskPartition: RecordReaderOwner {
+  private let engine: DiskEngine
+  private let partition: Partition
+  private let owner: DiskOwner
+  package let recordReader: any RecordReader
+
+  init(engine: DiskEngine, partition: Partition, owner: DiskOwner) {
+    self.engine = engine
+    self.partition = partition
+    self.owner = owner
+    recordReader = DiskReader(engine: engine, partition: partition, owner: owner)
+  }
+
+  package func adopt(_ format: ValueFormat) throws(CisternError) {
+    try engine.adopt(format, of: partition)
+  }
+
+  package func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    if owner.isClosed { return nil }
+    return try engine.withRecord(forKey: key, in: partition, body)
+  }
+
+  package func contains(_ key: RawSpan) -> Bool { presence(of: key) ?? false }
+
+  package func presence(of key: RawSpan) -> Bool? {
+    if owner.isClosed { return false }
+    return isDeparting(key) ? true : engine.presence(of: key, in: partition)
+  }
+
+  package func schemaVersion(of key: RawSpan) -> UInt32? {
+    if owner.isClosed { return nil }
+    if let departing = partition.departingRecord(ofKey: key) { return departing.schemaVersion }
+    var version: UInt32 = 0
+    return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
+  }
+
+  package var hasDepartures: Bool { !partition.departing.isEmpty }
+
+  package func isDeparting(_ key: RawSpan) -> Bool { partition.isDeparting(key) }
+
+  package func endDeparture(of key: RawSpan) -> Bool {
+    partition.endDeparture(of: key)
+  }
+
+  package func stage(_ write: StagedWrite) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stage(write, in: partition)
+  }
+
+  package func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stage(write, replacing: record, in: partition)
+  }
+
+  package func stageRemovalOfAll() -> CommitTicket {
+    if owner.isClosed { return CommitTicket(number: 0) }
+    return engine.stageRemovalOfAll(of: partition)
+  }
+
+  package func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
+    if owner.isClosed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
+    return engine.stageInvalidation(invalidation, of: partition)
+  }
+
+  package var currentEra: UInt64 { partition.invalidations.era }
+
+  package func canHold(batchBytes: Int, count: Int) -> Bool {
+    engine.limits.canHold(batchBytes: batchBytes, count: count)
+  }
+
+  package func beginBatch() -> BatchToken {
+    owner.isClosed ? BatchToken(number: 0) : engine.beginBatch()
+  }
+
+  package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stage(write, in: partition, batch: batch)
+  }
+
+  @discardableResult
+  package func endBatch(_ batch: BatchToken) -> CommitTicket {
+    engine.endBatch(batch)
+  }
+
+  package func waitForRoom() {
+    if !owner.isClosed { engine.waitForRoom() }
+  }
+
+  package func waitForRoom() async {
+    if !owner.isClosed { await engine.waitForRoom() }
+  }
+
+  package func prepareToCommit() async {
+    if !owner.isClosed { await engine.prepareToCommit() }
+  }
+
+  package var largestBatch: ByteCount? { .bytes(engine.limits.batchBytes) }
+
+  package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    try await engine.waitForCommit(number: ticket.number, countsEarlier: false)
+  }
+
+  package var stagedKeys: [[UInt8]] {
+    owner.isClosed || engine.isInherited ? [] : partition.staging.recordKeys
+  }
+
+  package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    if !owner.isClosed { try engine.forEachRecord(of: partition, body) }
+  }
+
+  package var mode: SecondTierStatistics.Mode {
+    owner.isClosed || engine.isInherited ? .closed : engine.mode.published
+  }
+
+  package var statistics: SecondTierStatistics {
+    var statistics = engine.statistics(of: [partition])
+    if owner.isClosed { statistics.mode = .closed }
+    return statistics
+  }
+}

@@ -1,0 +1,98 @@
+import CisternCore
+
+/// The built-in second tier: records in one LMDB file, in a directory that belongs to the store.
+///
+/// Opening a directory again in this process shares the engine that is open. The file never exceeds the limit.
+/// Contents that cannot be used are set aside and reported. While the disk fails, the tier misses and refuses
+/// writes. It resumes when the disk works again. Callers see no error in these cases.
+package final class DiskTier: SharedTier {
+  let engine: DiskEngine
+  private let owner: DiskOwner
+
+  /// Opens the store in `directory`. Creates the directory and its missing parents unless the options are
+  /// read-only.
+  ///
+  /// The cost does not depend on the number of records, with two exceptions. A file that exceeds the limit is
+  /// shrunk, and a file that is not as the store left it is checked page by page.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory of the store.
+  ///   - options: The options, which must agree with other openings of the directory in this process.
+  ///   - report: A closure that receives problems that the tier has handled. It may run on any thread, and runs
+  ///     outside all locks and transactions.
+  /// - Throws: ``CisternError`` if the store cannot be opened.
+  package init(
+    directory: String, options: DiskOptions, report: @escaping @Sendable (StoreReport) -> Void = { _ in }
+  ) throws(CisternError) {
+    owner = DiskOwner()
+    engine = try DiskRegistry.shared.open(directory: directory, options: options, owner: owner, report: report)
+  }
+
+  /// Opens the store in `directory`. See ``init(directory:options:report:)``.
+  package convenience init(
+    directory: String, limit: ByteCount, durability: Durability = .powerCut, isReadOnly: Bool = false,
+    commitInterval: Duration = .milliseconds(5), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
+  ) throws(CisternError) {
+    try self.init(
+      directory: directory,
+      options: DiskOptions(
+        limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: commitInterval),
+      report: report)
+  }
+
+  deinit {
+    // The writer thread still commits the staged writes. The deinitializer does not wait for it.
+    if owner.close() { DiskRegistry.shared.release(engine, owner: owner) }
+  }
+
+  package func partition(
+    named name: String, departure: @escaping @Sendable ([Departure]) -> Void
+  ) throws(CisternError) -> any SecondTierPartition {
+    let name = name.normalizedForKey()
+    guard name.utf8.count <= MetaTable.longestName else {
+      throw CisternError(
+        .invalidArgument,
+        "the cache name has \(name.utf8.count) bytes of UTF-8; it must have at most \(MetaTable.longestName)",
+        location: engine.directory)
+    }
+    if owner.isClosed || engine.isInherited { throw engine.closedError("open the cache \(name)") }
+    let partition = engine.partition(named: name)
+    partition.addHandler(departure, for: owner.number)
+    return DiskPartition(engine: engine, partition: partition, owner: owner)
+  }
+
+  package func flush() async throws(CisternError) {
+    if owner.isClosed { throw engine.closedError("flush") }
+    engine.followFiles()
+    try await engine.flush()
+  }
+
+  package func close() async throws(CisternError) {
+    guard !owner.isClosed else { return }
+    var failure: CisternError?
+    do throws(CisternError) {
+      try await engine.flush()
+    } catch {
+      failure = error
+    }
+    if detach() { await release() }
+    if let failure { throw failure }
+  }
+
+  /// Ends the opening immediately: partitions miss and refuse writes from now on.
+  ///
+  /// Returns true for the first call, which must be followed by ``release()``.
+  package func detach() -> Bool { owner.close() }
+
+  /// Releases the directory after ``detach()``. If no other tier has it open, suspends until the engine is closed.
+  package func release() async {
+    if DiskRegistry.shared.release(engine, owner: owner) { await engine.waitForStop() }
+  }
+
+  package var statistics: SecondTierStatistics {
+    var statistics = engine.statistics(of: engine.partitions)
+    statistics.entryCount = max(statistics.entryCount, engine.counters.records.load(ordering: .relaxed))
+    if owner.isClosed { statistics.mode = .closed }
+    return statistics
+  }
+}

@@ -1,0 +1,56 @@
+import CisternCore
+
+/// A gate that keeps the writer thread from taking a part of a batch.
+///
+/// The writer thread takes no writes while a batch is open, and no batch opens while it takes writes. Both states
+/// are short. A monitor guards the gate.
+struct BatchGate: Sendable {
+  private var openCount = 0
+  private var isTaking = false
+
+  /// Opens a batch. Returns nil if the caller must wait because the writer thread takes writes.
+  mutating func open() -> Void? {
+    if isTaking { return nil }
+    openCount += 1
+    return ()
+  }
+
+  mutating func close() { openCount -= 1 }
+
+  /// Starts to take writes. Returns nil while a batch is open, so that the caller must wait.
+  ///
+  /// No new batch opens after the first call, so the wait is bounded by the batches that are open.
+  mutating func beginTaking() -> Void? {
+    isTaking = true
+    return openCount == 0 ? () : nil
+  }
+
+  mutating func endTaking() { isTaking = false }
+}
+
+extension DiskEngine {
+  /// Begins a batch.
+  ///
+  /// The token's number is zero if the engine is not active. The number holds for the whole batch, so that all its
+  /// writes have the same fate even if the mode changes.
+  func beginBatch() -> BatchToken {
+    if isInherited || mode != .active { return BatchToken(number: 0) }
+    batchGate.wait { $0.open() }
+    return BatchToken(number: batchNumbers.add(1, ordering: .relaxed).newValue)
+  }
+
+  /// Ends a batch and returns the ticket of its commit.
+  func endBatch(_ batch: BatchToken) -> CommitTicket {
+    if batch.number != 0 { batchGate.change { $0.close() } }
+    let newest = batch.newestTicket
+    // An empty batch gets a new ticket, which follows every write staged before it.
+    return newest.number > 0 || mode == .closed ? newest : CommitTicket(number: nextNumber())
+  }
+
+  /// Runs `body`, which takes staged writes, while no batch is open. Every batch is therefore taken whole.
+  func withoutOpenBatches<Result>(_ body: () -> Result) -> Result {
+    batchGate.wait { $0.beginTaking() }
+    defer { batchGate.change { $0.endTaking() } }
+    return body()
+  }
+}

@@ -1,0 +1,81 @@
+import CisternCore
+import LMDB
+
+extension DiskEngine {
+  /// Ends the engine after its last owner closed.
+  ///
+  /// The writer thread closes the file. A read-only engine has no writer thread, and closes the file here.
+  func stop() {
+    if options.isReadOnly {
+      mode = .closed
+      closeFile()
+      monitor.change { $0.hasStopped = true }
+      DiskRegistry.shared.forget(self)
+    } else {
+      ownersLeft.store(true, ordering: .releasing)
+      monitor.change { $0.isStopping = true }
+    }
+  }
+
+  /// Suspends until the writer thread has ended and the file is closed.
+  func waitForStop() async {
+    await withCheckedContinuation { continuation in
+      let hasStopped = monitor.change { state in
+        if !state.hasStopped { state.stopWaiters.append(continuation) }
+        return state.hasStopped
+      }
+      if hasStopped { continuation.resume() }
+    }
+  }
+
+  /// Synchronizes and closes the file. If no other process has it open, marks it as sound.
+  func closeFile() {
+    let claim = claim
+    defer { claim.leave() }
+    guard let file else { return }
+    setFile(nil)
+    reportIfReplaced(file, claim)
+    var failure: (any Error)?
+    do {
+      try claim.withGate({ $0 as any Error }) { () throws(any Error) in
+        if !options.isReadOnly {
+          do {
+            try file.environment.synchronize(force: true)
+          } catch {
+            failure = error
+          }
+        }
+        let history = (try? file.environment.history()) ?? nil
+        let stamp = options.isReadOnly ? nil : file.note.stampAtEnd(of: file.environment, claim)
+        try file.close()
+        if !options.isReadOnly, failure == nil, claim.isAlone() {
+          try claim.write(
+            BootMark(
+              state: .sound, boot: presentBoot(), limit: limits.limit, identity: file.identity, stamp: stamp,
+              history: history))
+        }
+      }
+    } catch {
+      failure = error
+    }
+    if let failure {
+      report(
+        .degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: failure
+      )
+    }
+  }
+
+  /// Reports that the open files are no longer the ones in the directory.
+  ///
+  /// The writer thread detects this at each commit. A store that commits nothing detects it when it closes.
+  private func reportIfReplaced(_ file: DiskFile, _ claim: DirectoryClaim) {
+    if claim.isInPlace() {
+      if (try? file.isInPlace()) != false { return }
+      // Another process of this store replaced the file and reported the reason.
+      if let mark = try? claim.readMark(), mark.identity != file.identity || mark.history == nil { return }
+    }
+    report(
+      .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost"
+    )
+  }
+}

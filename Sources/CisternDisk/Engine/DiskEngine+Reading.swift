@@ -1,0 +1,300 @@
+import CisternCore
+import LMDB
+
+extension DiskEngine {
+  /// Calls `body` with the record of the key. Looks among the staged writes first, and then in the file.
+  ///
+  /// Returns nil, without a call of `body`, if the key has no visible record. Counts a hit or a miss. `body` may
+  /// run inside a read transaction.
+  @discardableResult
+  @inline(__always)
+  func withRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    if isInherited { return nil }
+    if let entry = partition.stagedEntry(forKey: key) {
+      if let replaced = entry.replaced {
+        return try withRecord(forKey: key, in: partition, unless: entry.write, replaces: replaced, body)
+      }
+      guard case .record(_, let metadata, let bytes) = entry.write, partition.shows(entry) else {
+        partition.counters.misses.increment()
+        return nil
+      }
+      partition.counters.hits.increment()
+      return try body(metadata, bytes.rawSpan)
+    }
+    // The snapshot must begin after the look at the staged writes. A write that has left staging is then in the
+    // snapshot.
+    var isOutdated = false
+    let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
+    return isOutdated ? try withNewerRecord(forKey: key, in: partition, body) : result
+  }
+
+  /// As `withRecord`, where a write is staged that holds only if the record on disk is `replaced`.
+  @inline(never)
+  private func withRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, unless write: StagedWrite, replaces replaced: RecordIdentity,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    var isOutdated = false
+    let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated) {
+      try Self.show($0, $1, unless: write, replaces: replaced, body)
+    }
+    guard isOutdated else { return result ?? nil }
+    return try withNewerRecord(forKey: key, in: partition) {
+      try Self.show($0, $1, unless: write, replaces: replaced, body)
+    } ?? nil
+  }
+
+  /// Calls `body` with a committed record, or with the write if that replaces this record; nil if it removes it.
+  private static func show<Result>(
+    _ metadata: RecordMetadata, _ bytes: RawSpan, unless write: StagedWrite, replaces replaced: RecordIdentity,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    guard RecordIdentity(metadata, bytes: bytes) == replaced else { return try body(metadata, bytes) }
+    guard case .record(_, var rewritten, let bytes) = write else { return nil }
+    rewritten.era = metadata.era
+    return try body(rewritten, bytes.rawSpan)
+  }
+
+  /// Repeats the lookup in newer snapshots, after one that was outdated.
+  @inline(never)
+  private func withNewerRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    for _ in 1..<DiskEngine.snapshotsTried {
+      var isOutdated = false
+      let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
+      if !isOutdated { return result }
+    }
+    partition.counters.misses.increment()
+    return nil
+  }
+
+  /// Looks up the key in a snapshot.
+  ///
+  /// If the snapshot is too old to trust, sets `isOutdated`, and neither calls `body` nor counts.
+  @inline(__always)
+  private func withCommittedRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, isOutdated: inout Bool,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    guard mode != .closed, let file = unsafe uncountedFile else {
+      partition.counters.misses.increment()
+      return nil
+    }
+    // The caller retains the engine, and the engine retains the file. Reference counting would only cost time.
+    return try unsafe file._withUnsafeGuaranteedRef { file in
+      let environment = file.environment
+      guard let transaction = beginRead(of: environment) else {
+        partition.counters.misses.increment()
+        return nil
+      }
+      return try record(
+        forKey: key, in: partition, as: transaction, of: file, isOutdated: &isOutdated, body)
+    }
+  }
+
+  /// Looks up the key in a transaction, like `withCommittedRecord`.
+  @inline(__always)
+  private func record<Result>(
+    forKey key: RawSpan, in partition: Partition, as transaction: borrowing ReadTransaction, of file: DiskFile,
+    isOutdated: inout Bool, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    let generation = generation(of: partition, in: transaction, of: file)
+    if generation != 0 {
+      let diskKey = DiskKey(generation: generation, key: key)
+      if let record = value(under: diskKey, in: transaction, of: file) {
+        record.prefetch()
+        guard let header = RecordHeader(record, under: diskKey) else {
+          suspect(key, of: partition)
+          partition.counters.misses.increment()
+          return nil
+        }
+        if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
+          // The invalidations are read after the record was found, so that every earlier one applies to it.
+          let snapshot = transaction.number
+          let era = partition.invalidations.era
+          var metadata = header.metadata(of: record)
+          let visibility: InvalidationTable.Visibility =
+            partition.invalidations.isClear(for: snapshot)
+            ? .visible : partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot)
+          switch visibility {
+          case .visible:
+            recency.mark(header.sequence)
+            partition.counters.hits.increment()
+            // Callers compare local versions, and the record has a file version. No invalidation up to this local
+            // version conceals the record.
+            metadata.era = era
+            return try body(metadata, record.extracting(header.value))
+          case .concealed: break
+          case .outdated:
+            isOutdated = true
+            return nil
+          }
+        }
+      }
+    }
+    partition.counters.misses.increment()
+    return nil
+  }
+
+  /// The maximum number of snapshots for one lookup. A snapshot is outdated if a purge ended after it began.
+  private static let snapshotsTried = 8
+
+  /// Returns whether the key has a record, or nil if the file cannot be read at present.
+  ///
+  /// Reads only the header of the record, and does not verify its checksum.
+  func presence(of key: RawSpan, in partition: Partition) -> Bool? {
+    var version: UInt32 = 0
+    return presence(of: key, in: partition, schemaVersion: &version)
+  }
+
+  /// Returns whether the key has a record, like `presence(of:in:)`, and sets `schemaVersion` to the record's
+  /// version.
+  func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
+    if isInherited { return false }
+    if let entry = partition.stagedEntry(forKey: key), !entry.isRewrite {
+      if entry.replaced != nil {
+        let found = withRecord(forKey: key, in: partition) { metadata, _ in metadata.schemaVersion }
+        schemaVersion = found ?? 0
+        return found != nil
+      }
+      if case .record(_, let metadata, _) = entry.write { schemaVersion = metadata.schemaVersion }
+      return partition.shows(entry)
+    }
+    for _ in 0..<DiskEngine.snapshotsTried {
+      guard mode != .closed else { return false }
+      // A read-only store may have no file.
+      guard let file else { return options.isReadOnly ? false : nil }
+      let environment = file.environment
+      guard let transaction = beginRead(of: environment) else { return nil }
+      let generation = generation(of: partition, in: transaction, of: file)
+      guard generation != 0 else { return false }
+      let diskKey = DiskKey(generation: generation, key: key)
+      guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
+      let snapshot = transaction.number
+      let isClear = partition.invalidations.isClear(for: snapshot)
+      let header = RecordHeader(trusting: record)
+      schemaVersion = header?.schemaVersion(of: record) ?? 0
+      if isClear, !diskKey.isDigest { return true }
+      guard let header,
+        !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key)
+      else { return false }
+      if isClear { return true }
+      let metadata = header.metadata(of: record)
+      switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
+      case .visible: return true
+      case .concealed: return false
+      case .outdated: continue
+      }
+    }
+    return nil
+  }
+
+  /// Begins a read transaction. Returns nil and records the failure if the file cannot be read.
+  @inline(__always)
+  @_lifetime(borrow environment)
+  func beginRead(of environment: Environment) -> ReadTransaction? {
+    do {
+      return try environment.beginRead()
+    } catch {
+      noteReadFailure(error, of: environment)
+      return nil
+    }
+  }
+
+  /// Returns the bytes under the key, or nil if the key is absent. A defect of the file also returns nil, and is
+  /// recorded.
+  @inline(__always)
+  @_lifetime(borrow transaction)
+  private func value(
+    under key: borrowing DiskKey, in transaction: borrowing ReadTransaction, of file: DiskFile
+  ) -> RawSpan? {
+    do {
+      return try transaction.mainValue(forKey: key)
+    } catch {
+      noteReadFailure(error, of: file.environment)
+      return nil
+    }
+  }
+
+  /// Returns the partition's generation as of the transaction's snapshot or later.
+  ///
+  /// If another process committed since, reads the generation from the file: that process may have removed all
+  /// records.
+  @inline(__always)
+  func generation(of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile) -> UInt64 {
+    let number = transaction.number
+    if number > file.knownTransaction.load(ordering: .acquiring),
+      number > partition.knownTransaction.load(ordering: .acquiring)
+    {
+      learnGeneration(of: partition, in: transaction, of: file)
+    }
+    return partition.generation
+  }
+
+  @inline(never)
+  private func learnGeneration(
+    of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile
+  ) {
+    do {
+      let name = MetaTable.partition(partition.name)
+      let generation = try transaction.number(forKey: name, in: file.meta) ?? 0
+      if let counts = try transaction.counts(of: generation, in: file.meta) { partition.counters.set(counts) }
+      try partition.learnInvalidations(in: transaction, as: transaction.number, of: file)
+      partition.learn(generation: generation, transaction: transaction.number)
+    } catch {
+      noteReadFailure(error, of: file.environment)
+    }
+  }
+
+  /// Reads the generation of a partition from the present file.
+  func learnGeneration(of partition: Partition) {
+    guard let file else { return }
+    let environment = file.environment
+    guard let transaction = beginRead(of: environment) else { return }
+    learnGeneration(of: partition, in: transaction, of: file)
+  }
+
+  /// Records an error that a reader met. The reader returns a miss.
+  ///
+  /// An error that only the writer thread can repair is left to it.
+  @inline(never)
+  func noteReadFailure(_ error: LMDBError, of environment: Environment) {
+    switch error.code {
+    case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch:
+      suspects.withLock { suspects in
+        if suspects.count < DiskEngine.suspectCapacity { suspects.append(.file(error, environment)) }
+      }
+      wakeForChores()
+    default: break
+    }
+  }
+
+  /// Records that the key's record failed its checksum. The writer thread removes it.
+  @inline(never)
+  func suspect(_ key: RawSpan, of partition: Partition) {
+    partition.counters.damaged.count()
+    let key = key.copiedBytes()
+    suspects.withLock { suspects in
+      if suspects.count < DiskEngine.suspectCapacity { suspects.append(.record(partition, key)) }
+    }
+    wakeForChores()
+  }
+
+  private static let suspectCapacity = 1024
+
+  /// Wakes the writer thread for maintenance.
+  func wakeForChores() {
+    monitor.change { $0.hasChores = true }
+  }
+}
+
+/// A defect that a reader found, for the writer thread to examine.
+enum Suspect: Sendable {
+  /// A record that failed its checksum.
+  case record(Partition, [UInt8])
+  /// An error of the file in this environment. It no longer matters if the engine has another file.
+  case file(LMDBError, Environment)
+}

@@ -1,0 +1,287 @@
+import CisternCore
+import Locking
+import Synchronization
+
+extension DiskEngine {
+  /// Stages the write. See ``SecondTierPartition/stage(_:)``.
+  ///
+  /// Neither waits for the disk nor runs code of the caller.
+  func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
+    if isInherited { return .refused }
+    return stage(write, in: partition, batch: 0, mode: mode)
+  }
+
+  /// Stages the write as a part of the batch. See ``SecondTierPartition/stage(_:in:)``.
+  func stage(_ write: StagedWrite, in partition: Partition, batch: BatchToken) -> StagingResult {
+    if isInherited { return .refused }
+    var mode = mode
+    // The mode at the beginning of the batch holds for all of its writes.
+    if mode == .active || mode == .degraded { mode = batch.number == 0 ? .degraded : .active }
+    let result = stage(write, in: partition, batch: batch.number, mode: mode)
+    if case .staged(let ticket) = result { batch.note(ticket) }
+    return result
+  }
+
+  private func stage(_ write: StagedWrite, in partition: Partition, batch: UInt64, mode: Mode) -> StagingResult {
+    switch mode {
+    case .closed:
+      return refuse(partition)
+    case .readOnly, .degraded:
+      // The older record must not be read again. A staged removal hides it until the removal can be committed.
+      let ticket = stageRemoval(of: write.key, in: partition)
+      if case .removal = write, mode == .degraded { return .staged(ticket) }
+      if mode == .degraded { hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
+      return refuse(partition)
+    case .active:
+      if case .record(let key, _, _) = write, isTooLarge(write) {
+        _ = take(.removal(key: key), in: partition, batch: batch)
+        return refuse(partition)
+      }
+      let (ticket, isTaken) = take(write, in: partition, batch: batch)
+      // Refused if an invalidation concerns the write and is newer than its value.
+      return isTaken ? .staged(ticket) : refuse(partition)
+    }
+  }
+
+  /// Takes a write that replaces or removes a record that was read; see ``SecondTierPartition/stage(_:replacing:)``.
+  func stage(_ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition) -> StagingResult {
+    if isInherited || mode == .closed { return refuse(partition) }
+    guard case .record(let key, let metadata, _) = write else {
+      return take(write, replacing: record, in: partition) ?? .dropped
+    }
+    // The record that was read stays.
+    guard mode == .active else { return .dropped }
+    if isTooLarge(write) {
+      _ = take(.removal(key: key), replacing: record, in: partition)
+      return refuse(partition)
+    }
+    if let result = take(write, replacing: record, in: partition) { return result }
+    return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
+  }
+
+  /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
+  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (era: UInt64, ticket: CommitTicket) {
+    if isInherited || mode == .closed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
+    let (era, number, change) = partition.stageInvalidation(invalidation, limit: limits.invalidationBytes) {
+      nextNumber()
+    }
+    switch change {
+    case .refused: return (era, stageRemovalOfAll(of: partition))
+    case .added: stagedCount.add(1, ordering: .sequentiallyConsistent)
+    case .replaced: break
+    }
+    wakeIfIdle()
+    return (era, CommitTicket(number: number))
+  }
+
+  /// Stages the removal of every record of the partition.
+  func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
+    if isInherited || mode == .closed { return CommitTicket(number: 0) }
+    let (number, isFirst, freed) = partition.removeAll { nextNumber() }
+    stagedBytes.subtract(freed.bytes, ordering: .relaxed)
+    // The removal itself counts as one staged write, so that the writer thread commits it.
+    let change = (isFirst ? 1 : 0) - freed.count
+    if change > 0 { stagedCount.add(change, ordering: .sequentiallyConsistent) }
+    if change < 0 { stagedCount.subtract(-change, ordering: .sequentiallyConsistent) }
+    wakeIfIdle()
+    return CommitTicket(number: number)
+  }
+
+  private func isTooLarge(_ write: StagedWrite) -> Bool {
+    guard case .record(_, let metadata, _) = write else { return false }
+    return write.stagedSize > limits.largestRecord || metadata.tags.count > Int(UInt16.max)
+  }
+
+  private func refuse(_ partition: Partition) -> StagingResult {
+    partition.counters.refused.count()
+    return .refused
+  }
+
+  private func take(
+    _ write: StagedWrite, in partition: Partition, batch: UInt64 = 0
+  ) -> (ticket: CommitTicket, isTaken: Bool) {
+    let change = partition.stage(write, batch: batch) { nextNumber() }
+    note(change)
+    return (CommitTicket(number: change.number), change.isTaken)
+  }
+
+  /// Nil if the key has another record, or none.
+  private func take(
+    _ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition
+  ) -> StagingResult? {
+    guard let change = partition.stage(write, replacing: record, makeNumber: { nextNumber() }) else { return nil }
+    note(change)
+    return .staged(CommitTicket(number: change.number))
+  }
+
+  /// Counts a staged write, and wakes the writer thread if it waits for one.
+  private func note(_ change: StagingChange) {
+    let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
+    let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
+    let isFull =
+      (bytes.oldValue < commitBytes && bytes.newValue >= commitBytes)
+      || (count.oldValue < DiskEngine.commitCount && count.newValue >= DiskEngine.commitCount)
+    // Batches that join are committed soon, before they become too large for one transaction.
+    if isFull || change.joinsBatches {
+      monitor.change { $0.isFull = true }
+    } else {
+      wakeIfIdle()
+    }
+  }
+
+  /// Stages a removal that cannot be committed at present. Above the limit, removes all records of the partition
+  /// instead.
+  private func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
+    if stagedCount.load(ordering: .relaxed) >= DiskLimits.stagedCount { return stageRemovalOfAll(of: partition) }
+    return take(.removal(key: key), in: partition).ticket
+  }
+
+  /// Returns a new ticket number, which follows every write staged before.
+  func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }
+
+  /// Wakes the writer thread if it sleeps because nothing is staged.
+  private func wakeIfIdle() {
+    if writerIsIdle.load(ordering: .sequentiallyConsistent) {
+      writerIsIdle.store(false, ordering: .relaxed)
+      monitor.change { $0.stagedSince = $0.stagedSince ?? monotonicNanoseconds() }
+    }
+  }
+
+  /// The number of staged bytes that are committed without waiting for the commit interval.
+  private var commitBytes: Int { limits.stagedBytes / 4 }
+  /// The number of staged writes that are committed without waiting for the commit interval.
+  private static let commitCount = 8192
+
+  // MARK: Waiting
+
+  /// Whether more is staged than the limits allow. False unless the disk works, because a wait would not end.
+  private var isCrowded: Bool {
+    mode == .active
+      && (stagedBytes.load(ordering: .relaxed) > limits.stagedBytes
+        || stagedCount.load(ordering: .relaxed) > DiskLimits.stagedCount)
+  }
+
+  /// Blocks the thread while more is staged than the limits allow.
+  func waitForRoom() {
+    guard !isInherited, isCrowded else { return }
+    monitor.change { $0.isFull = true }
+    monitor.wait { state in isCrowded && !state.hasStopped ? nil : () }
+  }
+
+  /// Suspends the task while more is staged than the limits allow.
+  func waitForRoom() async {
+    guard !isInherited, isCrowded else { return }
+    await withCheckedContinuation { continuation in
+      let isWaiting = monitor.change { state in
+        guard isCrowded, !state.hasStopped else { return false }
+        state.isFull = true
+        state.roomWaiters.append(continuation)
+        return true
+      }
+      if !isWaiting { continuation.resume() }
+    }
+  }
+
+  /// Waits for room before a write whose commit the caller waits for. Retries a failing disk first.
+  func prepareToCommit() async {
+    if !isInherited, mode == .degraded {
+      // The write itself reports a disk that still fails.
+      try? await waitForCommit(number: nextNumber(), countsEarlier: true)
+    }
+    await waitForRoom()
+  }
+
+  /// Resumes the callers that wait for room, if there is room.
+  func announceRoom() {
+    guard !isCrowded else { return }
+    let waiters = monitor.change { state in
+      let waiters = state.roomWaiters
+      state.roomWaiters = []
+      return waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Suspends until a write is committed and as durable as the store promises.
+  ///
+  /// - Parameters:
+  ///   - number: The ticket number of the write.
+  ///   - countsEarlier: Whether to wait for every write up to the number.
+  /// - Throws: The error of a write that failed, or an error if the store is closed or read-only.
+  func waitForCommit(number: UInt64, countsEarlier: Bool) async throws(CisternError) {
+    if isInherited { throw inheritedError("wait for a commit") }
+    if number == 0 || mode == .closed { throw closedError("wait for a commit") }
+    if mode == .readOnly {
+      throw CisternError(.readOnly, "the store is read-only", location: "wait for a commit, \(directory)")
+    }
+    let error = await withCheckedContinuation { continuation in
+      let waiter = CommitProgress.Waiter(number: number, countsEarlier: countsEarlier, continuation: continuation)
+      if let known = progress.withLock({ $0.wait(waiter) }) {
+        known.resume()
+      } else if monitor.change({
+        $0.isAsked = true; return $0.hasStopped
+      }) {
+        // The writer thread has ended since, and no longer resumes waiters.
+        failWaiters(closedError("wait for a commit"))
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// Suspends until everything staged so far is committed and as durable as the store promises.
+  ///
+  /// Throws once for writes that a failing disk lost since the last flush, even if the disk works again.
+  func flush() async throws(CisternError) {
+    if isInherited { throw inheritedError("flush") }
+    do throws(CisternError) {
+      try await waitForAll()
+    } catch {
+      hasUntoldLosses.store(false, ordering: .sequentiallyConsistent)
+      throw error
+    }
+    guard hasUntoldLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    throw CisternError(
+      .diskFailed, "the disk failed and recovered; values written during the failure are in memory only",
+      location: "flush, \(directory)")
+  }
+
+  private func waitForAll() async throws(CisternError) {
+    switch mode {
+    case .closed: throw closedError("flush")
+    case .readOnly: return
+    // A new number makes the writer thread retry the disk before the flush succeeds.
+    case .degraded: try await waitForCommit(number: nextNumber(), countsEarlier: true)
+    case .active:
+      let number = tickets.load(ordering: .sequentiallyConsistent)
+      if number > 0 { try await waitForCommit(number: number, countsEarlier: true) }
+    }
+  }
+
+  /// Makes the next flush detect files that were replaced or removed, even if no write is staged.
+  ///
+  /// A new ticket number makes the flush wait for the writer thread, which follows the files.
+  func followFiles() {
+    guard !isInherited, mode == .active, let file else { return }
+    if !claim.isInPlace() || (try? file.isInPlace()) == false { _ = nextNumber() }
+  }
+
+  /// Resumes every caller that waits for a commit with the error.
+  func failWaiters(_ error: CisternError) {
+    for waiter in progress.withLock({ $0.fail(error) }) { waiter.resume() }
+  }
+
+  func closedError(_ operation: String) -> CisternError {
+    CisternError(.storeClosed, "the store is closed", location: "\(operation), \(directory)")
+  }
+
+  private func inheritedError(_ operation: String) -> CisternError {
+    CisternError(
+      .storeClosed, "the store belongs to the parent of this forked process; open it in this process",
+      location: "\(operation), \(directory)")
+  }
+}
+
+extension StagingResult {
+  /// The result for a write that is dropped. Its ticket needs no commit.
+  fileprivate static var dropped: StagingResult { .staged(CommitTicket(number: 0)) }
+}

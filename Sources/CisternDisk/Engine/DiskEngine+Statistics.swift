@@ -1,0 +1,49 @@
+import CisternCore
+import LMDB
+
+extension DiskEngine {
+  /// Updates the counters of the file's size and of its records. Constant time.
+  func noteSizes(of file: DiskFile) {
+    do {
+      counters.fileBytes.store(try file.environment.information().fileSize, ordering: .relaxed)
+      let count = try file.environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.statistics(of: file.order).entryCount
+      }
+      counters.records.store(count, ordering: .relaxed)
+    } catch {
+      noteReadFailure(error, of: file.environment)
+    }
+  }
+
+  /// Returns the counts and sizes of the partitions together, and of the file. Begins no transaction.
+  func statistics(of partitions: [Partition]) -> SecondTierStatistics {
+    var statistics = SecondTierStatistics()
+    statistics.mode = mode.published
+    statistics.limitBytes = limits.limit
+    statistics.occupiedBytes = counters.fileBytes.load(ordering: .relaxed)
+    statistics.commits = counters.commits.load(ordering: .relaxed)
+    if isInherited {
+      statistics.mode = .closed
+      return statistics
+    }
+    for partition in partitions {
+      partition.counters.add(to: &statistics)
+      statistics.entryCount += partition.counters.records.load(ordering: .relaxed)
+      statistics.liveBytes += partition.counters.bytes.load(ordering: .relaxed)
+      statistics.stagedCount += partition.staging.stagedCount
+    }
+    return statistics
+  }
+}
+
+extension DiskEngine.Mode {
+  /// The mode as it appears in statistics.
+  var published: SecondTierStatistics.Mode {
+    switch self {
+    case .active: .active
+    case .readOnly: .readOnly
+    case .degraded: .degraded
+    case .closed: .closed
+    }
+  }
+}

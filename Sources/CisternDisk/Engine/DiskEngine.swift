@@ -1,0 +1,153 @@
+import CisternCore
+import LMDB
+import Locking
+import Synchronization
+
+/// The state that all disk tiers of a directory in this process share: the file, the partitions and the writer
+/// thread.
+///
+/// Readers run and writes are staged on any thread. Only the writer thread writes to the file and replaces it.
+@safe
+final class DiskEngine: Sendable {
+  enum Mode: UInt8 {
+    case active
+    case readOnly
+    case degraded
+    case closed
+  }
+
+  let directory: String
+  let options: DiskOptions
+  let limits: DiskLimits
+  let recency: RecencyBitmap
+  let counters = EngineCounters()
+  private let forkCount = ForkCount.present
+
+  /// The phase of the last commit before the process exits. See ``ExitCommit``.
+  let exitPhaseByte = Atomic<UInt8>(ExitCommit.Phase.running.rawValue)
+  /// Whether the last owner has closed, so that the writer thread must end.
+  let ownersLeft = Atomic<Bool>(false)
+  private let claimState: Guarded<DirectoryClaim>
+
+  private let modeByte: Atomic<UInt8>
+  /// The open file, or nil. The reference is unretained, because `files` retains the file as long as the engine
+  /// lives.
+  private let currentFile = unsafe Atomic<Unmanaged<DiskFile>?>(nil)
+  /// Every file that was opened. A reader may still use an old one.
+  private let files = Guarded<[DiskFile]>([])
+  private let partitionsByName = Guarded<[String: Partition]>([:])
+  private let reporters = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
+
+  /// The number of the newest ticket.
+  let tickets = Atomic<UInt64>(0)
+  /// The number and the bytes of staged writes, including the writes that are being committed.
+  let stagedCount = Atomic<Int>(0)
+  let stagedBytes = Atomic<Int>(0)
+  /// Whether the writer thread sleeps until a write is staged. The thread that stages one must then wake it.
+  let writerIsIdle = Atomic<Bool>(false)
+  /// The number of the newest batch, and the gate between open batches and the writer thread.
+  let batchNumbers = Atomic<UInt64>(0)
+  let batchGate = Monitor(BatchGate())
+  let progress = Guarded(CommitProgress())
+  let monitor = Monitor(WriterState())
+  /// Whether a failing disk lost a write that no flush has reported yet.
+  let hasUntoldLosses = Atomic<Bool>(false)
+  /// Defects that readers found, for the writer thread to examine.
+  let suspects = Guarded<[Suspect]>([])
+
+  init(directory: String, options: DiskOptions, limits: DiskLimits, claim: DirectoryClaim, file: DiskFile?) {
+    self.directory = directory
+    self.options = options
+    self.limits = limits
+    claimState = Guarded(claim)
+    recency = RecencyBitmap(capacity: limits.recencyCapacity)
+    modeByte = Atomic((options.isReadOnly ? Mode.readOnly : .active).rawValue)
+    if let file {
+      setFile(file)
+      noteSizes(of: file)
+    }
+  }
+
+  // MARK: State
+
+  var mode: Mode {
+    get { Mode(rawValue: modeByte.load(ordering: .acquiring)) ?? .closed }
+    set { modeByte.store(newValue.rawValue, ordering: .releasing) }
+  }
+
+  /// The claim on the directory, which processes can share. Only the writer thread replaces it.
+  var claim: DirectoryClaim {
+    get { claimState.withLock { $0 } }
+    set { claimState.withLock { $0 = newValue } }
+  }
+
+  /// Whether this process was forked from the one that created the engine. The locks may then never be released.
+  @inline(__always)
+  var isInherited: Bool { ForkCount.present != forkCount }
+
+  /// The open file, or nil.
+  @inline(__always)
+  var file: DiskFile? { unsafe uncountedFile?.takeUnretainedValue() }
+
+  /// The open file without a reference count. It is valid as long as the caller retains the engine.
+  @inline(__always)
+  var uncountedFile: Unmanaged<DiskFile>? { unsafe currentFile.load(ordering: .acquiring) }
+
+  /// Sets the file that readers use from now on, or none. Readers may still use the previous one.
+  func setFile(_ file: DiskFile?) {
+    if let file { files.withLock { $0.append(file) } }
+    // Retained by `files`, above.
+    unsafe currentFile.store(file.map { unsafe Unmanaged.passUnretained($0) }, ordering: .releasing)
+  }
+
+  // MARK: Partitions
+
+  var partitions: [Partition] { partitionsByName.withLock { Array($0.values) } }
+
+  /// Returns the partition of the cache `name`. Creates it if the engine does not have it yet.
+  func partition(named name: String) -> Partition {
+    if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
+    let made = Partition(name: options.isReadOnly ? (try? file?.spelling(of: name)) ?? name : name)
+    // Required before a write can be staged: new invalidation versions continue from the one in the file.
+    learnGeneration(of: made)
+    let partition = partitionsByName.withLock { partitions in
+      if let partition = partitions[name] { return partition }
+      partitions[name] = made
+      return made
+    }
+    // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
+    learnGeneration(of: partition)
+    if !partition.invalidations.purgeable.isEmpty { wakeForChores() }
+    return partition
+  }
+
+  // MARK: Reports
+
+  func addReporter(_ reporter: @escaping @Sendable (StoreReport) -> Void, for owner: Int) {
+    reporters.withLock { $0[owner] = reporter }
+  }
+
+  func removeReporter(for owner: Int) {
+    // The reporter is the user's: free it outside the lock.
+    _ = reporters.withLock { $0.removeValue(forKey: owner) }
+  }
+
+  /// Sends a report to every owner. Call this method outside all locks and transactions.
+  func report(_ code: StoreReport.Code, _ message: String, cause: (any Error)? = nil) {
+    report(StoreReport(code, message, location: directory, cause: cause))
+  }
+
+  func report(_ report: StoreReport) {
+    for reporter in reporters.withLock({ Array($0.values) }) { reporter(report) }
+  }
+}
+
+/// The counters that the writer thread updates.
+final class EngineCounters: Sendable {
+  let commits = Atomic<Int>(0)
+  /// The size of the file in bytes, and its number of records, as of the last commit.
+  let fileBytes = Atomic<Int>(0)
+  let records = Atomic<Int>(0)
+  /// The number of pages that the opening checked, because the file was not as the store had left it.
+  let pagesChecked = Atomic<Int>(0)
+}

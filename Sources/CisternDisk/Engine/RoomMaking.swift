@@ -1,0 +1,163 @@
+import CisternCore
+import LMDB
+
+/// Reclaims space for new records by eviction, controlled by a debt in bytes.
+///
+/// Each new record adds a share of its bytes to the debt, and evictions repay it. The share grows from zero at the
+/// low watermark to the full size at the high watermark, and to twice the size above it.
+///
+/// The debt counts bytes instead of pages, because the removal of one record seldom frees a page. Records are
+/// evicted by age, but the file sorts them by key, so evictions thin out many pages. New records fill these pages
+/// again.
+struct RoomMaking {
+  private let writer: Writer
+  private let low: Int
+  private let high: Int
+  private let mostSpared: Int
+  /// The limit on the pages that are live or copied at once. The rest of the map holds pages that recent
+  /// transactions freed.
+  private let mostPages: Int
+  /// The number of pages that may be in use when a record is written.
+  private let mostLive: Int
+  private var debt = 0
+  /// The bytes still to evict for the next batch. It is zero when the batch has its space, and nil after the batch
+  /// is put.
+  private(set) var batchDebt: Int?
+  /// The number of records that got a second chance.
+  private(set) var spared = 0
+
+  init(writer: Writer, commit: Committing) {
+    self.writer = writer
+    let limits = writer.engine.limits
+    // If the device is full, the file cannot grow. The file's size at that time then replaces the size of the map.
+    let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
+    low = max(8, limits.lowWatermark - writer.extraMargin - missing)
+    high = low + limits.pagesPerTransaction
+    mostLive = high + limits.pagesPerTransaction / 2
+    mostPages = low + limits.margin / 2
+    batchDebt = commit.debt
+    mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
+  }
+
+  /// Evicts until the debt, including the record's share, is repaid.
+  ///
+  /// Returns false if the transaction reaches its page budget first.
+  mutating func make(
+    for draft: RecordDraft, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    debt += try share(of: draft.footprint, pages: draft.pages, step, in: transaction)
+    guard try repay(&step, budget: budget, in: &transaction) else { return false }
+    // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in use
+    // increases, so only this bound keeps the margin free.
+    while try step.livePages(in: transaction) + draft.overflowPages > mostLive {
+      if step.outcome.touchedPages >= budget { return false }
+      guard try evict(&step, in: &transaction) else { break }
+    }
+    return true
+  }
+
+  /// Evicts for all records of a batch before any of them is put.
+  ///
+  /// A large batch needs more pages than its records fill, because the transaction copies every page that it
+  /// changes. After the debt is repaid, records are evicted until the map has room for both. If the transaction
+  /// reaches its page budget, the result is false, and `batchDebt` carries the rest over to the next transaction.
+  mutating func make(
+    forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep, budget: Int,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    if let batchDebt {
+      debt += batchDebt
+    } else {
+      let pages = min(size.pages, size.footprint / DiskLimits.pageSize + 1)
+      debt += min(size.footprint, try share(of: size.footprint, pages: pages, step, in: transaction))
+    }
+    let isRepaid = try repay(&step, budget: budget, in: &transaction)
+    batchDebt = max(0, debt)
+    guard isRepaid else { return false }
+    while try !hasPages(forBatch: size.footprint, count: count, step, in: transaction) {
+      if step.outcome.touchedPages >= budget { return false }
+      guard try evict(&step, in: &transaction) else { break }
+    }
+    return true
+  }
+
+  /// Returns whether the map has room for the batch, and for copies of the pages that it changes.
+  private func hasPages(
+    forBatch footprint: Int, count: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    let live = try step.livePages(in: transaction)
+    let copied = min(count + count / 8 + 8, live)
+    // Insertions between other records leave pages partly empty.
+    let added = footprint / DiskLimits.pageSize * 5 / 4 + 1
+    return live + copied + added <= mostPages
+  }
+
+  /// Resets the debt after the batch is put.
+  mutating func forgetBatch() { batchDebt = nil }
+
+  /// Returns the part of the new bytes to evict, by the position between the watermarks.
+  private func share(
+    of footprint: Int, pages: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Int {
+    let live = try step.livePages(in: transaction) + pages
+    guard live > low else { return 0 }
+    return Int(Double(footprint) * min(Double(live - low) / Double(high - low), 2))
+  }
+
+  private mutating func repay(
+    _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    while debt > 0 {
+      if step.outcome.touchedPages >= budget { return false }
+      guard try evict(&step, in: &transaction) else {
+        debt = 0
+        break
+      }
+    }
+    return true
+  }
+
+  /// Evicts one record, or purges a few records of a dead generation. Returns false if no record is left.
+  private mutating func evict(_ step: inout WriteStep, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool
+  {
+    if let dead = writer.deadGenerations.last {
+      let (bytes, isDone) = try step.purge(dead, upTo: 4, in: &transaction)
+      debt -= bytes
+      if isDone {
+        // If the transaction aborts, the next scan of the file for dead generations finds this one again.
+        writer.deadGenerations.removeLast()
+        step.outcome.hasDeadGenerations = true
+      }
+      return true
+    }
+    switch try step.evictOldest(sparing: spared < mostSpared, in: &transaction) {
+    case .dropped(let bytes)?: debt -= bytes
+    case .spared?: spared += 1
+    case nil: return false
+    }
+    return true
+  }
+}
+
+extension RecordDraft {
+  /// The approximate number of bytes that the record occupies in the file.
+  var footprint: Int { StepOutcome.footprint(size: size, key: key.count) }
+
+  /// The approximate number of pages that writing the record touches.
+  var pages: Int { 1 + overflowPages }
+
+  /// The pages of its own.
+  var overflowPages: Int { DiskLimits.overflowPages(size) }
+}
+
+extension WriteStep {
+  /// Returns the number of pages in use: the tables, LMDB's free list, and the two meta pages.
+  ///
+  /// - Complexity: O(1).
+  func livePages(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
+    let environment = file.environment
+    return try 2 + transaction.statistics(of: file.records).pageCount
+      + transaction.statistics(of: file.order).pageCount + transaction.statistics(of: file.meta).pageCount
+      + transaction.statistics(of: environment.freeList).pageCount
+  }
+}

@@ -1,0 +1,133 @@
+import CisternCore
+import LMDB
+
+extension Writer {
+  /// Performs one small part of the maintenance: removes damaged records, and purges dead generations and
+  /// invalidated records.
+  ///
+  /// The writer thread calls it when it has nothing to commit.
+  func doChores() {
+    guard engine.mode == .active else { return }
+    do throws(LMDBError) {
+      try examineSuspects()
+      try purgeSome()
+      try purgeSomeInvalidated()
+    } catch {
+      recover(from: error)
+    }
+    noteChanges()
+    noteChores()
+  }
+
+  /// Requests maintenance if a dead generation must be purged or an invalidation walk is due.
+  func noteChores() {
+    let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
+    if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.hasChores = true } }
+  }
+
+  private func purgeSome() throws(LMDBError) {
+    guard let generation = deadGenerations.last, let file = engine.file else { return }
+    let count = max(1, engine.limits.pagesPerTransaction / 4)
+    let isDone = try chore(in: file) { (step, transaction) throws(LMDBError) in
+      try step.purge(generation, upTo: count, in: &transaction).isDone
+    }
+    if isDone { deadGenerations.removeAll { $0 == generation } }
+  }
+
+  private func examineSuspects() throws(LMDBError) {
+    let suspects = engine.suspects.withLock { suspects in
+      let all = suspects
+      suspects = []
+      return all
+    }
+    var records: [(partition: Partition, key: [UInt8])] = []
+    for suspect in suspects {
+      switch suspect {
+      // An error of a file that was replaced since does not concern the present file.
+      case .file(let error, let environment): if environment === engine.file?.environment { throw error }
+      case .record(let partition, let key): records.append((partition, key))
+      }
+    }
+    guard !records.isEmpty, let file = engine.file else { return }
+    var leaving: [Leaving] = []
+    do throws(LMDBError) {
+      try chore(in: file) { (step, transaction) throws(LMDBError) in
+        for (partition, key) in records {
+          try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
+        }
+        // The tags of a damaged record are unknown, so only invalidations by prefix can cover it.
+        leaving = step.outcome.damaged.map { partition, key in
+          let record = DepartedRecord(epoch: partition.epoch, era: partition.invalidations.era, tags: [])
+          return Leaving(partition: partition, key: key, record: record)
+        }
+        for key in leaving { key.note() }
+      }
+    } catch {
+      for key in leaving { key.withdraw() }
+      throw error
+    }
+    for key in leaving {
+      engine.report(.damagedRecord, "a record of the cache \(key.partition.name) had a wrong checksum, and was removed")
+      key.partition.report([Departure(key: key.key, cause: .damaged)])
+    }
+  }
+
+  /// Runs `body` in a separate write transaction, and publishes the resulting counts after the commit.
+  func chore<Result>(
+    in file: DiskFile,
+    _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    try file.note.expectChange(of: file.environment, engine.claim)
+    let (result, step, number) = try file.environment.withWrite {
+      (transaction) throws(LMDBError) -> (Result, WriteStep, UInt) in
+      var step = try WriteStep(
+        file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
+      try noticeForeignCommits(of: file, &step, in: &transaction)
+      let result = try body(&step, &transaction)
+      try step.finish(in: &transaction)
+      try engine.injectFault()
+      return (result, step, transaction.number)
+    }
+    file.knownTransaction.store(step.outcome.hasChanges ? number : number - 1, ordering: .releasing)
+    for partition in engine.partitions {
+      if let counts = step.counts(of: partition.generation) { partition.counters.set(counts) }
+    }
+    engine.noteSizes(of: file)
+    return result
+  }
+
+  /// Reads from the file which generations are dead and must be purged. Reads at most 64 of them at once.
+  func loadDeadGenerations() {
+    guard let file = engine.file, !engine.options.isReadOnly else { return }
+    do {
+      deadGenerations = try file.environment.withRead { (transaction) throws(LMDBError) -> [UInt64] in
+        var found: [UInt64] = []
+        var cursor = try transaction.cursor(in: file.meta)
+        var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
+        while isAtDead, found.count < 64, let generation = MetaTable.deadGeneration(at: cursor) {
+          found.append(generation)
+          isAtDead = try cursor.moveToNext()
+        }
+        return found
+      }
+    } catch {
+      engine.noteReadFailure(error, of: file.environment)
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Throws the error that a test injects into the commit, if any.
+  func injectFault() throws(LMDBError) {
+    let code: LMDBError.Code =
+      switch options.faults.atCommit() {
+      case nil: .other(0)
+      case .noSpace: .noSpace
+      case .inputOutput: .ioError
+      case .corrupted: .corrupted
+      case .panic: .panic
+      case .mapFull: .mapFull
+      }
+    if code != .other(0) { throw LMDBError(code, operation: "commit", message: "a fault that a test injected") }
+  }
+}

@@ -1,0 +1,312 @@
+import CisternCore
+import LMDB
+import Synchronization
+
+extension Writer {
+  /// Takes all staged changes, and commits them in as few transactions as their size allows.
+  func commitStaged() {
+    checkReadersNowAndThen()
+    let round = takeRound()
+    if !round.isEmpty {
+      var commit = Committing(round: round)
+      do throws(LMDBError) {
+        try perform(&commit)
+      } catch {
+        fail(&commit, engine.diagnosis(of: error))
+      }
+      // If the file is written through, `settle(_:)` writes the note afterwards. Reports of record losses run user
+      // code, which must not come between the commit and the note.
+      if !isSynchronizing || !commit.departures.isEmpty { noteChanges() }
+      finish(commit)
+    } else {
+      followFilesIfIdle()
+      settle(round.through)
+    }
+    engine.announceRoom()
+    noteChores()
+  }
+
+  /// Follows replaced files even if a flush has nothing to commit. A store that closes leaves the files as they
+  /// are.
+  private func followFilesIfIdle() {
+    guard !isStopping, engine.mode == .active else { return }
+    do throws(LMDBError) {
+      try followFiles()
+    } catch {
+      degrade(error)
+    }
+  }
+
+  /// Notes the file's fingerprint after the commits, so that the next opening need not check the file's pages.
+  func noteChanges() {
+    guard let file = engine.file else { return }
+    file.note.noteChanges(of: file.environment, engine.claim)
+  }
+
+  /// Whether a caller waits until the commits are written through to the device.
+  private var isSynchronizing: Bool {
+    engine.options.durability == .powerCut && engine.progress.withLock { $0.isAwaited }
+  }
+
+  private func takeRound() -> CommitRound {
+    // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
+    // `through` is therefore taken here, or was taken earlier.
+    let (through, batches) = engine.withoutOpenBatches {
+      let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+      let batches = engine.partitions.compactMap { partition in
+        partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
+      }
+      return (through, batches)
+    }
+    return CommitRound(batches: batches, through: through, partBytes: engine.limits.roundPart)
+  }
+
+  /// Commits the group in one or more transactions.
+  ///
+  /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
+  private func perform(_ commit: inout Committing) throws(LMDBError) {
+    var budget = engine.limits.pagesPerTransaction
+    try followFiles()
+    while !commit.isDone {
+      if commit.skipsUnfit(limit: engine.limits.pagesPerJoinedBatch, location: engine.directory) { continue }
+      guard let file = engine.file else {
+        throw LMDBError(.ioError, operation: "commit", message: "the data file is not open")
+      }
+      do {
+        try performStep(&commit, in: file, budget: budget)
+      } catch {
+        let error = engine.diagnosis(of: error)
+        switch error.code {
+        case .mapFull, .noSpace, .transactionFull:
+          try relieve(&commit, in: file, budget: &budget, error)
+        case .panic where !commit.hasReopened:
+          try reopenFile()
+          commit.restart()
+          commit.hasReopened = true
+        case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
+          guard !commit.hasReplaced else { throw error }
+          // The staged writes are intact, so they go into the new file.
+          try replaceFile(because: error)
+          commit.restart()
+          commit.hasReplaced = true
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
+  private func performStep(_ commit: inout Committing, in file: DiskFile, budget: Int) throws(LMDBError) {
+    let start = commit.position
+    var room = RoomMaking(writer: self, commit: commit)
+    var leaving: [Leaving] = []
+    var isCommitted = false
+    defer {
+      if !isCommitted { for key in leaving { key.withdraw() } }
+    }
+    try file.note.expectChange(of: file.environment, engine.claim)
+    let eras = engine.invalidationEras
+    let (step, number, position) = try file.environment.withWrite {
+      (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
+      var step = try WriteStep(
+        file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
+      try noticeForeignCommits(of: file, &step, in: &transaction)
+      if !commit.hasPreliminaries { try putPreliminaries(of: commit.round, &step, in: &transaction) }
+      for batch in commit.round.batches where !batch.writes.isEmpty {
+        try step.putFormats(of: batch.partition, in: &transaction)
+      }
+      var position = start
+      while position < commit.round.count, step.outcome.touchedPages < budget,
+        let next = try put(commit.round, from: position, &step, &room, budget: budget, in: &transaction)
+      {
+        position = next
+      }
+      try step.finish(in: &transaction)
+      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: eras, putBefore: start)
+      for key in leaving { key.note() }
+      try engine.injectFault()
+      return (step, transaction.number, position)
+    }
+    isCommitted = true
+    commit.advance(to: position, spared: room.spared, debt: room.batchDebt)
+    published(step, number: number, of: file, &commit, leaving: leaving)
+  }
+
+  /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
+  /// transaction.
+  private func put(
+    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Int? {
+    guard !round.isBatched(position) else {
+      return try putBatch(of: round, from: position, &step, &room, budget: budget, in: &transaction)
+    }
+    let item = round[position]
+    if let draft = item.draft {
+      guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { return nil }
+      // Asked after room is made: the record that it replaces may have been evicted for that.
+      guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
+      try step.put(draft, for: item.partition, in: &transaction)
+    } else if try step.allows(item.entry, of: item.partition, in: &transaction) {
+      try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
+    }
+    return position + 1
+  }
+
+  /// Puts all items of a batch in this transaction, or none of them.
+  private func putBatch(
+    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Int? {
+    let unit = round.unit(from: position)
+    let size = round.size(of: unit)
+    let pages = size.pages
+    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
+    guard try room.make(forBatch: size, count: unit.count, &step, budget: budget, in: &transaction) else { return nil }
+    // If the evictions and the batch together exceed the budget, the evictions are committed first.
+    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
+    for index in unit {
+      let item = round[index]
+      guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
+      if let draft = item.draft {
+        try step.put(draft, for: item.partition, protected: true, in: &transaction)
+      } else {
+        try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
+      }
+    }
+    room.forgetBatch()
+    return unit.upperBound
+  }
+
+  /// Puts the clears and the invalidations of the group, which must precede its writes.
+  private func putPreliminaries(
+    of round: CommitRound, _ step: inout WriteStep, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    for batch in round.batches {
+      if batch.removesAll { try step.removeAll(of: batch.partition, in: &transaction) }
+      if let (invalidations, era) = batch.invalidated {
+        try step.put(invalidations, era: era, of: batch.partition, in: &transaction)
+      }
+    }
+  }
+
+  /// Updates the generations and invalidations of all partitions if another process has committed since the last
+  /// look.
+  func noticeForeignCommits(
+    of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let last = transaction.number - 1
+    guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
+    for partition in engine.partitions {
+      let generation = try step.generation(of: partition, creating: false, in: &transaction)
+      try partition.learnInvalidations(in: transaction, as: last, of: file)
+      partition.learn(generation: generation, transaction: last)
+    }
+    step.outcome.hasDeadGenerations = true
+  }
+
+  /// Publishes a committed step: its invalidations, formats, generations, and counts.
+  func published(
+    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, leaving: [Leaving]
+  ) {
+    let transaction = step.outcome.hasChanges ? number : number - 1
+    for (partition, written, row) in step.outcome.invalidations {
+      partition.invalidations.publish(written, row: row, transaction: transaction)
+    }
+    for (partition, format) in step.outcome.formats { partition.formats.noteWritten(format) }
+    for batch in commit.round.batches {
+      let identity = ObjectIdentifier(batch.partition)
+      guard let generation = step.generations[identity] else { continue }
+      batch.partition.publish(generation: generation, epoch: batch.epoch, transaction: transaction)
+      if generation == 0 { batch.partition.counters.set(GenerationCounts()) }
+      // The counts are nil if the step did not read them. The published counts are then still correct.
+      if let counts = step.counts(of: generation) { batch.partition.counters.set(counts) }
+    }
+    file.knownTransaction.store(transaction, ordering: .releasing)
+    engine.counters.commits.count()
+    commit.note(step, leaving: leaving, among: engine.partitions)
+    if step.outcome.hasDeadGenerations { loadDeadGenerations() }
+    engine.noteSizes(of: file)
+  }
+
+  /// Ends the commit group, whether or not it is completely committed.
+  ///
+  /// Committed writes leave the staging area. A removal replaces each record that could not be committed.
+  private func finish(_ commit: Committing) {
+    var keptBytes = 0
+    var keptCount = 0
+    for batch in commit.round.batches {
+      let unwritten = commit.unwritten
+      batch.partition.staging.finishCommitting { entry in
+        guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
+        if entry.isRewrite { return nil }
+        if case .record(let key, let metadata, _) = entry.write {
+          let record = DepartedRecord(
+            epoch: entry.epoch, era: metadata.era, tags: metadata.tags, schemaVersion: metadata.schemaVersion)
+          batch.partition.departing.insert(key, record)
+        }
+        let removal = StagedEntry(
+          write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
+          size: StagedWrite.removal(key: entry.write.key).stagedSize, replaced: entry.replaced)
+        keptBytes += removal.size
+        keptCount += 1
+        return removal
+      }
+      if !commit.unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
+      if !commit.hasPreliminaries, let (invalidations, _) = batch.invalidated {
+        if !invalidations.isEmpty { keptCount += batch.partition.invalidations.restore() }
+        batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
+      }
+      if batch.removesAll, !commit.hasPreliminaries {
+        if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
+      }
+    }
+    // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
+    // disk after that flush.
+    if keptCount > 0 { _ = engine.nextNumber() }
+    engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
+    engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
+    // Losses are reported before waiters resume, so that after a flush all record losses are reported.
+    for (partition, departures) in commit.departures { partition.report(departures) }
+    for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
+    engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
+    deliverReports()
+    if let error = commit.error {
+      if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
+      degrade(error)
+    }
+    settle(commit.round.through)
+  }
+
+  /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written
+  /// through.
+  ///
+  /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
+  /// these through as well.
+  func settle(_ number: UInt64) {
+    let isAwaited = engine.progress.withLock { progress in
+      progress.settle(through: number)
+      return progress.isAwaited
+    }
+    if engine.options.durability == .powerCut {
+      guard isAwaited else { return noteChanges() }
+      synchronize()
+    }
+    noteChanges()
+    for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
+  }
+
+  /// Writes the file through to the device. If that fails, the method fails all waiters and degrades the store.
+  func synchronize() {
+    guard engine.mode == .active, let file = engine.file else { return }
+    do {
+      try file.environment.synchronize(force: true)
+    } catch {
+      // The commits are in the file, but the newest ones may not survive a power cut.
+      let failure = CisternError(
+        .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
+      engine.failWaiters(failure)
+      degrade(error)
+    }
+  }
+}

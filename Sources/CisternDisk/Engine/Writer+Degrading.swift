@@ -1,0 +1,130 @@
+import CisternCore
+import LMDB
+import Locking
+import Synchronization
+
+extension Writer {
+  /// Gives up all uncommitted writes of the group after an error that prevents further commits.
+  func fail(_ commit: inout Committing, _ error: LMDBError) {
+    commit.giveUp(error, as: failure("the staged writes could not be committed", error))
+  }
+
+  private func failure(_ message: String, _ error: LMDBError) -> CisternError {
+    let isSpace = error.code == .noSpace || error.code == .mapFull
+    return CisternError(isSpace ? .noSpace : .diskFailed, message, location: engine.directory, cause: error)
+  }
+
+  /// Switches to degraded mode after a disk failure: the store works in memory only, and retries the disk later.
+  func degrade(_ error: LMDBError) {
+    let wasActive = engine.mode == .active
+    if wasActive { engine.mode = .degraded }
+    if engine.mode == .degraded { planRetry(wasActive: wasActive) }
+    if wasActive {
+      engine.report(
+        .degraded, "the disk failed; the store works in memory only, and retries the disk from time to time",
+        cause: error)
+    }
+    engine.announceRoom()
+  }
+
+  /// Schedules the next retry of the disk.
+  ///
+  /// The delay doubles after each scheduled retry that fails, but not after one that a caller requested. If a
+  /// reader holds its snapshot, the delay stays: the reader can end at any time, and the check is cheap.
+  private func planRetry(wasActive: Bool) {
+    guard wasActive || retryCause == .due else { return }
+    if longReader != nil { retryDelay = initialRetryDelay }
+    let delay = retryDelay
+    if longReader == nil, retryCause != .asked {
+      retryDelay = min(retryDelay.multipliedReportingOverflow(by: 2).partialValue, initialRetryDelay * 64)
+    }
+    engine.monitor.withLock { $0.retryAt = monotonicNanoseconds() &+ delay }
+  }
+
+  /// Tries whether the disk works again. If it does, commits the staged changes, which include the removals of lost
+  /// writes.
+  func retry(_ cause: WriterState.RetryCause) {
+    retryCause = cause
+    defer { retryCause = nil }
+    // A caller that begins to wait during this retry must not get its failure. The next retry answers that caller.
+    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+    do throws(LMDBError) {
+      if engine.file == nil { try openFreshFile() }
+      if let reader = longReader, let file = engine.file, try file.environment.readers().contains(reader) {
+        throw LMDBError(
+          .mapFull, operation: "commit", message: "a reader of process \(reader.process) still holds its snapshot")
+      }
+      longReader = nil
+      guard let file = engine.file else { return }
+      do {
+        try tick(in: file)
+      } catch  where error.code == .panic {
+        // After a meta page could not be written, LMDB accepts no transaction until the file is reopened.
+        try reopenFile()
+        if let file = engine.file { try tick(in: file) }
+      }
+    } catch {
+      giveUpStaged(through: through, engine.diagnosis(of: error))
+      return
+    }
+    noteChanges()
+    engine.monitor.withLock { $0.retryAt = nil }
+    // The mode changes before the commit, so that writes from now on are staged for the disk again.
+    engine.mode = .active
+    commitStaged()
+    guard engine.mode == .active else { return }
+    retryDelay = initialRetryDelay
+    ceiling = nil
+    engine.report(.recovered, "the disk works again")
+  }
+
+  /// Commits an empty change, to test whether the disk works.
+  private func tick(in file: DiskFile) throws(LMDBError) {
+    try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+  }
+
+  /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.
+  private func giveUpStaged(through: UInt64, _ error: LMDBError) {
+    let failure = failure("the disk still fails; the staged writes are not on disk", error)
+    let waiters = engine.progress.withLock { progress in
+      progress.note([], through: through, error: failure)
+      progress.settle(through: through)
+      return progress.makeDurable()
+    }
+    for waiter in waiters { waiter.resume() }
+    degrade(error)
+  }
+
+  /// The first delay before a failing disk is tried again, in nanoseconds.
+  private var initialRetryDelay: UInt64 { max(1, engine.options.retryInterval.clampedNanoseconds) }
+
+  /// Recovers from an error outside of a commit group.
+  func recover(from error: LMDBError) {
+    let error = engine.diagnosis(of: error)
+    switch error.code {
+    // The contents of the file are intact. The next retry of the disk reopens the file.
+    case .panic: degrade(error)
+    case .corrupted, .pageNotFound, .badTransaction, .invalid, .truncated:
+      do {
+        try replaceFile(because: error)
+      } catch {
+        degrade(error)
+      }
+    case .mapFull: break
+    case .closed, .forked: break
+    default: degrade(error)
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Returns the error, or an error with the code `noSpace` if the device is full.
+  ///
+  /// LMDB reports a write that the system cut short in the same way as a failed write.
+  func diagnosis(of error: LMDBError) -> LMDBError {
+    guard error.code == .ioError,
+      options.faults.isDeviceFull?() ?? DeviceSpace.isExhausted(in: directory)
+    else { return error }
+    return LMDBError(.noSpace, operation: error.operation, message: "the device has no space for the complete write")
+  }
+}

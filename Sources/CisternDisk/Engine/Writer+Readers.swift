@@ -1,0 +1,59 @@
+import CisternCore
+import LMDB
+import Locking
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension Writer {
+  /// Frees the reader slots of dead processes, once in many commit groups. Such a slot keeps all pages since its
+  /// snapshot.
+  func checkReadersNowAndThen() {
+    roundsSinceReaderCheck += 1
+    guard roundsSinceReaderCheck >= Writer.roundsBetweenReaderChecks, let file = engine.file else { return }
+    roundsSinceReaderCheck = 0
+    do {
+      try file.environment.clearStaleReaders()
+    } catch {
+      engine.noteReadFailure(error, of: file.environment)
+    }
+  }
+
+  /// Waits for a reader that keeps the pages of a full map from reuse.
+  ///
+  /// If a reader holds these pages, evictions would empty the store without making room. The method returns when no
+  /// old reader is left, or when the oldest one has changed.
+  ///
+  /// - Throws: `LMDBError` with the code `mapFull` if the reader outlasts the store's patience. The reader is
+  ///   reported once.
+  func waitForReaders(of file: DiskFile) throws(LMDBError) {
+    try file.environment.clearStaleReaders()
+    let start = monotonicNanoseconds()
+    let patience = engine.options.readerPatience.clampedNanoseconds
+    guard let reader = try hinderingReader(of: file) else { return }
+    while monotonicNanoseconds() - start < patience {
+      usleep(1000)
+      guard try hinderingReader(of: file) == reader else { return }
+    }
+    if longReader != reader {
+      longReader = reader
+      report(
+        StoreReport(
+          .longReader,
+          "a reader of process \(reader.process) has held its snapshot so long that free space cannot be reused; "
+            + "the store works in memory only until the reader ends",
+          location: engine.directory))
+    }
+    throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")
+  }
+
+  /// Returns the oldest reader whose snapshot is old enough to keep freed pages from reuse, or nil if none is.
+  private func hinderingReader(of file: DiskFile) throws(LMDBError) -> ReaderSlot? {
+    let last = try file.environment.information().lastTransaction
+    let old = try file.environment.readers().filter { slot in slot.transaction.map { $0 + 3 < last } ?? false }
+    return old.min { ($0.transaction ?? 0) < ($1.transaction ?? 0) }
+  }
+}

@@ -1,0 +1,90 @@
+import CisternCore
+import LMDB
+
+extension Writer {
+  /// Sets the unusable data file aside, and begins an empty one.
+  ///
+  /// The staged writes are intact, and go into the new file. The method waits for readers that are inside the old
+  /// file.
+  func replaceFile(because error: LMDBError) throws(LMDBError) {
+    let old = engine.file
+    engine.setFile(nil)
+    let newName: String?
+    do {
+      newName = try engine.claim.withGate({ $0 as any Error }) { () throws(any Error) -> String? in
+        // Another process may already have replaced the file. Its new file must stay as it is.
+        let isOurs = try old.map { try $0.isInPlace() } ?? true
+        try old?.close()
+        guard isOurs else { return nil }
+        // Otherwise, another process would conclude that a foreign program removed the file.
+        engine.claim.forgetDataFile()
+        return try DiskDirectory.setAside(in: engine.directory)
+      }
+    } catch let failure {
+      throw LMDBError(.ioError, operation: "replace the data file", message: "\(failure)")
+    }
+    if let newName {
+      report(
+        StoreReport(
+          .setAside, "the data file cannot be used. It was renamed to \(newName), and an empty store was created",
+          location: engine.directory, cause: error))
+    }
+    try openFreshFile()
+  }
+
+  /// Continues with the present files of the directory, if another process or program has replaced or removed the
+  /// open ones.
+  func followFiles() throws(LMDBError) {
+    guard let file = engine.file else { return }
+    let stamp = DirectoryWatch.stamp(of: engine.directory)
+    if let stamp, watch.isChecked(stamp) { return }
+    let isInPlace = engine.claim.isInPlace() ? try file.isInPlace() : false
+    if isInPlace, file.environment.isLockInPlace() {
+      if let stamp { watch.note(stamp) }
+      return
+    }
+    if isInPlace {
+      report(
+        StoreReport(
+          .filesReplaced,
+          "the lock file was removed or replaced while the store was open; the store uses the new one",
+          location: engine.directory))
+    }
+    try reopenFile()
+  }
+
+  /// Closes the file, and opens the one that is now in the directory.
+  func reopenFile() throws(LMDBError) {
+    let old = engine.file
+    engine.setFile(nil)
+    try old?.close()
+    try openFreshFile()
+  }
+
+  /// Opens the data file in the directory, or begins an empty one.
+  func openFreshFile() throws(LMDBError) {
+    var opening = DiskOpening(directory: engine.directory, options: engine.options, limits: engine.limits)
+    defer { for report in opening.reports { self.report(report) } }
+    if !engine.claim.isInPlace() {
+      do {
+        engine.claim = try opening.claimAnew()
+      } catch {
+        throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
+      }
+      DiskRegistry.shared.follow(engine)
+    }
+    let file = try opening.reopen(engine.claim)
+    deadGenerations = []
+    extraMargin = 0
+    ceiling = nil
+    // All knowledge of the old file is invalid for the new one.
+    for partition in engine.partitions {
+      engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
+    }
+    walk = nil
+    engine.setFile(file)
+    for partition in engine.partitions { engine.learnGeneration(of: partition) }
+    engine.noteSizes(of: file)
+    loadDeadGenerations()
+  }
+}

@@ -1,0 +1,117 @@
+import CisternCore
+import LMDB
+import Locking
+import Synchronization
+
+/// The state of the writer thread between commit groups. Only the writer thread accesses it, or the thread that
+/// replaces it at the exit of the process.
+final class Writer {
+  let engine: DiskEngine
+  /// The generations whose records must be purged.
+  var deadGenerations: [UInt64] = []
+  /// The current walk that ends invalidations, or nil.
+  var walk: PurgeWalk?
+  /// The number of additional pages to keep free since the map was found full.
+  var extraMargin = 0
+  /// The number of pages in the file when the device was full, or nil if the device is not known to be full.
+  var ceiling: Int?
+  /// The delay before the next retry of a failing disk, in nanoseconds.
+  var retryDelay: UInt64
+  /// The reason for the current retry of the disk; nil if no retry is running.
+  var retryCause: WriterState.RetryCause?
+  /// The reader that was reported to keep pages from reuse, and that may still exist.
+  var longReader: ReaderSlot?
+  /// The number of commit groups since stale reader slots were last cleared.
+  var roundsSinceReaderCheck = 0
+  /// The last checked state of the names in the directory.
+  var watch = DirectoryWatch()
+  /// Whether the last owner has closed the store.
+  private(set) var isStopping = false
+  /// The reports of the current commit group. Their handlers can end the process, so they run after the group is
+  /// complete.
+  private var pendingReports: [StoreReport] = []
+
+  static let roundsBetweenReaderChecks = 256
+
+  init(engine: DiskEngine) {
+    self.engine = engine
+    retryDelay = engine.options.retryInterval.clampedNanoseconds
+  }
+
+  /// Starts the writer thread of the engine.
+  static func start(for engine: DiskEngine) throws(SystemError) {
+    try SystemThread.start { Writer(engine: engine).run() }
+  }
+
+  /// Runs the duties of the writer thread until the store is closed.
+  private func run() {
+    adoptThread()
+    loadDeadGenerations()
+    loop: while true {
+      let duty = nextDuty()
+      // The phase is read before the commit, so that the commit contains everything that was staged before the
+      // request.
+      let isExiting = engine.exitPhase == .asked
+      switch duty {
+      case .commit where isExiting: commitForExit()
+      case .commit: commitStaged()
+      case .chores: doChores()
+      case .retry(let cause):
+        retry(cause)
+        if isExiting { engine.exitPhase = .done }
+      case .stop: break loop
+      }
+      deliverReports()
+    }
+    stop()
+  }
+
+  /// Waits for the next duty of the writer thread.
+  private func nextDuty() -> WriterState.Duty {
+    let interval = engine.options.commitInterval.clampedNanoseconds
+    return engine.monitor.wait(orUntil: { state in
+      // The thread announces that it is idle before it looks for writes. A write that is staged after the look
+      // wakes the thread.
+      engine.writerIsIdle.store(true, ordering: .sequentiallyConsistent)
+      let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
+      let answer = state.duty(now: monotonicNanoseconds(), stagedCount: count, interval: interval)
+      if case .waiting(until: nil) = answer { return answer }
+      engine.writerIsIdle.store(false, ordering: .relaxed)
+      return answer
+    })
+  }
+
+  /// Adds a report to deliver when the commit group is complete.
+  func report(_ report: StoreReport) { pendingReports.append(report) }
+
+  /// Delivers the pending reports, including those that a handler causes.
+  func deliverReports() {
+    while !pendingReports.isEmpty {
+      let reports = pendingReports
+      pendingReports = []
+      for report in reports { engine.report(report) }
+    }
+  }
+
+  /// Commits the last group, closes the file, and resumes all waiters.
+  private func stop() {
+    isStopping = true
+    commitStaged()
+    deliverReports()
+    engine.mode = .closed
+    engine.failWaiters(engine.closedError("wait for a commit"))
+    engine.closeFile()
+    let (room, stop) = engine.monitor.change { state in
+      state.hasStopped = true
+      defer {
+        state.roomWaiters = []
+        state.stopWaiters = []
+      }
+      return (state.roomWaiters, state.stopWaiters)
+    }
+    DiskRegistry.shared.forget(engine)
+    engine.exitPhase = .done
+    for waiter in room { waiter.resume() }
+    for waiter in stop { waiter.resume() }
+  }
+}

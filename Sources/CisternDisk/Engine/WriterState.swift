@@ -1,0 +1,77 @@
+import CisternCore
+import Locking
+
+/// The state that the writer thread waits on. The engine's monitor guards it.
+struct WriterState: Sendable {
+  /// The time at which the oldest pending write was staged, in monotonic nanoseconds; nil if no write is pending.
+  var stagedSince: UInt64?
+  /// Whether enough is staged to commit before the commit interval ends.
+  var isFull = false
+  /// Whether a caller waits for a commit.
+  var isAsked = false
+  /// Whether maintenance is due: records to purge, or damaged records to remove.
+  var hasChores = false
+  /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
+  var retryAt: UInt64?
+  /// Whether the last owner has closed the store.
+  var isStopping = false
+  /// Whether the writer thread has ended.
+  var hasStopped = false
+  /// The tasks that wait for room in the staging area.
+  var roomWaiters: [CheckedContinuation<Void, Never>] = []
+  /// The tasks that wait for the end of the writer thread.
+  var stopWaiters: [CheckedContinuation<Void, Never>] = []
+
+  /// The next duty of the writer thread.
+  enum Duty {
+    case commit
+    case chores
+    case retry(RetryCause)
+    case stop
+  }
+
+  /// The reason to retry a failing disk.
+  enum RetryCause {
+    /// The retry delay has passed.
+    case due
+    /// A caller waits for a commit.
+    case asked
+  }
+
+  /// Returns the duty of the writer thread at `now`, or the time until which to wait. Clears the flags of the
+  /// returned duty.
+  mutating func duty(now: UInt64, stagedCount: Int, interval: UInt64) -> Waiting<Duty> {
+    if isStopping { return .done(.stop) }
+    if let retryAt {
+      guard isAsked || now >= retryAt else { return .waiting(until: retryAt) }
+      isAsked = false
+      return .done(.retry(now >= retryAt ? .due : .asked))
+    }
+    if isAsked || isFull {
+      isAsked = false
+      isFull = false
+      stagedSince = nil
+      return .done(.commit)
+    }
+    if stagedCount > 0 {
+      let since = stagedSince ?? now
+      stagedSince = since
+      let (due, overflow) = since.addingReportingOverflow(interval)
+      if !overflow, now >= due {
+        stagedSince = nil
+        return .done(.commit)
+      }
+      if hasChores {
+        hasChores = false
+        return .done(.chores)
+      }
+      return .waiting(until: overflow ? nil : due)
+    }
+    stagedSince = nil
+    if hasChores {
+      hasChores = false
+      return .done(.chores)
+    }
+    return .waiting(until: nil)
+  }
+}

@@ -1,0 +1,118 @@
+import CisternCore
+import LMDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The state of a data file, stored in a separate file that is read before LMDB maps the data file.
+///
+/// The mark says whether the data file can be trusted after a power cut, and in which boot session it was written.
+/// A file without synchronized commits is complete while the system runs. After a power cut, it may hold anything,
+/// and opening it could crash the process.
+package struct BootMark: Equatable, Sendable {
+  package enum State: String, Sendable {
+    /// Everything is on the device, or was written in an order that survives a power cut.
+    case sound
+    /// The operating system has the commits. The device may not have them.
+    case unsynchronized
+    /// The mark is damaged.
+    case unreadable
+  }
+
+  /// The length of the encoded mark in bytes.
+  static let size = 320
+  /// The maximum length of a boot session identifier, in bytes. The systems' identifiers have 36.
+  package static let longestBoot = 64
+  private static let heading = "cistern mark 1"
+
+  package var state: State
+  /// The identifier of the boot session in which the mark was written.
+  package var boot: String
+  /// The disk limit in bytes, on which all processes with the open store agree.
+  var limit: Int
+  /// The identity of the data file. Nil in a mark of an older version.
+  var identity: StoreIdentity?
+  /// The fingerprint with which the store left the data file. Nil if the store cannot vouch for the file.
+  var stamp: DataFileStamp?
+  /// The newest commit of the data file. Nil if it is not known.
+  var history: DataFileHistory?
+
+  init(
+    state: State, boot: String, limit: Int, identity: StoreIdentity? = nil, stamp: DataFileStamp?,
+    history: DataFileHistory? = nil
+  ) {
+    self.state = state
+    self.boot = boot
+    self.limit = limit
+    self.identity = identity
+    self.stamp = stamp
+    self.history = history
+  }
+
+  /// Decodes a mark. The state is `unreadable` if the bytes are not a mark.
+  package init(_ bytes: ArraySlice<UInt8>) {
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 4, lines[0] == BootMark.heading, let state = State(rawValue: String(lines[1])),
+      let limit = Int(lines[3])
+    else {
+      self.init(state: .unreadable, boot: "", limit: 0, stamp: nil)
+      return
+    }
+    // A mark of an older version has an empty line instead of the identity, and no history.
+    self.init(
+      state: state, boot: String(lines[2]), limit: limit, identity: lines.count > 4 ? StoreIdentity(lines[4]) : nil,
+      stamp: BootMark.stamp(bytes.dropFirst(BootMark.stampOffset)),
+      history: BootMark.history(bytes.dropFirst(BootMark.historyOffset)))
+  }
+
+  /// The encoded mark, which always has the same length.
+  ///
+  /// The mark is smaller than a sector, so that the device writes it completely or not at all.
+  package var bytes: [UInt8] {
+    let boot = String(decoding: boot.utf8.prefix(BootMark.longestBoot), as: UTF8.self)
+    let text = "\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n\(identity?.text ?? "")\n"
+    return BootMark.padded(text, to: BootMark.stampOffset) + BootMark.stampBytes(stamp) + BootMark.historyBytes(history)
+  }
+
+  /// Returns whether LMDB can open the data file of this mark in the current boot session.
+  func isTrustworthy(boot present: @autoclosure () -> String) -> Bool {
+    switch state {
+    case .sound: true
+    case .unsynchronized: !boot.isEmpty && boot == present()
+    case .unreadable: false
+    }
+  }
+}
+
+extension BootMark {
+  /// Returns whether the mark already says what a store with synchronized commits would write.
+  ///
+  /// The device then has the mark, and an opening does not wait for it. The boot session does not matter for a
+  /// sound file.
+  func vouches(for present: DataFileStamp?, limit: Int) -> Bool {
+    state == .sound && stamp != nil && stamp == present && self.limit == limit
+  }
+}
+
+/// Returns the identifier of the current boot session, or an empty string if it is not known.
+///
+/// The identifier changes with each boot of the system.
+func presentBoot() -> String {
+  #if canImport(Darwin)
+    var size = 0
+    guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0 else { return "" }
+    var bytes = [UInt8](repeating: 0, count: size)
+    guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
+    return String(decoding: bytes.prefix(while: { $0 != 0 }), as: UTF8.self)
+  #else
+    let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+    return String(decoding: bytes.prefix(max(0, count)).filter { $0 > 32 && $0 < 127 }, as: UTF8.self)
+  #endif
+}

@@ -1,0 +1,40 @@
+import CisternCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A test for free space on a device.
+///
+/// LMDB reports the same error when the system cuts a write short and when a write fails. This test distinguishes a
+/// full device from a failing one.
+enum DeviceSpace {
+  /// The size of the test file in bytes. It is larger than the free part of a block that a short write can leave.
+  private static let probeSize = 256 << 10
+
+  /// Returns whether the directory's device, or the user's quota, has no space for a small file.
+  ///
+  /// Creates and removes such a file.
+  static func isExhausted(in directory: String) -> Bool {
+    let path = "\(directory)/\(DiskDirectory.probe)"
+    let descriptor = unsafe open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return isAboutSpace(errno) }
+    defer {
+      close(descriptor)
+      unsafe unlink(path)
+    }
+    let bytes = [UInt8](repeating: 0, count: probeSize)
+    var written = 0
+    while written < probeSize {
+      let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, probeSize - written) }
+      if count < 0 { return isAboutSpace(errno) }
+      if count == 0 { return true }
+      written += count
+    }
+    return false
+  }
+
+  private static func isAboutSpace(_ status: Int32) -> Bool { status == ENOSPC || status == EDQUOT }
+}

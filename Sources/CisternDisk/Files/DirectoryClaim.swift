@@ -1,0 +1,147 @@
+import CisternCore
+import LMDB
+import Locking
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// This process's claim on a directory that several processes may share.
+///
+/// The claim uses two advisory locks, which the system releases when the process ends:
+/// - The gate is a lock on the directory. A process holds it while it opens, closes or replaces files.
+/// - A process that has the store open holds a shared lock on the mark file. A process that gets this lock
+///   exclusively is alone.
+final class DirectoryClaim: Sendable {
+  let directory: String
+  /// The descriptors, open for the lifetime of the claim. `mark` is -1 if a read-only store has no mark.
+  private let gate: Int32
+  private let mark: Int32
+
+  /// Opens the directory and the mark file. Creates the mark file unless `isReadOnly` is true.
+  init(directory: String, isReadOnly: Bool) throws(SystemError) {
+    self.directory = directory
+    gate = unsafe open(directory, O_RDONLY | O_CLOEXEC)
+    guard gate >= 0 else { throw SystemError(status: errno, operation: "open \(directory)") }
+    let path = "\(directory)/\(DiskDirectory.mark)"
+    mark = unsafe isReadOnly ? open(path, O_RDONLY | O_CLOEXEC) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    if mark < 0, !(isReadOnly && errno == ENOENT) {
+      let status = errno
+      close(gate)
+      throw SystemError(status: status, operation: "open \(path)")
+    }
+  }
+
+  deinit {
+    if mark >= 0 { close(mark) }
+    close(gate)
+  }
+
+  /// Runs `body` while no other process opens, closes or replaces files in the directory.
+  ///
+  /// Blocks the thread while another process does so. Throws `EWOULDBLOCK` after about ten seconds.
+  func withGate<Result, Failure: Error>(
+    _ wrap: (SystemError) -> Failure, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var turn = 0
+    while flock(gate, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR, turn < 2000 else {
+        throw wrap(SystemError(status: errno, operation: "lock \(directory)"))
+      }
+      turn += 1
+      usleep(5000)
+    }
+    defer { _ = flock(gate, LOCK_UN) }
+    return try body()
+  }
+
+  /// Returns whether no other process has the store open. If it returns true, the lock on the mark is exclusive.
+  ///
+  /// Call this method only inside the gate. The attempt can release a shared lock, so call ``share()`` afterwards.
+  func isAlone() -> Bool {
+    mark < 0 || flock(mark, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// Takes the shared lock on the mark, so that other processes can open the store. Call this method only inside
+  /// the gate.
+  func share() {
+    if mark >= 0 { _ = flock(mark, LOCK_SH | LOCK_NB) }
+  }
+
+  /// Returns whether the claimed directory and mark are still the ones at the path.
+  ///
+  /// Processes with claims on different directories or marks do not see each other.
+  func isInPlace() -> Bool {
+    DirectoryClaim.isOpen(gate, at: directory)
+      && (mark < 0 || DirectoryClaim.isOpen(mark, at: "\(directory)/\(DiskDirectory.mark)"))
+  }
+
+  private static func isOpen(_ descriptor: Int32, at path: String) -> Bool {
+    var own = stat()
+    var present = stat()
+    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(path, &present) == 0 else { return false }
+    return own.st_dev == present.st_dev && own.st_ino == present.st_ino
+  }
+
+  /// Releases the lock on the mark before the claim ends. Another process may then be alone.
+  func leave() {
+    if mark >= 0 { _ = flock(mark, LOCK_UN) }
+  }
+
+  /// Returns the mark, or nil if the file is empty or missing.
+  func readMark() throws(SystemError) -> BootMark? {
+    guard mark >= 0 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: BootMark.size)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(mark, $0.baseAddress, $0.count, 0) }
+    guard count >= 0 else { throw SystemError(status: errno, operation: "read the mark in \(directory)") }
+    return count == 0 ? nil : BootMark(bytes[..<count])
+  }
+
+  /// Writes the mark, and waits until it is on the device.
+  ///
+  /// If the mark on the device may not say `sound` yet, the fingerprint is written in a second step. A mark with
+  /// `sound` and a fingerprint therefore proves that the device has the word `sound`.
+  func write(_ newMark: BootMark) throws(SystemError) {
+    if newMark.state == .sound, newMark.stamp != nil, (try? readMark())?.state != .sound {
+      var word = newMark
+      word.stamp = nil
+      try put(word)
+    }
+    try put(newMark)
+  }
+
+  private func put(_ newMark: BootMark) throws(SystemError) {
+    let bytes = newMark.bytes
+    let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, 0) }
+    guard count == bytes.count else {
+      throw SystemError(status: count < 0 ? errno : EIO, operation: "write the mark in \(directory)")
+    }
+    guard fsync(mark) == 0 else { throw SystemError(status: errno, operation: "write the mark in \(directory)") }
+  }
+
+  /// Writes the data file's fingerprint into the mark, or removes it, without waiting for the device.
+  ///
+  /// After a power cut, the mark may have another fingerprint, and the next opening checks the whole file. If
+  /// `history` is nil, the recorded history stays.
+  func note(_ stamp: DataFileStamp?, _ history: DataFileHistory? = nil) {
+    put(BootMark.stampBytes(stamp) + (history == nil ? [] : BootMark.historyBytes(history)))
+  }
+
+  /// Removes the fingerprint and the history from the mark, because another data file replaces the present one.
+  func forgetDataFile() {
+    put(BootMark.stampBytes(nil) + BootMark.historyBytes(nil))
+  }
+
+  private func put(_ bytes: [UInt8]) {
+    guard mark >= 0 else { return }
+    // If the write fails, the old fingerprint does not match the changed file, which has the same effect.
+    _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, off_t(BootMark.stampOffset)) }
+  }
+
+  /// Returns the fingerprint that a process recorded last, or nil if the mark has none.
+  func notedStamp() -> DataFileStamp? {
+    (try? readMark())?.stamp
+  }
+}

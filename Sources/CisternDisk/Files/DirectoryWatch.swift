@@ -1,0 +1,53 @@
+import CisternCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A check for changed names in a directory that costs one system call.
+///
+/// The writer thread uses it before each commit.
+struct DirectoryWatch {
+  /// The fingerprint of a directory: its identity, and the time of the last change of a name in it.
+  struct Stamp: Equatable {
+    fileprivate let device: UInt64
+    fileprivate let node: UInt64
+    fileprivate let modified: timespec
+
+    static func == (left: Stamp, right: Stamp) -> Bool {
+      left.device == right.device && left.node == right.node && left.modified.tv_sec == right.modified.tv_sec
+        && left.modified.tv_nsec == right.modified.tv_nsec
+    }
+  }
+
+  private var checked: Stamp?
+
+  /// Returns the current fingerprint of the directory, or nil if it cannot be examined.
+  static func stamp(of directory: String) -> Stamp? {
+    var status = stat()
+    guard unsafe stat(directory, &status) == 0 else { return nil }
+    #if canImport(Darwin)
+      let modified = status.st_mtimespec
+    #else
+      let modified = status.st_mtim
+    #endif
+    return Stamp(
+      device: UInt64(truncatingIfNeeded: status.st_dev), node: UInt64(truncatingIfNeeded: status.st_ino),
+      modified: modified)
+  }
+
+  /// Returns whether the names were checked at this fingerprint.
+  func isChecked(_ stamp: Stamp) -> Bool { checked == stamp }
+
+  /// Records that the names were checked after the directory had this fingerprint.
+  ///
+  /// The clock of a file system may stand still for up to two seconds. A younger fingerprint is not kept, because a
+  /// later change could have the same one.
+  mutating func note(_ stamp: Stamp) {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    checked = stamp.modified.tv_sec + 3 < now.tv_sec ? stamp : nil
+  }
+}

@@ -1,0 +1,149 @@
+import CisternCore
+import Locking
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The directory of a store, and the names of the files in it.
+package enum DiskDirectory {
+  static let data = "data.mdb"
+  static let lock = "lock.mdb"
+  static let mark = "cistern.mark"
+  /// The directory for a compacted copy, before the copy replaces the data file.
+  static let copy = "compact.tmp"
+  /// A temporary file that tests whether the device has space.
+  static let probe = "space.tmp"
+  /// The name of a file that was set aside, without the number at its end.
+  static let asidePrefix = "data.mdb.set-aside-"
+
+  /// Returns an absolute path, which stays valid if the process changes its working directory.
+  static func absolutePath(_ path: String) -> String {
+    guard !path.isEmpty, !path.hasPrefix("/"), let working = unsafe getcwd(nil, 0) else { return path }
+    defer { unsafe free(working) }
+    return unsafe "\(String(cString: working))/\(path)"
+  }
+
+  /// Creates the directory and its missing parents, unless `isReadOnly` is true. Throws if the directory cannot be
+  /// used.
+  package static func prepare(_ path: String, isReadOnly: Bool) throws(CisternError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw CisternError(.directoryUnusable, "the path is empty or contains a zero byte", location: path)
+    }
+    if !isReadOnly {
+      do {
+        try create(path, mode: 0o700)
+      } catch {
+        throw unusable(path, error)
+      }
+    }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      throw unusable(path, SystemError(status: errno, operation: "examine the directory"))
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw CisternError(.directoryUnusable, "the path is not a directory", location: path)
+    }
+    let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
+    guard unsafe access(path, wanted) == 0 else {
+      throw unusable(path, SystemError(status: errno, operation: isReadOnly ? "read" : "read and write"))
+    }
+  }
+
+  /// Creates the directory. Creates its missing parents with the default mode.
+  private static func create(_ path: String, mode: mode_t) throws(SystemError) {
+    if unsafe mkdir(path, mode) == 0 || errno == EEXIST { return }
+    let status = errno
+    let name = path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }
+    let parent = String(decoding: name.drop { $0 != UInt8(ascii: "/") }.reversed(), as: UTF8.self)
+    guard status == ENOENT, !parent.isEmpty, parent != path else {
+      throw SystemError(status: status, operation: "create \(path)")
+    }
+    try create(parent, mode: 0o777)
+    guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else {
+      throw SystemError(status: errno, operation: "create \(path)")
+    }
+  }
+
+  /// Returns the error for a directory that cannot be used.
+  static func unusable(_ path: String, _ cause: any Error) -> CisternError {
+    let (code, message): (CisternError.Code, String) =
+      switch (cause as? SystemError)?.status {
+      case ENOSPC, EDQUOT: (.noSpace, "the disk has no space for the store")
+      // Another directory, or another owner of this one, would not help.
+      case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read or written")
+      default:
+        (
+          .directoryUnusable,
+          "the directory cannot be used; this user needs permission to create it, or to read and write it"
+        )
+      }
+    return CisternError(code, message, location: path, cause: cause)
+  }
+
+  /// Returns the size of the file in bytes, or nil if it does not exist.
+  static func fileSize(_ path: String) -> Int? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return Int(status.st_size)
+  }
+
+  /// Renames the data file so that no store uses it, and removes LMDB's lock file. Returns the new name.
+  ///
+  /// Only the newest file that was set aside is kept, because these files do not count towards a limit.
+  static func setAside(in directory: String) throws(SystemError) -> String {
+    let earlier = asideNumbers(in: directory)
+    let number = (earlier.max() ?? 0) + 1
+    let name = "\(directory)/\(asidePrefix)\(number)"
+    guard unsafe rename("\(directory)/\(data)", name) == 0 || errno == ENOENT else {
+      throw SystemError(status: errno, operation: "set aside \(directory)/\(data)")
+    }
+    guard unsafe unlink("\(directory)/\(lock)") == 0 || errno == ENOENT else {
+      throw SystemError(status: errno, operation: "remove \(directory)/\(lock)")
+    }
+    for number in earlier { unsafe unlink("\(directory)/\(asidePrefix)\(number)") }
+    return name
+  }
+
+  private static func asideNumbers(in directory: String) -> [Int] {
+    guard let entries = unsafe opendir(directory) else { return [] }
+    defer { unsafe closedir(entries) }
+    var numbers: [Int] = []
+    while let entry = unsafe readdir(entries) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+        // In bounds: the system ends each name with a zero byte.
+        unsafe name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+          unsafe String(cString: $0)
+        }
+      }
+      if name.hasPrefix(asidePrefix), let number = Int(name.dropFirst(asidePrefix.count)) { numbers.append(number) }
+    }
+    return numbers
+  }
+
+  /// Removes the data file and LMDB's lock file.
+  static func removeData(in directory: String) throws(SystemError) {
+    for name in [data, lock] {
+      guard unsafe unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
+        throw SystemError(status: errno, operation: "remove \(directory)/\(name)")
+      }
+    }
+  }
+
+  /// Removes an unfinished copy.
+  static func removeCopy(in directory: String) {
+    unsafe unlink("\(directory)/\(copy)/\(data)")
+    unsafe unlink("\(directory)/\(copy)/\(lock)")
+    unsafe rmdir("\(directory)/\(copy)")
+  }
+
+  /// Waits until the names in the directory are on the device.
+  static func synchronize(_ directory: String) throws(SystemError) {
+    let descriptor = unsafe open(directory, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError(status: errno, operation: "open \(directory)") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw SystemError(status: errno, operation: "synchronize \(directory)") }
+  }
+}

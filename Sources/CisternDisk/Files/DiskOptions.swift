@@ -1,0 +1,80 @@
+import CisternCore
+
+/// The options of a disk tier.
+///
+/// Every further opening of the directory in this process must have the same `settings`.
+package struct DiskOptions: Sendable {
+  package var limit: ByteCount
+  package var durability: Durability
+  package var isReadOnly: Bool
+  /// The maximum time that a staged write waits for its commit.
+  package var commitInterval: Duration
+  /// The time after which a failing disk is retried. Each failed retry doubles the delay, up to 64 times this
+  /// value.
+  package var retryInterval: Duration
+  /// The maximum time that the store waits for a reader that prevents the reuse of the file's pages.
+  ///
+  /// After that time, the store continues without the disk.
+  package var readerPatience: Duration
+  /// Faults that tests inject.
+  package var faults: DiskFaults
+
+  package init(
+    limit: ByteCount, durability: Durability = .powerCut, isReadOnly: Bool = false,
+    commitInterval: Duration = .milliseconds(5), retryInterval: Duration = .seconds(1),
+    readerPatience: Duration = .seconds(1), faults: DiskFaults = DiskFaults()
+  ) {
+    self.limit = limit
+    self.durability = durability
+    self.isReadOnly = isReadOnly
+    self.commitInterval = commitInterval
+    self.retryInterval = retryInterval
+    self.readerPatience = readerPatience
+    self.faults = faults
+  }
+
+  /// The settings in which all openings of a directory in one process must agree.
+  package var settings: OpenSettings {
+    var settings = OpenSettings()
+    settings.add("diskLimit", limit)
+    settings.add("durability", durability)
+    settings.add("isReadOnly", isReadOnly)
+    settings.add("commitInterval", commitInterval)
+    return settings
+  }
+}
+
+/// Faults that a test injects into the tier's writer thread.
+package struct DiskFaults: Sendable {
+  /// The kind of a fault.
+  package enum Fault: Sendable {
+    case noSpace
+    case inputOutput
+    case corrupted
+    case panic
+    case mapFull
+  }
+
+  /// Returns the fault of a write transaction, or nil for no fault.
+  ///
+  /// The writer thread calls this closure at the end of each write transaction.
+  package var atCommit: @Sendable () -> Fault?
+  /// Returns whether the device is full, after a write failed. If nil, the tier tests the device.
+  package var isDeviceFull: (@Sendable () -> Bool)?
+
+  package init(atCommit: @escaping @Sendable () -> Fault? = { nil }, isDeviceFull: (@Sendable () -> Bool)? = nil) {
+    self.atCommit = atCommit
+    self.isDeviceFull = isDeviceFull
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds. A negative duration is zero, and a too long one is the greatest number.
+  var clampedNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, carry) = product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+    return overflow || carry ? .max : sum
+  }
+}

@@ -1,0 +1,74 @@
+import CisternCore
+import LMDB
+import Locking
+
+/// The note of an open data file by which the next opening recognizes it: its fingerprint in the mark.
+///
+/// If a file has another fingerprint when it is opened, another program changed it, or a commit did not end. Its
+/// pages are then checked before LMDB opens it.
+///
+/// If another program changes the file while it is open, this process no longer vouches for it, even after further
+/// commits. Another process of the store is recognized by its own note. If both processes write at the same time,
+/// the next opening may check the file unnecessarily.
+final class FileNote: Sendable {
+  private enum State {
+    /// The file has had this fingerprint since the last note.
+    case left(DataFileStamp)
+    /// This process has begun a change that is not noted yet.
+    case changing
+    /// Another program has changed the file.
+    case foreign
+  }
+
+  private let state = Guarded(State.changing)
+
+  /// Begins the note of a file that has just been opened.
+  ///
+  /// - Parameters:
+  ///   - environment: The environment of the file.
+  ///   - claim: The claim on the directory.
+  ///   - isVouchedFor: Whether all contents of the file are known to be sound.
+  func begin(_ environment: Environment, _ claim: DirectoryClaim, isVouchedFor: Bool) {
+    state.withLock { $0 = isVouchedFor ? .changing : .foreign }
+    noteChanges(of: environment, claim)
+  }
+
+  /// Checks before a change whether another program changed the file. Call this method before each change.
+  ///
+  /// Throws `truncated` if the file is shorter than before. LMDB has mapped the file, and a read of the missing
+  /// part would end the process.
+  func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
+    try state.withLock { (state) throws(LMDBError) in
+      guard case .left(let known) = state else { return }
+      let present = try? environment.dataFileStamp()
+      if let present, present.size < known.size {
+        throw LMDBError(
+          .truncated, operation: "commit", message: "another program truncated the data file while it was open")
+      }
+      let isOurs = present != nil && (present == known || present == claim.notedStamp())
+      state = isOurs ? .changing : .foreign
+      if !isOurs { claim.note(nil) }
+    }
+  }
+
+  /// Notes the fingerprint that changes left the file with. Does nothing without changes.
+  func noteChanges(of environment: Environment, _ claim: DirectoryClaim) {
+    state.withLock { state in
+      guard case .changing = state, let stamp = try? environment.stampDataFile() else { return }
+      claim.note(stamp, (try? environment.history()) ?? nil)
+      state = .left(stamp)
+    }
+  }
+
+  /// Returns the final fingerprint for the mark of a closed store, or nil if this process cannot vouch for the
+  /// file.
+  func stampAtEnd(of environment: Environment, _ claim: DirectoryClaim) -> DataFileStamp? {
+    do {
+      try expectChange(of: environment, claim)
+    } catch {
+      return nil
+    }
+    noteChanges(of: environment, claim)
+    return state.withLock { if case .left(let stamp) = $0 { stamp } else { nil } }
+  }
+}

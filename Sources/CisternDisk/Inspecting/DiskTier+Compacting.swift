@@ -1,0 +1,99 @@
+import CisternCore
+import LMDB
+
+extension DiskTier {
+  /// Replaces the data file of a store with a copy that is as small as its records allow.
+  ///
+  /// Records that were removed or invalidated, and are still in the file, are removed first. A file that cannot be
+  /// used stays unchanged, and the error has the reason. If the process ends at any time, the file or its copy is
+  /// there, complete.
+  ///
+  /// - Parameter directory: The directory of the store. No process may have the store open.
+  /// - Returns: The size of the file before and after.
+  /// - Throws: ``CisternError`` if the directory has no store, the store is open, or the file cannot be used or
+  ///   copied.
+  /// - Complexity: O(*n*), where *n* is the size of the file. The device must have room for both files.
+  package static func compact(directory: String) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
+    let limit = try recordedLimit(in: directory)
+    let path = "\(directory)/\(DiskDirectory.data)"
+    guard let limit, let before = DiskDirectory.fileSize(path) else {
+      throw CisternError(.directoryUnusable, "the directory contains no store", location: directory)
+    }
+    try DiskRegistry.shared.withoutEngine(in: directory) { () throws(CisternError) in
+      do {
+        let claim = try DirectoryClaim(directory: directory, isReadOnly: false)
+        try claim.withGate({ $0 as any Error }) { () throws(any Error) in
+          guard claim.isAlone() else { throw inUse(directory) }
+          try compactAlone(directory, limit: limit, claim)
+        }
+      } catch let error as CisternError {
+        throw error
+      } catch {
+        throw CisternError(.diskFailed, "the store could not be compacted", location: directory, cause: error)
+      }
+    }
+    return (.bytes(before), .bytes(DiskDirectory.fileSize(path) ?? 0))
+  }
+
+  private static func compactAlone(_ directory: String, limit: ByteCount, _ claim: DirectoryClaim) throws {
+    var opening = DiskOpening(
+      directory: directory, options: DiskOptions(limit: limit),
+      limits: try DiskLimits(limit, location: directory))
+    let mark = try claim.readMark()
+    if let reason = opening.distrust(mark) {
+      throw CisternError(
+        .diskFailed, "the data file cannot be used: \(reason); it was not changed", location: directory)
+    }
+    try checkStructure(opening.path, directory)
+    let file = try DiskFile.open(
+      directory: directory,
+      options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize))
+    guard opening.isReadable(file, mark?.identity) else {
+      try file.close()
+      throw CisternError(
+        .diskFailed, "the data file belongs to another store; the next opening sets it aside", location: directory)
+    }
+    do {
+      // The file is about to change. If the process ends before the copy replaces it, the next opening checks its
+      // pages. A copy restarts LMDB's transaction numbers, so the history does not apply to it.
+      claim.forgetDataFile()
+      try file.purge(upTo: max(1, opening.limits.pagesPerTransaction / 4))
+      try file.replaceByCopy()
+    } catch {
+      // The first error is the one to report, so an error of the closing is ignored.
+      try? file.close()
+      throw error
+    }
+    // The copy is synchronized.
+    try claim.write(
+      BootMark(
+        state: .sound, boot: presentBoot(), limit: limit.bytes, identity: file.identity,
+        stamp: DataFileStamp(of: opening.path), history: DataFileHead(of: opening.path)?.history))
+  }
+
+  /// The number of pages that the file may grow by. A removal copies the pages that it changes, even in a full
+  /// file.
+  private static let purgeRoom = 1024
+
+  /// Throws if LMDB must not open the file.
+  ///
+  /// Checks the pages even if the fingerprint is unchanged, because the device may have changed bytes.
+  private static func checkStructure(_ path: String, _ directory: String) throws(CisternError) {
+    let damage: String
+    do {
+      if DiskDirectory.fileSize(path) != 0 {
+        _ = try DataFileCheck.run(path)
+        return
+      }
+      damage = "it is empty"
+    } catch {
+      damage = "\(error)"
+    }
+    throw CisternError(
+      .diskFailed, "the data file is damaged: \(damage); it was not changed", location: directory)
+  }
+
+  private static func inUse(_ directory: String) -> CisternError {
+    CisternError(.storeInUse, "another process has the store open; close it there first", location: directory)
+  }
+}

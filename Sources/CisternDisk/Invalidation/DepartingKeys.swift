@@ -1,0 +1,67 @@
+import CisternCore
+import Locking
+import Synchronization
+
+/// The data of a lost record with which later clears and invalidations are compared.
+///
+/// If one of them concerns the record, its caller notifies the observers, and the loss is not reported.
+struct DepartedRecord: Sendable {
+  /// The clear count of the partition that the record belongs to.
+  let epoch: UInt16
+  /// The invalidation version that the record is newer than.
+  let era: UInt64
+  let tags: [String]
+  var schemaVersion: UInt32 = 0
+}
+
+/// The keys of a partition that were lost, and whose loss is not acknowledged yet.
+///
+/// Callers still see these keys as present. Observers therefore see the changes of a key without a gap, even if the
+/// key is written between its loss and the acknowledgment.
+final class DepartingKeys: Sendable {
+  // Lock order: the staging area's lock before this lock, never the reverse.
+  private let keys = Guarded<[[UInt8]: DepartedRecord]>([:])
+  /// The number of keys. A caller that reads zero takes no lock.
+  private let count = Atomic<Int>(0)
+
+  /// Whether no key leaves.
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// Adds a lost key.
+  func insert(_ key: [UInt8], _ record: DepartedRecord) {
+    keys.withLock { keys in
+      keys[key] = record
+      count.store(keys.count, ordering: .releasing)
+    }
+  }
+
+  /// Removes a key, because it was written again or its loss is acknowledged.
+  ///
+  /// Returns the lost record, or nil if the key was not lost.
+  @discardableResult
+  func remove(_ key: @autoclosure () -> [UInt8]) -> DepartedRecord? {
+    guard count.load(ordering: .acquiring) > 0 else { return nil }
+    let key = key()
+    return keys.withLock { keys in
+      defer { count.store(keys.count, ordering: .releasing) }
+      return keys.removeValue(forKey: key)
+    }
+  }
+
+  /// Removes all keys, because every record of the partition was removed.
+  func removeAll() {
+    // The old storage is freed outside the lock.
+    _ = keys.withLock { keys in
+      defer { keys = [:] }
+      count.store(0, ordering: .releasing)
+      return keys
+    }
+  }
+
+  /// Returns the lost record of a key, or nil if the key has none.
+  func record(ofKey key: RawSpan) -> DepartedRecord? {
+    guard count.load(ordering: .acquiring) > 0 else { return nil }
+    let key = key.copiedBytes()
+    return keys.withLock { $0[key] }
+  }
+}

@@ -1,0 +1,181 @@
+import CisternCore
+import Locking
+import Synchronization
+
+/// The invalidations of a partition, safe for use by any thread. ``InvalidationState`` decides.
+///
+/// Readers compare records with the invalidations. If no invalidation is in force, a reader pays only one load.
+///
+/// An invalidation is staged first, and then in the file, until a walk has purged the records that it concerns.
+/// After that, a reader must not trust an older snapshot, and takes a newer one.
+final class InvalidationTable: Sendable {
+  /// The result of a comparison between a record and the invalidations.
+  enum Visibility {
+    case visible
+    case concealed
+    /// The snapshot is too old for a decision.
+    case outdated
+  }
+
+  /// Its lock is held for every change of the atomics below.
+  private let state = Guarded(InvalidationState())
+  /// The newest local version.
+  private let newest = Atomic<UInt64>(0)
+  /// Readers must compare the records of snapshots before this transaction. The greatest number while an
+  /// invalidation is in force.
+  private let barrier = Atomic<UInt>(0)
+
+  /// The newest local version.
+  var era: UInt64 { newest.load(ordering: .acquiring) }
+
+  /// The newest known file version. A record that is written now gets it.
+  var fileEra: UInt64 { state.withLock { $0.row?.era ?? 0 } }
+
+  /// The newest known file version, or the greatest number before the first read of the file.
+  ///
+  /// Before that read, the process has no values that an ended invalidation could concern.
+  var knownEra: UInt64 { state.withLock { $0.row?.era ?? .max } }
+
+  // MARK: Reading
+
+  /// Returns whether a record of this snapshot is visible without a comparison.
+  @inline(__always)
+  func isClear(for snapshot: UInt) -> Bool { snapshot >= barrier.load(ordering: .acquiring) }
+
+  /// Compares a record of the file with the invalidations.
+  @inline(never)
+  func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
+    state.withLock { state in
+      if state.concealsRecord(era: metadata.era, key: key, tags: metadata.tags) { return .concealed }
+      return snapshot < state.purgedTransaction ? .outdated : .visible
+    }
+  }
+
+  /// Returns whether a staged record, or one that is about to be staged, must not be shown.
+  @inline(__always)
+  func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    metadata.era < era && concealsSurely(metadata, key: key)
+  }
+
+  @inline(never)
+  private func concealsSurely(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    state.withLock { $0.concealsWrite(metadata, key: key) }
+  }
+
+  /// Returns whether an invalidation concerns the lost record.
+  func conceals(_ departed: DepartedRecord, key: RawSpan) -> Bool {
+    guard departed.era < era else { return false }
+    return state.withLock { $0.concealsWrite(era: departed.era, key: key, tags: departed.tags) }
+  }
+
+  /// Returns whether a record that was read earlier, from any snapshot, must not be shown.
+  func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    guard metadata.era < era || !isEmpty else { return false }
+    return state.withLock { $0.concealsRecordReadBefore(era: metadata.era, key: key, tags: metadata.tags) }
+  }
+
+  /// Returns whether a staged record must not be written, because a later invalidation concerns it.
+  ///
+  /// Its commit would give it a file version that the invalidation does not conceal.
+  func isVoid(_ metadata: RecordMetadata, key: RawSpan) -> Bool { conceals(metadata, key: key) }
+
+  /// Whether no invalidation is in force.
+  var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
+
+  /// The invalidations in force, with local versions. For tests and tools.
+  var pending: [Invalidation: UInt64] { state.withLock { $0.inForce.eras } }
+
+  // MARK: Staging
+
+  /// Stages an invalidation. If more than `limit` bytes would be kept, only raises the local version.
+  ///
+  /// - Parameters:
+  ///   - invalidation: The invalidation.
+  ///   - limit: The maximum size of the invalidations in force, in bytes.
+  ///   - makeNumber: Returns the ticket number. It runs inside the lock, which orders the invalidation.
+  func stage(
+    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
+  ) -> (era: UInt64, number: UInt64, change: Change) {
+    state.withLock { state in
+      let era = state.advance()
+      guard state.hasRoom(for: invalidation, limit: limit) else {
+        note(state)
+        return (era, 0, .refused)
+      }
+      let isFirst = state.stage(invalidation, era: era)
+      note(state)
+      return (era, makeNumber(), isFirst ? .added : .replaced)
+    }
+  }
+
+  /// The result of staging an invalidation.
+  enum Change {
+    case added
+    case replaced
+    /// The partition has too many invalidations.
+    case refused
+  }
+
+  // MARK: Committing
+
+  /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
+  func beginCommitting() -> (invalidations: [Invalidation: UInt64], era: UInt64)? {
+    state.withLock { $0.beginCommitting() }
+  }
+
+  /// Sets the file versions that the present transaction gives to the invalidations.
+  func assign(_ rows: [Invalidation: UInt64]) { state.withLock { $0.assign(rows) } }
+
+  /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
+  func restore() -> Int { state.withLock { $0.restore() } }
+
+  /// Records that the invalidations are committed with these file versions.
+  func publish(_ rows: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
+    state.withLock { state in
+      state.publish(rows, row: row, transaction: transaction)
+      note(state)
+    }
+  }
+
+  /// Returns whether this row was the last one that was read or written.
+  func isKnown(_ row: EraRow) -> Bool { state.withLock { $0.row == row } }
+
+  /// Learns the invalidations in the file from a snapshot. Any process may have committed them.
+  func learn(_ row: EraRow, _ rows: InvalidationRows, transaction: UInt) {
+    state.withLock { state in
+      state.learn(row, rows, transaction: transaction)
+      note(state)
+    }
+  }
+
+  // MARK: Purging
+
+  /// The invalidations that a walk can purge, with file versions.
+  var purgeable: [Invalidation: UInt64] { state.withLock { $0.committed.eras } }
+
+  /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
+  func purged(_ targets: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
+    state.withLock { state in
+      state.purged(targets, row: row, transaction: transaction)
+      note(state)
+    }
+  }
+
+  /// Stages the invalidations of the old file again, because another file is open. Returns the number of added
+  /// ones.
+  func forgetFile() -> Int {
+    state.withLock { state in
+      defer { note(state) }
+      return state.forgetFile()
+    }
+  }
+
+  /// Publishes the values that readers load without the lock. The caller holds the lock.
+  ///
+  /// The barrier must come first: a reader that sees the new version must compare its records with the
+  /// invalidation.
+  private func note(_ state: InvalidationState) {
+    barrier.store(state.inForce.isEmpty ? state.purgedTransaction : .max, ordering: .sequentiallyConsistent)
+    newest.store(state.newest, ordering: .sequentiallyConsistent)
+  }
+}

@@ -1,0 +1,58 @@
+import CisternCore
+import LMDB
+
+extension DiskOpening {
+  /// Compares the data file with the history in its mark. Reports contents that are missing, or older than the
+  /// history.
+  ///
+  /// Finds nothing in a file that is as the store left it. Constant time.
+  mutating func compareHistory(_ mark: BootMark?) {
+    guard let mark, mark.identity != nil, let noted = mark.history else { return }
+    guard let head = DataFileHead(of: path) else {
+      if (DiskDirectory.fileSize(path) ?? 0) == 0 {
+        add(.filesReplaced, "the data file was removed or emptied; the store continues without the values in it")
+      }
+      return
+    }
+    guard head.isOlder(than: noted), !isUndoneByPowerCut(head, noted, mark) else { return }
+    add(
+      .rolledBack,
+      "the data file is at commit \(head.transaction), but the store left it at commit \(noted.transaction); "
+        + "values that were removed or replaced in between may be back")
+  }
+
+  /// Returns whether a power cut can have undone the newest commit, although the mark has it.
+  private func isUndoneByPowerCut(_ head: DataFileHead, _ noted: DataFileHistory, _ mark: BootMark) -> Bool {
+    head.transaction + 1 == noted.transaction && (mark.boot.isEmpty || mark.boot != presentBoot())
+  }
+
+  /// Sets the file aside if it belongs to another store than the mark. Gives an identity to a file of an older
+  /// version.
+  ///
+  /// If another process has the store open, it has another file open. At its next commit, it detects that this one
+  /// replaced it. A file without an identity stays if another process has the store open, because that process may
+  /// use this file.
+  mutating func requireIdentity(
+    _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
+  ) throws(LMDBError) -> DiskFile {
+    if file.isNew || (file.identity != nil && (expected == nil || file.identity == expected)) { return file }
+    if file.identity == nil, expected == nil || !isAlone {
+      try file.assignIdentity()
+      return file
+    }
+    try file.close()
+    withdrawRollback()
+    do {
+      try setAside("it belongs to another store")
+    } catch {
+      throw LMDBError(.ioError, operation: "set another store's file aside", message: "\(error)")
+    }
+    return try DiskFile.open(directory: directory, options: environmentOptions())
+  }
+
+  /// Returns whether a read-only store can use the file. A file that belongs to another store than the mark is not
+  /// used.
+  func isReadable(_ file: DiskFile, _ expected: StoreIdentity?) -> Bool {
+    expected == nil || file.identity == expected
+  }
+}

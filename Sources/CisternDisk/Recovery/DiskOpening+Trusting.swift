@@ -1,0 +1,96 @@
+import CisternCore
+import LMDB
+
+extension DiskOpening {
+  /// The path of the data file.
+  var path: String { "\(directory)/\(DiskDirectory.data)" }
+
+  /// Returns the reason why LMDB must not open the data file, or nil if it can. No process may have the file open.
+  ///
+  /// A file whose fingerprint is the one in the mark is not read, so that the cost does not depend on its size. The
+  /// pages of any other file are checked, because LMDB trusts the contents of its map.
+  mutating func distrust(_ mark: BootMark?) -> String? {
+    guard let stamp = DataFileStamp(of: path) else { return nil }
+    if let mark, !mark.isTrustworthy(boot: presentBoot()) {
+      return mark.state == .unreadable
+        ? "its mark cannot be read, so a power cut may have damaged it"
+        : "the system stopped before the store was closed, and the store did not synchronize its commits"
+    }
+    if mark?.stamp == stamp { return nil }
+    do {
+      pagesChecked += try DataFileCheck.run(path)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// Returns the mark of a data file that is about to begin.
+  private func freshMark(_ identity: StoreIdentity) -> BootMark {
+    BootMark(
+      state: options.durability == .processCrash ? .unsynchronized : .sound, boot: presentBoot(), limit: limits.limit,
+      identity: identity, stamp: nil)
+  }
+
+  /// Claims the directory again after it, or the mark in it, was removed or replaced.
+  ///
+  /// Other processes use the files at the path, and the old claim does not exclude them.
+  mutating func claimAnew() throws(CisternError) -> DirectoryClaim {
+    try DiskDirectory.prepare(directory, isReadOnly: false)
+    add(
+      .filesReplaced,
+      "the store's directory, or its mark file, was removed or replaced while the store was open; "
+        + "the store uses the files that are there now")
+    do {
+      return try DirectoryClaim(directory: directory, isReadOnly: false)
+    } catch {
+      throw DiskDirectory.unusable(directory, error)
+    }
+  }
+
+  /// Opens the file that is in the directory now, for an open store that has closed its file.
+  ///
+  /// Sets aside a file that cannot be trusted.
+  mutating func reopen(_ claim: DirectoryClaim) throws(LMDBError) -> DiskFile {
+    var opening = self
+    defer { self = opening }
+    let environmentOptions = environmentOptions()
+    let directory = directory
+    do {
+      return try claim.withGate({ $0 as any Error }) { () throws(any Error) -> DiskFile in
+        let mark = try claim.readMark()
+        let isAlone = claim.isAlone()
+        let newIdentity = StoreIdentity()
+        // Required even if the process is not alone: the attempt can release the shared lock.
+        defer { claim.share() }
+        if isAlone, let reason = opening.distrust(mark) {
+          try opening.setAside(reason)
+        } else {
+          opening.compareHistory(mark)
+        }
+        // The mark is written before a file begins, because a power cut could tear the file.
+        var present = mark ?? opening.freshMark(newIdentity)
+        if mark == nil { try claim.write(present) }
+        var file = try DiskFile.open(
+          directory: directory, options: environmentOptions, checkingRows: opening.pagesChecked > 0,
+          newIdentity: newIdentity)
+        file = try opening.requireIdentity(file, mark?.identity, isAlone: isAlone)
+        if present.identity != file.identity {
+          (present.identity, present.stamp, present.history) = (file.identity, nil, nil)
+          do {
+            try claim.write(present)
+          } catch {
+            try file.close()
+            throw error
+          }
+        }
+        file.note.begin(file.environment, claim, isVouchedFor: isAlone || mark?.stamp != nil)
+        return file
+      }
+    } catch let error as LMDBError {
+      throw error
+    } catch {
+      throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
+    }
+  }
+}

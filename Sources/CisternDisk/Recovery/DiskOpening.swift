@@ -1,0 +1,275 @@
+import CisternCore
+import LMDB
+import Locking
+
+/// The opening of a directory.
+///
+/// It decides whether LMDB can trust the data file, sets aside a file that it cannot trust, and shrinks a file that
+/// exceeds the limit.
+struct DiskOpening {
+  let directory: String
+  let options: DiskOptions
+  let limits: DiskLimits
+  /// Reports of problems that the opening has handled. They are delivered when the engine exists.
+  private(set) var reports: [StoreReport] = []
+  /// The number of pages that were checked before LMDB opened the file.
+  var pagesChecked = 0
+
+  init(directory: String, options: DiskOptions, limits: DiskLimits) {
+    self.directory = directory
+    self.options = options
+    self.limits = limits
+  }
+
+  /// Returns the options of the LMDB environment for this store.
+  func environmentOptions(mapSize: Int? = nil) -> EnvironmentOptions {
+    EnvironmentOptions(
+      mapSize: mapSize ?? limits.mapSize, maximumDatabases: 4, maximumReaders: DiskLimits.readers,
+      isReadOnly: options.isReadOnly, durability: options.durability == .powerCut ? .noMetaSync : .noSync,
+      readsAhead: false)
+  }
+
+  mutating func openFile(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
+    var opening = self
+    defer { self = opening }
+    let directory = directory
+    return try claim.withGate({ (error) in
+      CisternError(
+        .storeInUse, "another process is still opening or repairing the store; try again later", location: directory,
+        cause: error)
+    }) { () throws(CisternError) -> DiskFile? in
+      let file = opening.options.isReadOnly ? try opening.openToRead(claim) : try opening.openToWrite(claim)
+      claim.share()
+      return file
+    }
+  }
+
+  // MARK: To write
+
+  private mutating func openToWrite(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
+    let mark = try system { () throws(SystemError) in try claim.readMark() }
+    let isAlone = claim.isAlone()
+    if isAlone {
+      DiskDirectory.removeCopy(in: directory)
+      if let reason = distrust(mark) { try setAside(reason) } else { compareHistory(mark) }
+    } else if let mark, mark.limit != limits.limit {
+      throw CisternError(
+        .storeInUse,
+        "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same limit",
+        location: directory)
+    } else {
+      compareHistory(mark)
+    }
+    // The mark must say `unsynchronized` before the first write that a power cut could tear. It keeps this state
+    // while other processes can write such commits.
+    let wasUnsynchronized = mark?.state == .unsynchronized
+    let isUnsynchronized = options.durability == .processCrash
+    // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
+    // mark.
+    let stamp = isAlone ? DataFileStamp(of: path) : mark?.stamp
+    let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
+    let newIdentity = StoreIdentity()
+    var newMark = BootMark(
+      state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: presentBoot(),
+      limit: limits.limit, identity: begins ? newIdentity : mark?.identity, stamp: stamp,
+      history: begins ? nil : mark?.history)
+    if isUnsynchronized || mark?.vouches(for: stamp, limit: limits.limit) != true {
+      try write(newMark, claim, isNew: mark == nil)
+    }
+    var file = try openTrusted(newIdentity)
+    file = try identified(file, mark?.identity, isAlone: isAlone)
+    try agree(on: file, &newMark, claim)
+    if isAlone, wasUnsynchronized, !isUnsynchronized {
+      try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
+      newMark.state = .sound
+      try write(newMark, claim, isNew: false)
+    }
+    if isAlone {
+      file = try shrinkIfLarge(file, claim)
+      try agree(on: file, &newMark, claim)
+      // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
+      // reason.
+      try? file.normalizeNames()
+    }
+    file.note.begin(file.environment, claim, isVouchedFor: isAlone || stamp != nil)
+    return file
+  }
+
+  private mutating func identified(
+    _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
+  ) throws(CisternError) -> DiskFile {
+    do {
+      return try requireIdentity(file, expected, isAlone: isAlone)
+    } catch {
+      throw cisternError(error)
+    }
+  }
+
+  /// Writes the file's identity into the mark if the two differ.
+  ///
+  /// The file is then from an older version, or replaces one that could not be used. Its history begins here.
+  private func agree(on file: DiskFile, _ mark: inout BootMark, _ claim: DirectoryClaim) throws(CisternError) {
+    guard file.identity != mark.identity else { return }
+    (mark.identity, mark.stamp, mark.history) = (file.identity, nil, nil)
+    try write(mark, claim, isNew: false)
+  }
+
+  private func write(_ mark: BootMark, _ claim: DirectoryClaim, isNew: Bool) throws(CisternError) {
+    try system { () throws(SystemError) in
+      try claim.write(mark)
+      if isNew { try DiskDirectory.synchronize(directory) }
+    }
+  }
+
+  /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one.
+  private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
+    do {
+      return try DiskFile.open(
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0,
+        newIdentity: newIdentity)
+    } catch {
+      guard error.isAboutTheFile else { throw cisternError(error) }
+      try setAside("\(error)")
+    }
+    let options = environmentOptions()
+    return try lmdb { () throws(LMDBError) in try DiskFile.open(directory: directory, options: options) }
+  }
+
+  /// The map size for the present file, in bytes.
+  ///
+  /// This is the limit's map size. A larger file gets a larger map, with room for the changes that shrink the file.
+  var presentMapSize: Int {
+    let size = DiskDirectory.fileSize(path) ?? 0
+    guard size > limits.mapSize else { return limits.mapSize }
+    let whole = size + DiskLimits.pageSize - 1
+    return whole - whole % DiskLimits.pageSize + 256 * DiskLimits.pageSize
+  }
+
+  /// Sets the data file aside, and adds a report with the reason.
+  mutating func setAside(_ reason: String) throws(CisternError) {
+    let name = try system { () throws(SystemError) in try DiskDirectory.setAside(in: directory) }
+    add(.setAside, "the data file cannot be used: \(reason). It was renamed to \(name), and an empty store was created")
+  }
+
+  /// Withdraws the report of older contents, because the file belongs to another store.
+  mutating func withdrawRollback() { reports.removeAll { $0.code == .rolledBack } }
+
+  /// Adds a report for the owner of the store.
+  mutating func add(_ code: StoreReport.Code, _ message: String) {
+    reports.append(StoreReport(code, message, location: directory))
+  }
+
+  // MARK: Smaller
+
+  /// Replaces a file that exceeds the limit with a copy of the records that fit. Returns the open file.
+  private mutating func shrinkIfLarge(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
+    let limits = limits
+    let directory = directory
+    guard try lmdb({ () throws(LMDBError) in try file.isCrowded(for: limits) }) else { return file }
+    let identity = file.identity ?? StoreIdentity()
+    // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
+    claim.forgetDataFile()
+    do {
+      var options = environmentOptions()
+      // The copy is synchronized once, at its end.
+      options.durability = .noSync
+      try file.replaceByNewest(within: limits, options: options)
+    } catch {
+      guard let error = error as? LMDBError else {
+        throw CisternError(
+          .diskFailed, "the data file could not be reduced to the disk limit", location: directory, cause: error)
+      }
+      try lmdb { () throws(LMDBError) in try file.close() }
+      if error.isAboutTheFile {
+        try setAside("\(error)")
+      } else {
+        // Usually the device is full. The file has only cached values, and prevents the store from shrinking.
+        try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
+        reports.append(
+          StoreReport(
+            .setAside, "the data file could not be reduced to the disk limit, and was removed; the store is empty",
+            location: directory, cause: error))
+      }
+    }
+    let options = environmentOptions()
+    return try lmdb { () throws(LMDBError) in
+      try DiskFile.open(directory: directory, options: options, newIdentity: identity)
+    }
+  }
+
+  // MARK: To read only
+
+  private mutating func openToRead(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
+    let mark = try system { () throws(SystemError) in try claim.readMark() }
+    if claim.isAlone(), let reason = distrust(mark) {
+      noteUnreadable(reason)
+      return nil
+    }
+    compareHistory(mark)
+    guard (DiskDirectory.fileSize(path) ?? 0) > 0 else { return nil }
+    do {
+      let file = try DiskFile.open(
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
+      if isReadable(file, mark?.identity) { return file }
+      try file.close()
+      withdrawRollback()
+      noteUnreadable("it belongs to another store")
+      return nil
+    } catch {
+      guard error.isAboutTheFile else { throw cisternError(error) }
+      noteUnreadable("\(error)")
+      return nil
+    }
+  }
+
+  private mutating func noteUnreadable(_ reason: String) {
+    reports.append(
+      StoreReport(
+        .setAside, "the data file cannot be used: \(reason). The store is read-only, so the file was not changed",
+        location: directory))
+  }
+
+  // MARK: Errors
+
+  private func system<Result>(_ body: () throws(SystemError) -> Result) throws(CisternError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw DiskDirectory.unusable(directory, error)
+    }
+  }
+
+  private func lmdb<Result>(_ body: () throws(LMDBError) -> Result) throws(CisternError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw cisternError(error)
+    }
+  }
+
+  private func cisternError(_ error: LMDBError) -> CisternError {
+    let (code, message): (CisternError.Code, String) =
+      switch error.code {
+      case .noSpace: (.noSpace, "the disk has no space for the store")
+      case .permission, .notADirectory, .notFoundDirectory:
+        (.directoryUnusable, "the store's files cannot be read or written; check the path and its permissions")
+      case .conflictingOpen: (.conflictingOpen, "this process has the directory open with other options; close it")
+      case .readersFull: (.storeInUse, "too many processes have the store open; close it in one of them")
+      case .other: (.storeInUse, "the store could not be opened")
+      default: (.diskFailed, "the store could not be opened")
+      }
+    return CisternError(code, message, location: directory, cause: error)
+  }
+}
+
+extension LMDBError {
+  /// Whether the file itself causes the error, so that an empty file would work.
+  var isAboutTheFile: Bool {
+    switch code {
+    case .corrupted, .pageNotFound, .panic, .versionMismatch, .invalid, .incompatible, .truncated, .badTransaction,
+      .databasesFull, .databaseNotFound, .badValueSize, .keyExists, .badDatabase:
+      true
+    default: false
+    }
+  }
+}

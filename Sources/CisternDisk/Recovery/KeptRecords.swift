@@ -1,0 +1,195 @@
+import CisternCore
+import LMDB
+
+/// The newest records of a file that fit into a number of pages.
+///
+/// Eviction would have kept the same records, except for recency marks, which are not in the file.
+///
+/// - Complexity: O(*n* log *n*), where *n* is the number of gathered records. Each record needs about 60 bytes of
+///   memory.
+struct KeptRecords {
+  /// A kept record.
+  struct Entry {
+    let sequence: UInt64
+    /// The first 16 bytes of the key as two big-endian numbers, for comparisons.
+    fileprivate let first: UInt64
+    fileprivate let second: UInt64
+    fileprivate let keyStart: Int
+    let size: Int
+    fileprivate let keyCount: UInt8
+  }
+
+  /// The kept records, sorted by their keys.
+  private(set) var entries: [Entry] = []
+  private var keys: [UInt8] = []
+  /// The counts of each generation's kept records.
+  private(set) var counts: [UInt64: GenerationCounts] = [:]
+
+  /// Selects records of the file. `pages` includes the pages of the eviction order.
+  init(of file: DiskFile, pages: Int, largestRecord: Int) throws(LMDBError) {
+    try gather(from: file, bytes: pages * DiskLimits.pageSize, largestRecord: largestRecord)
+    sortByKey()
+    // Adjacent records leave a part of each page empty, and its size depends on their order. The loop therefore
+    // drops the oldest records until the others fit.
+    var kept = entries.count
+    while kept > 0 {
+      let needed = neededPages
+      if needed <= pages { break }
+      kept = min(kept - 1, kept * pages / needed)
+      keepNewest(kept)
+    }
+    count()
+  }
+
+  func key(of entry: Entry) -> [UInt8] { Array(keys[entry.keyStart..<entry.keyStart + Int(entry.keyCount)]) }
+
+  // MARK: Choosing
+
+  /// Gathers the records from the newest to the oldest, until their bytes alone fill the room.
+  private mutating func gather(from file: DiskFile, bytes: Int, largestRecord: Int) throws(LMDBError) {
+    var kept = self
+    defer { self = kept }
+    let names = try file.partitionNames()
+    try file.environment.withRead { (transaction) throws(LMDBError) in
+      let generations = try LiveGenerations(named: names, in: transaction, of: file)
+      var cursor = try transaction.cursor(in: file.order)
+      var room = bytes
+      var isAtEntry = try cursor.moveToLast()
+      while isAtEntry, room > 0, let sequence = cursor.key {
+        if let key = KeptRecords.recordKey(at: cursor),
+          let record = try transaction.value(forKey: key, in: file.records),
+          record.byteCount + key.count <= largestRecord, let header = RecordHeader(trusting: record),
+          header.sequence == UInt64(sequence), generations.shows(record, header, under: key)
+        {
+          room -= FileLayout.leafBytes(key: key.count, size: record.byteCount)
+          room -= FileLayout.overflowPages(key: key.count, size: record.byteCount) * DiskLimits.pageSize
+          room -= FileLayout.orderBytes(key: key.count)
+          if room >= 0 { kept.append(key, sequence: UInt64(sequence), size: record.byteCount) }
+        }
+        isAtEntry = try cursor.moveToPrevious()
+      }
+    }
+  }
+
+  /// Returns the key in an entry of the eviction order, or nil if the entry has none.
+  private static func recordKey(at cursor: borrowing Cursor<IntegerDatabase, CursorReads>) -> DiskKey? {
+    guard let value = cursor.value else { return nil }
+    return DiskKey(value)
+  }
+
+  private mutating func append(_ key: DiskKey, sequence: UInt64, size: Int) {
+    let start = keys.count
+    key.withBytes { bytes in for offset in 0..<bytes.byteCount { keys.append(bytes.byte(at: offset)) } }
+    entries.append(
+      Entry(
+        sequence: sequence, first: word(at: start), second: word(at: start + 8), keyStart: start, size: size,
+        keyCount: UInt8(key.count)))
+  }
+
+  private func word(at start: Int) -> UInt64 {
+    (0..<8).reduce(0) { $0 << 8 | (start + $1 < keys.count ? UInt64(keys[start + $1]) : 0) }
+  }
+
+  private mutating func sortByKey() {
+    let keys = keys
+    entries.sort { left, right in
+      if left.first != right.first { return left.first < right.first }
+      if left.second != right.second { return left.second < right.second }
+      let leftKey = keys[left.keyStart..<left.keyStart + Int(left.keyCount)]
+      return leftKey.lexicographicallyPrecedes(keys[right.keyStart..<right.keyStart + Int(right.keyCount)])
+    }
+  }
+
+  private mutating func keepNewest(_ count: Int) {
+    var sequences = entries.map(\.sequence)
+    sequences.sort(by: >)
+    let oldest = count > 0 ? sequences[count - 1] : .max
+    entries.removeAll { $0.sequence < oldest }
+  }
+
+  private mutating func count() {
+    for entry in entries {
+      guard let generation = DiskKey.generation(of: key(of: entry).rawSpan) else { continue }
+      counts[generation, default: GenerationCounts()].records += 1
+      counts[generation, default: GenerationCounts()].bytes += entry.size + Int(entry.keyCount)
+    }
+  }
+
+  /// The number of pages that the records and their eviction order need when they are appended.
+  private var neededPages: Int {
+    var records = FileLayout()
+    var order = FileLayout()
+    for entry in entries {
+      let key = Int(entry.keyCount)
+      records.append(FileLayout.leafBytes(key: key, size: entry.size), key: key)
+      records.overflowPages += FileLayout.overflowPages(key: key, size: entry.size)
+      order.append(FileLayout.orderBytes(key: key), key: 8)
+    }
+    return records.pages + order.pages
+  }
+}
+
+/// The layout of appended entries in the pages of a table, by LMDB's rules.
+struct FileLayout {
+  private static let pageHeader = 16
+  private static let nodeHeader = 8
+  private static let room = DiskLimits.pageSize - pageHeader
+  /// The maximum size of an entry in a leaf. A larger entry has separate pages, and the leaf has their number.
+  private static let largestNode = (room / 2 & ~1) - 2
+
+  private var leaves = 0
+  private var branchBytes = 0
+  private var used = FileLayout.room
+  var overflowPages = 0
+
+  /// Returns the number of bytes that a record needs in a leaf.
+  static func leafBytes(key: Int, size: Int) -> Int {
+    let whole = nodeHeader + key + size
+    return even(whole > largestNode ? nodeHeader + key + 8 : whole) + 2
+  }
+
+  /// Returns the number of pages that a record needs outside the leaf.
+  static func overflowPages(key: Int, size: Int) -> Int {
+    nodeHeader + key + size > largestNode ? (pageHeader + size + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
+  }
+
+  /// Returns the number of bytes that the key's entry in the eviction order needs.
+  static func orderBytes(key: Int) -> Int { even(nodeHeader + 8 + key) + 2 }
+
+  private static func even(_ count: Int) -> Int { (count + 1) & ~1 }
+
+  mutating func append(_ bytes: Int, key: Int) {
+    if used + bytes > FileLayout.room {
+      leaves += 1
+      used = 0
+      branchBytes += FileLayout.even(FileLayout.nodeHeader + key) + 2
+    }
+    used += bytes
+  }
+
+  /// The number of pages. The last branch page of each level counts as a whole page.
+  var pages: Int { leaves + overflowPages + (leaves > 1 ? branchBytes * 65 / 64 / FileLayout.room + 3 : 0) }
+}
+
+/// The live generations of a file, and the invalidations that conceal their records.
+private struct LiveGenerations {
+  private var concealed: [UInt64: InvalidationSet] = [:]
+
+  init<Reading: Transaction & ~Copyable & ~Escapable>(
+    named names: [String], in transaction: borrowing Reading, of file: DiskFile
+  ) throws(LMDBError) {
+    for name in names {
+      guard let generation = try transaction.number(forKey: MetaTable.partition(name), in: file.meta) else { continue }
+      let rows = try transaction.invalidationRows(of: name, endedAfter: .max, in: file.meta).inForce
+      concealed[generation] = rows.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
+    }
+  }
+
+  /// Returns whether readers see the record.
+  func shows(_ record: RawSpan, _ header: RecordHeader, under key: borrowing DiskKey) -> Bool {
+    guard let set = concealed[key.generation] else { return false }
+    guard !set.isEmpty, header.era(of: record) < set.newest else { return true }
+    let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
+    return !set.conceals(era: header.era(of: record), key: fullKey.rawSpan, tags: header.metadata(of: record).tags)
+  }
+}

@@ -1,0 +1,293 @@
+import CisternCore
+import Locking
+import Synchronization
+
+/// The state of one cache in the disk tier. All openings of the directory in this process share it.
+///
+/// Each record belongs to a partition generation. Clearing the partition starts a new generation: it releases the
+/// staged writes and hides the committed records at once. The writer thread purges the records of the old
+/// generation later.
+final class Partition: Sendable {
+  let name: String
+  let staging = StagingArea()
+  let counters = PartitionCounters()
+  let departing = DepartingKeys()
+  let invalidations = InvalidationTable()
+  let formats = PartitionFormats()
+  /// The clear count in the upper 16 bits, and the generation whose records are read in the lower 48 bits.
+  ///
+  /// A generation of zero means that the partition has no committed records.
+  ///
+  /// Both are in one word, so that readers see the end of staged and of committed records in one step.
+  private let visible = Atomic<UInt64>(0)
+  /// The newest transaction as of which `visible` is known to be current.
+  ///
+  /// The file has the same number for all partitions (``DiskFile/knownTransaction``). The greater of the two
+  /// applies.
+  let knownTransaction = Atomic<UInt>(0)
+  /// Whether the partition has changes for the writer thread.
+  ///
+  /// The writer thread clears the flag before it takes the changes. Other threads set it after a change, or under
+  /// the lock that the writer thread takes next.
+  let isDirty = Atomic<Bool>(false)
+  /// The lock of the control state. Every change of `visible` happens under it.
+  private let control = Guarded(Control())
+
+  private struct Control: Sendable {
+    /// The ticket of the newest clear that the writer thread has not taken.
+    var pendingRemoval: UInt64?
+    /// Whether the writer thread has taken a clear that is not yet committed.
+    var isCommittingRemoval = false
+    var handlers: [Int: @Sendable ([Departure]) -> Void] = [:]
+  }
+
+  init(name: String) {
+    self.name = name
+  }
+
+  // MARK: Reading
+
+  static func epoch(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
+  static func generation(of word: UInt64) -> UInt64 { word & (1 << 48 - 1) }
+
+  /// The clear count, modulo 2¹⁶.
+  ///
+  /// A staged write with another clear count is void. The call that clears the partition also releases these
+  /// writes, long before the count can repeat.
+  @inline(__always)
+  var epoch: UInt16 { Partition.epoch(of: visible.load(ordering: .acquiring)) }
+
+  /// The generation whose records are read, or zero if the partition has none.
+  @inline(__always)
+  var generation: UInt64 { Partition.generation(of: visible.load(ordering: .acquiring)) }
+
+  /// The clear count, and the generation that belongs to it, from one load.
+  var present: (epoch: UInt16, generation: UInt64) {
+    let word = visible.load(ordering: .acquiring)
+    return (Partition.epoch(of: word), Partition.generation(of: word))
+  }
+
+  /// Returns the staged write of the key, or nil if the key has no valid staged write.
+  @inline(__always)
+  func stagedEntry(forKey key: RawSpan) -> StagedEntry? {
+    if staging.isEmpty { return nil }
+    guard let entry = staging.entry(forKey: key), entry.epoch == epoch else { return nil }
+    return entry
+  }
+
+  /// The staged write of the key that is no rewrite of its record; nil where none is.
+  func stagedWrite(forKey key: RawSpan) -> StagedEntry? {
+    if staging.isEmpty { return nil }
+    guard let entry = staging.newestWrite(forKey: key), entry.epoch == epoch else { return nil }
+    return entry
+  }
+
+  /// Returns whether the staged write is a record that no invalidation conceals.
+  func shows(_ entry: StagedEntry) -> Bool {
+    guard case .record(let key, let metadata, _) = entry.write else { return false }
+    return !invalidations.conceals(metadata, key: key.rawSpan)
+  }
+
+  // MARK: Staging
+
+  /// Stages a write. The staging area calls `makeNumber` under the shard's lock, at the point that orders the write
+  /// among the writes of its key.
+  func stage(_ write: StagedWrite, batch: UInt64 = 0, makeNumber: () -> UInt64) -> StagingChange {
+    staging.stage(write, batch: batch) {
+      // The flag is set under the lock that the writer thread takes after it clears the flag, and before the ticket
+      // exists. The writer thread takes all writes up to a ticket. So either it takes this write, or it finds the
+      // flag set.
+      if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
+      let number = makeNumber()
+      departing.remove(write.key)
+      // The check is under the lock, so that the write is handed over no later than an invalidation that follows
+      // it.
+      guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
+        return (number, epoch, nil)
+      }
+      return (number, epoch, .removal(key: key))
+    }
+  }
+
+  /// Takes a write that replaces or removes the record `replaced`; nil if the key has another record or none.
+  func stage(
+    _ write: StagedWrite, replacing replaced: RecordIdentity, makeNumber: () -> UInt64
+  ) -> StagingChange? {
+    staging.stage(write, replacing: replaced) {
+      switch write {
+      case .record(let key, let metadata, _):
+        // The record has left the disk, or an invalidation conceals it.
+        let hasLeft = departing.record(ofKey: key.rawSpan) != nil
+        if hasLeft || invalidations.conceals(metadata, key: key.rawSpan) { return nil }
+      case .removal(let key): departing.remove(key)
+      }
+      if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
+      return (makeNumber(), epoch)
+    }
+  }
+
+  // MARK: Invalidation
+
+  /// Stages an invalidation. The table calls `makeNumber` under its lock, at the point that orders the invalidation
+  /// among the partition's writes.
+  func stageInvalidation(
+    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
+  ) -> (era: UInt64, number: UInt64, change: InvalidationTable.Change) {
+    invalidations.stage(invalidation, limit: limit) {
+      isDirty.store(true, ordering: .sequentiallyConsistent)
+      return makeNumber()
+    }
+  }
+
+  // MARK: Removal of all
+
+  /// Clears the partition: hides all of its records, and releases its staged writes.
+  ///
+  /// `makeNumber` runs under the control lock, at the point that orders the clear among the partition's writes. In
+  /// the result, `isFirst` tells whether the writer thread had no earlier clear to take, and `freed` counts the
+  /// released writes.
+  func removeAll(makeNumber: () -> UInt64) -> (number: UInt64, isFirst: Bool, freed: (bytes: Int, count: Int)) {
+    let (number, isFirst) = control.withLock { control in
+      // The flag precedes the ticket: the writer thread takes all partitions with the flag up to a ticket.
+      isDirty.store(true, ordering: .sequentiallyConsistent)
+      let number = makeNumber()
+      let isFirst = control.pendingRemoval == nil
+      control.pendingRemoval = number
+      let word = visible.load(ordering: .relaxed)
+      // From this store on, readers see neither staged nor committed records of the old generation.
+      visible.store(UInt64(Partition.epoch(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
+      return (number, isFirst)
+    }
+    departing.removeAll()
+    let freed = staging.begin(epoch: epoch)
+    return (number, isFirst, freed)
+  }
+
+  /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
+  func beginCommitting() -> PartitionBatch {
+    control.withLock { control in
+      // Invalidations are taken before the writes: a write that was staged before an invalidation is handed over
+      // with it or earlier.
+      let invalidated = invalidations.beginCommitting()
+      let (writes, links) = staging.beginCommitting()
+      let batch = PartitionBatch(
+        partition: self, epoch: epoch, removesAll: control.pendingRemoval != nil, invalidated: invalidated,
+        writes: writes, links: links)
+      control.isCommittingRemoval = control.pendingRemoval != nil
+      control.pendingRemoval = nil
+      return batch
+    }
+  }
+
+  /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
+  func publish(generation: UInt64, epoch: UInt16, transaction: UInt) {
+    control.withLock { control in
+      control.isCommittingRemoval = false
+      if knownTransaction.load(ordering: .relaxed) < transaction {
+        knownTransaction.store(transaction, ordering: .releasing)
+      }
+      // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
+      guard self.epoch == epoch else { return }
+      visible.store(UInt64(epoch) << 48 | generation, ordering: .releasing)
+    }
+  }
+
+  /// Stages a clear again after its commit failed. Returns false if a later clear is already pending.
+  func restoreRemoval(number: UInt64) -> Bool {
+    let isRestored = control.withLock { control in
+      control.isCommittingRemoval = false
+      if control.pendingRemoval != nil { return false }
+      control.pendingRemoval = number
+      return true
+    }
+    isDirty.store(true, ordering: .sequentiallyConsistent)
+    return isRestored
+  }
+
+  /// Updates the generation from a snapshot as of `transaction`. Another process can have committed it.
+  func learn(generation: UInt64, transaction: UInt) {
+    control.withLock { control in
+      guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
+      // A clear of this process that is not yet committed will come after every commit in the snapshot.
+      if control.pendingRemoval == nil, !control.isCommittingRemoval {
+        visible.store(UInt64(epoch) << 48 | generation, ordering: .releasing)
+      }
+      knownTransaction.store(transaction, ordering: .releasing)
+    }
+  }
+
+  /// Resets the partition after an empty file replaced the old one.
+  ///
+  /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
+  func forgetFile() -> Int {
+    control.withLock { control in
+      visible.store(UInt64(epoch) << 48, ordering: .releasing)
+      knownTransaction.store(0, ordering: .releasing)
+    }
+    isDirty.store(true, ordering: .sequentiallyConsistent)
+    formats.forgetFile()
+    return invalidations.forgetFile()
+  }
+
+  // MARK: Departures
+
+  /// Notes a lost record, unless the key has a newer staged write.
+  ///
+  /// The caller must note the loss before the commit that removes the record becomes visible. Otherwise, a caller
+  /// could find the key absent before observers are notified of its removal.
+  func noteDeparting(_ key: [UInt8], _ record: DepartedRecord) {
+    staging.unlessStagedAnew(key) { departing.insert(key, record) }
+  }
+
+  /// Returns whether the loss of the key's record is not yet acknowledged. A later clear or invalidation that
+  /// covers the record also ends this state.
+  func isDeparting(_ key: RawSpan) -> Bool { departingRecord(ofKey: key) != nil }
+
+  /// The record of a key that left, if its end has not been told and it was not removed with others since.
+  func departingRecord(ofKey key: RawSpan) -> DepartedRecord? {
+    departing.record(ofKey: key).flatMap { stands($0, forKey: key) ? $0 : nil }
+  }
+
+  /// Acknowledges the loss of the key's record.
+  ///
+  /// Returns true if the removal must still be reported: no write, clear, or invalidation has covered the key
+  /// since.
+  func endDeparture(of key: RawSpan) -> Bool {
+    departing.remove(key.copiedBytes()).map { stands($0, forKey: key) } ?? false
+  }
+
+  private func stands(_ record: DepartedRecord, forKey key: RawSpan) -> Bool {
+    record.epoch == epoch && !invalidations.conceals(record, key: key)
+  }
+
+  func addHandler(_ handler: @escaping @Sendable ([Departure]) -> Void, for owner: Int) {
+    control.withLock { $0.handlers[owner] = handler }
+  }
+
+  func removeHandler(for owner: Int) {
+    // The handler is released outside the lock, because it belongs to the user.
+    _ = control.withLock { $0.handlers.removeValue(forKey: owner) }
+  }
+
+  /// Notifies all openings of the partition of record losses. The caller must not hold a lock or a transaction.
+  func report(_ departures: [Departure]) {
+    guard !departures.isEmpty else { return }
+    let handlers = control.withLock { Array($0.handlers.values) }
+    for handler in handlers { handler(departures) }
+    // A partition without handlers has no cache to acknowledge the losses.
+    for departure in departures { departing.remove(departure.key) }
+  }
+}
+
+/// The changes that the writer thread took from one partition.
+struct PartitionBatch: Sendable {
+  let partition: Partition
+  /// The clear count at the hand-over. Writes with another clear count are void.
+  let epoch: UInt16
+  /// Whether the commit must first remove all records of the partition.
+  let removesAll: Bool
+  /// The invalidations to write, with the partition's newest version; nil if none were staged.
+  let invalidated: (invalidations: [Invalidation: UInt64], era: UInt64)?
+  let writes: [StagedWrites]
+  let links: BatchLinks
+}

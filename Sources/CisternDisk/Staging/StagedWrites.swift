@@ -1,0 +1,72 @@
+import CisternCore
+import LMDB
+
+/// A staged write with its position in the order of all staged writes.
+struct StagedEntry: Sendable {
+  let write: StagedWrite
+  let number: UInt64
+  /// The clear count of the partition at the time of staging. An entry with an earlier clear count is void.
+  let epoch: UInt16
+  /// The write's size in bytes, as it counts towards the bound on staged writes.
+  let size: Int
+  /// The number of the batch that the write is a part of, or zero.
+  var batch: UInt64 = 0
+  /// The record on disk that the write may replace or remove; nil for any.
+  ///
+  /// Such a write is not the key's newest: the record on disk is, unless it is this one.
+  var replaced: RecordIdentity?
+
+  /// Whether it writes the key's record again. The record on disk counts as the key's newest until the commit.
+  var isRewrite: Bool {
+    guard replaced != nil, case .record = write else { return false }
+    return true
+  }
+}
+
+/// The newest staged write of each key. A look-up by bytes allocates no array.
+struct StagedWrites: Sendable, Sequence {
+  private var byHash: [UInt64: StagedEntry] = [:]
+  /// The writes of keys whose hash collides with the hash of another key. It is almost always empty.
+  private var others: [[UInt8]: StagedEntry] = [:]
+
+  // Random for each process, so that keys that collide in one process do not collide in the next.
+  private static let seed = UInt64.random(in: .min ... .max)
+
+  static func hash(_ key: RawSpan) -> UInt64 { Checksum.of(key, seed: seed) }
+
+  var count: Int { byHash.count + others.count }
+  var isEmpty: Bool { byHash.isEmpty }
+
+  func entry(forKey key: RawSpan, hash: UInt64) -> StagedEntry? {
+    if let entry = byHash[hash], entry.write.key.rawSpan.hasSameBytes(as: key) { return entry }
+    return others.isEmpty ? nil : others[key.copiedBytes()]
+  }
+
+  /// Stores the entry, and returns the entry of the same key that it replaces.
+  mutating func set(_ entry: StagedEntry, hash: UInt64) -> StagedEntry? {
+    if let present = byHash[hash], present.write.key != entry.write.key {
+      return others.updateValue(entry, forKey: entry.write.key)
+    }
+    return byHash.updateValue(entry, forKey: hash)
+  }
+
+  /// Stores the entry if its key has none, and returns whether it did.
+  mutating func insert(_ entry: StagedEntry) -> Bool {
+    let key = entry.write.key
+    let hash = StagedWrites.hash(key.rawSpan)
+    guard self.entry(forKey: key.rawSpan, hash: hash) == nil else { return false }
+    return set(entry, hash: hash) == nil
+  }
+
+  /// Calls `body` with each entry, in no particular order.
+  func forEach(_ body: (StagedEntry) -> Void) {
+    for entry in byHash.values { body(entry) }
+    for entry in others.values { body(entry) }
+  }
+
+  func makeIterator() -> some IteratorProtocol<StagedEntry> {
+    var first = byHash.values.makeIterator()
+    var second = others.values.makeIterator()
+    return AnyIterator { first.next() ?? second.next() }
+  }
+}

@@ -1,0 +1,266 @@
+import CisternCore
+import LMDB
+import Locking
+import Synchronization
+
+/// The writes of one partition that are not yet committed, or whose commit is not yet known to be visible.
+///
+/// Readers look here first. The area is sharded by the key's hash, so that writers of different keys seldom
+/// contend. A read of a partition without staged writes costs one atomic load.
+final class StagingArea: Sendable {
+  static let shardCount = 8
+
+  /// The state of one shard. Readers look into `fresh` and then `committing`; stagers write only to `fresh`.
+  private struct Shard: Sendable {
+    /// The writes since the last hand-over to the writer thread.
+    var fresh = StagedWrites()
+    /// The size of the writes in `fresh`, in bytes.
+    var freshBytes = 0
+    /// The clear count of the writes in `fresh`.
+    var epoch: UInt16 = 0
+    /// The writes that the writer thread is committing. They stay readable until the commit is visible.
+    var committing = StagedWrites()
+    /// The writes that the last clear made void. The writer thread frees them, because they can be many.
+    var void = StagedWrites()
+
+    /// Begins a new clear count. Returns the size and number of the writes that left `fresh`, and the writes that
+    /// the caller must free outside the lock. Returns nil if the clear count is current.
+    mutating func begin(_ epoch: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
+      guard self.epoch != epoch else { return nil }
+      self.epoch = epoch
+      let left = (freshBytes, fresh.count, void)
+      void = fresh
+      fresh = StagedWrites()
+      freshBytes = 0
+      return left
+    }
+  }
+
+  private let shards: [ShardLock]
+  /// The number of writes in all shards, including those that are being committed.
+  ///
+  /// It is raised before a write becomes readable, and lowered after the write is no longer readable. A reader that
+  /// sees zero therefore misses no earlier write.
+  private let count = Atomic<Int>(0)
+
+  /// The batches that were joined since the last hand-over. Lock order: a shard's lock, then this lock.
+  private let links = Guarded(BatchLinks())
+
+  private final class ShardLock: Sendable {
+    let state = Guarded(Shard())
+  }
+
+  init() {
+    shards = (0..<StagingArea.shardCount).map { _ in ShardLock() }
+  }
+
+  /// Whether no write is staged.
+  @inline(__always)
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// The number of staged writes.
+  var stagedCount: Int { max(0, count.load(ordering: .relaxed)) }
+
+  /// Stages a write, which replaces an earlier write of its key.
+  ///
+  /// If the earlier write is a part of a batch, the new write joins that batch. If both are parts of batches, the
+  /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
+  /// return another write of the key to stage instead.
+  func stage(
+    _ write: StagedWrite, batch: UInt64 = 0, make: () -> (number: UInt64, epoch: UInt16, instead: StagedWrite?)
+  ) -> StagingChange {
+    let hash = StagedWrites.hash(write.key.rawSpan)
+    count.add(1, ordering: .sequentiallyConsistent)
+    // Replaced writes are freed outside the lock.
+    let (entry, isTaken, replaced, joins, void) = shard(of: hash).state.withLock { shard in
+      let (number, epoch, instead) = make()
+      let void = shard.begin(epoch)
+      let taken = instead ?? write
+      var entry = StagedEntry(write: taken, number: number, epoch: epoch, size: taken.stagedSize, batch: batch)
+      let replaced = shard.fresh.set(entry, hash: hash)
+      shard.freshBytes += entry.size - (replaced?.size ?? 0)
+      guard let replaced, replaced.batch != 0, replaced.batch != batch else {
+        return (entry, instead == nil, replaced, false, void)
+      }
+      if batch == 0 { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
+      _ = shard.fresh.set(entry, hash: hash)
+      return (entry, instead == nil, replaced, batch != 0, void)
+    }
+    let left = (replaced == nil ? 0 : 1) + (void?.count ?? 0)
+    if left > 0 { count.subtract(left, ordering: .releasing) }
+    return StagingChange(
+      number: entry.number, isTaken: isTaken, joinsBatches: joins,
+      addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
+  }
+
+  /// Takes a write that replaces or removes the record `replaced`. Returns nil if a newer write of the key is staged, or if
+  /// `make` returns nil. Calls `make` with the shard's lock held.
+  func stage(
+    _ write: StagedWrite, replacing replaced: RecordIdentity, make: () -> (number: UInt64, epoch: UInt16)?
+  ) -> StagingChange? {
+    let hash = StagedWrites.hash(write.key.rawSpan)
+    count.add(1, ordering: .sequentiallyConsistent)
+    let (change, void) = shard(of: hash).state.withLock { shard -> (StagingChange?, StagedWrites?) in
+      let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
+      let present = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
+      if let present, present.epoch == shard.epoch, present.replaced == nil, !replaced.isIdentity(of: present.write) {
+        return (nil, nil)
+      }
+      guard let (number, epoch) = make() else { return (nil, nil) }
+      var entry = StagedEntry(
+        write: write, number: number, epoch: epoch, size: write.stagedSize, replaced: replaced)
+      let void = shard.begin(epoch)
+      if let fresh, void == nil {
+        entry.batch = fresh.batch
+        // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
+        if replaced.isIdentity(of: fresh.write) { entry.replaced = fresh.replaced }
+      }
+      let left = shard.fresh.set(entry, hash: hash)
+      let leftBytes = (left?.size ?? 0) + (void?.bytes ?? 0)
+      let leftCount = (left == nil ? 0 : 1) + (void?.count ?? 0)
+      shard.freshBytes += entry.size - (left?.size ?? 0)
+      let change = StagingChange(
+        number: number, isTaken: true, joinsBatches: false, addedBytes: entry.size - leftBytes,
+        addedCount: 1 - leftCount)
+      return (change, void?.freed)
+    }
+    withExtendedLifetime(void) {}
+    let left = 1 - (change?.addedCount ?? 0)
+    if left > 0 { count.subtract(left, ordering: .releasing) }
+    return change
+  }
+
+  /// Returns the newest staged write of the key, or nil if the key has none.
+  func entry(forKey key: RawSpan) -> StagedEntry? {
+    let hash = StagedWrites.hash(key)
+    return shard(of: hash).state.withLock { shard in
+      let committing = shard.committing.entry(forKey: key, hash: hash)
+      guard var entry = shard.fresh.entry(forKey: key, hash: hash) else { return committing }
+      // The record that a fresh write replaces is being committed, so that the disk still has the one before it.
+      if entry.replaced != nil, let committing, committing.epoch == entry.epoch {
+        entry.replaced = committing.replaced
+      }
+      return entry
+    }
+  }
+
+  /// The newest write of the key that is no rewrite; nil where none is staged.
+  func newestWrite(forKey key: RawSpan) -> StagedEntry? {
+    let hash = StagedWrites.hash(key)
+    return shard(of: hash).state.withLock { shard in
+      let entries = [shard.fresh.entry(forKey: key, hash: hash), shard.committing.entry(forKey: key, hash: hash)]
+      return entries.lazy.compactMap { $0 }.first { !$0.isRewrite }
+    }
+  }
+
+  /// The keys of all staged records.
+  ///
+  /// A key can occur twice. A record that is being committed counts even if a newer removal is staged or its clear
+  /// count is old.
+  var recordKeys: [[UInt8]] {
+    var keys: [[UInt8]] = []
+    for shard in shards {
+      shard.state.withLock { shard in
+        for writes in [shard.fresh, shard.committing] {
+          writes.forEach { entry in
+            if case .record(let key, _, _) = entry.write, entry.replaced == nil { keys.append(key) }
+          }
+        }
+      }
+    }
+    return keys
+  }
+
+  /// Runs `body` if the key has no write since the last hand-over, apart from rewrites of its record. No write of the key can
+  /// be staged while it runs.
+  func unlessStagedAnew(_ key: [UInt8], _ body: () -> Void) {
+    let hash = StagedWrites.hash(key.rawSpan)
+    shard(of: hash).state.withLock { shard in
+      if shard.fresh.entry(forKey: key.rawSpan, hash: hash)?.isRewrite ?? true { body() }
+    }
+  }
+
+  /// Hands over the writes since the last hand-over. They stay readable until `finishCommitting`.
+  ///
+  /// The caller must ensure that no batch is open.
+  func beginCommitting() -> (writes: [StagedWrites], links: BatchLinks) {
+    let writes = shards.compactMap { (shard) -> StagedWrites? in
+      // The void writes are freed after the lock is released.
+      let (taken, _) = shard.state.withLock { shard -> (StagedWrites?, StagedWrites) in
+        let void = shard.void
+        shard.void = StagedWrites()
+        guard !shard.fresh.isEmpty else { return (nil, void) }
+        shard.committing = shard.fresh
+        shard.fresh = StagedWrites()
+        shard.freshBytes = 0
+        return (shard.committing, void)
+      }
+      return taken
+    }
+    return (
+      writes,
+      links.withLock { links in
+        defer { links = BatchLinks() }
+        return links
+      }
+    )
+  }
+
+  /// Releases the handed-over writes after their commit is visible, or after it failed.
+  ///
+  /// For each write that has no newer write of its key, `replacing` returns the write to stage instead, or nil for
+  /// none.
+  func finishCommitting(replacing: (StagedEntry) -> StagedEntry? = { _ in nil }) {
+    for shard in shards {
+      let (done, kept) = shard.state.withLock { shard in
+        let done = shard.committing
+        shard.committing = StagedWrites()
+        var kept = 0
+        for entry in done {
+          // A newer write of the key makes a replacement unnecessary.
+          let key = entry.write.key.rawSpan
+          guard entry.epoch == shard.epoch, shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil else {
+            continue
+          }
+          if let replacement = replacing(entry), shard.fresh.insert(replacement) {
+            kept += 1
+            shard.freshBytes += replacement.size
+          }
+        }
+        return (done, kept)
+      }
+      if done.count > kept { count.subtract(done.count - kept, ordering: .releasing) }
+    }
+  }
+
+  /// Begins a new clear count, which makes the writes of earlier ones void.
+  ///
+  /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
+  /// the number of writes.
+  func begin(epoch: UInt16) -> (bytes: Int, count: Int) {
+    var bytes = 0
+    var total = 0
+    for shard in shards {
+      guard let left = shard.state.withLock({ $0.begin(epoch) }) else { continue }
+      if left.count > 0 { count.subtract(left.count, ordering: .releasing) }
+      bytes += left.bytes
+      total += left.count
+    }
+    return (bytes, total)
+  }
+
+  private func shard(of hash: UInt64) -> ShardLock {
+    shards[Int(truncatingIfNeeded: hash >> 61)]
+  }
+}
+
+/// The effect of staging a write.
+struct StagingChange {
+  let number: UInt64
+  /// Whether the given write was staged, and not another write instead.
+  let isTaken: Bool
+  /// Whether the write joined two batches.
+  let joinsBatches: Bool
+  let addedBytes: Int
+  let addedCount: Int
+}

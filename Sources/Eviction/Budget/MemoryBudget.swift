@@ -1,0 +1,196 @@
+import Locking
+import Synchronization
+
+/// A limit on cost and count that holds at every instant, over all shards of all caches that share it.
+///
+/// A writer reserves room before it links an entry, and releases room after it unlinks one. The sums therefore
+/// never exceed the limits. A cache with its own limits has a budget whose parent is the store's budget. A
+/// reservation takes from both.
+@usableFromInline
+package final class MemoryBudget: Sendable {
+  /// The maximum sum of costs.
+  package let costLimit: Int
+  /// The maximum number of entries.
+  package let countLimit: Int
+  private let parent: MemoryBudget?
+  private let reservedCost = Atomic<Int>(0)
+  private let reservedCount = Atomic<Int>(0)
+  private let highestCost = Atomic<Int>(0)
+  private let tenants = Guarded<[Tenant]>([])
+  private let tenantCount = Atomic<Int>(0)
+
+  private struct Tenant {
+    weak let table: (any MemoryTenant)?
+  }
+
+  package init(costLimit: Int, countLimit: Int = .max, parent: MemoryBudget? = nil) {
+    self.costLimit = costLimit
+    self.countLimit = countLimit
+    self.parent = parent
+    largestCost = min(costLimit, parent?.largestCost ?? .max, Int(UInt32.max) - 1)
+  }
+
+  /// The reserved cost.
+  package var cost: Int { reservedCost.load(ordering: .relaxed) }
+  /// The number of entries with a reservation.
+  package var count: Int { reservedCount.load(ordering: .relaxed) }
+  /// The highest cost that was ever reserved.
+  package var peakCost: Int { highestCost.load(ordering: .relaxed) }
+
+  /// The largest cost that can be reserved for one entry.
+  @usableFromInline
+  package let largestCost: Int
+
+  /// Whether the limit on count leaves no room for another entry of any cost.
+  @usableFromInline
+  package var isFullByCount: Bool { count >= countLimit || parent?.isFullByCount ?? false }
+
+  /// The effective limits, including those of the parents.
+  @usableFromInline
+  package var overallLimit: (cost: Int, count: Int) {
+    let above = parent?.overallLimit ?? (.max, .max)
+    return (min(costLimit, above.cost), min(countLimit, above.count))
+  }
+
+  /// Reserves room in this budget and its parents, or in none of them. The differences may be negative.
+  ///
+  /// - Returns: Nil if the room was reserved. Otherwise, the budget that lacks room. Its memory consumers must
+  ///   evict entries.
+  @usableFromInline
+  package func reserve(cost: Int, count: Int) -> MemoryBudget? {
+    take(cost: cost, count: count).map { above($0) }
+  }
+
+  /// Reserves room as ``reserve(cost:count:)`` does, without a reference count operation.
+  ///
+  /// - Returns: Nil if the room was reserved. Otherwise, the number of steps from this budget to the parent that
+  ///   lacks room.
+  @usableFromInline
+  package func take(cost: Int, count: Int) -> Int? {
+    guard Self.add(cost, to: reservedCost, limit: costLimit) else { return 0 }
+    guard Self.add(count, to: reservedCount, limit: countLimit) else {
+      reservedCost.subtract(cost, ordering: .relaxed)
+      return 0
+    }
+    if let level = parent?.take(cost: cost, count: count) {
+      reservedCost.subtract(cost, ordering: .relaxed)
+      reservedCount.subtract(count, ordering: .relaxed)
+      return level + 1
+    }
+    if cost > 0 { notePeak() }
+    return nil
+  }
+
+  /// Returns the budget this number of steps up the chain of parents.
+  @usableFromInline
+  package func above(_ level: Int) -> MemoryBudget {
+    guard level > 0, let parent else { return self }
+    return parent.above(level - 1)
+  }
+
+  /// Updates the peak. The first load avoids most writes, which would take the cache line from all other threads.
+  private func notePeak() {
+    let cost = cost
+    if cost > highestCost.load(ordering: .relaxed) { highestCost.max(cost, ordering: .relaxed) }
+  }
+
+  /// Releases room in this budget and its parents.
+  @usableFromInline
+  package func release(cost: Int, count: Int) {
+    if cost != 0 { reservedCost.subtract(cost, ordering: .relaxed) }
+    if count != 0 { reservedCount.subtract(count, ordering: .relaxed) }
+    parent?.release(cost: cost, count: count)
+  }
+
+  // A difference of zero or less always fits. Other differences use compare-and-exchange, so that the sum never
+  // exceeds the limit, not even briefly.
+  private static func add(_ difference: Int, to sum: borrowing Atomic<Int>, limit: Int) -> Bool {
+    // A replacement of equal cost is common. The early return avoids contention on this counter.
+    if difference == 0 { return true }
+    if difference < 0 {
+      sum.add(difference, ordering: .relaxed)
+      return true
+    }
+    var current = sum.load(ordering: .relaxed)
+    while difference <= limit - current {
+      let (exchanged, original) = sum.weakCompareExchange(
+        expected: current, desired: current + difference, ordering: .relaxed)
+      if exchanged { return true }
+      current = original
+    }
+    return false
+  }
+}
+
+extension MemoryBudget {
+  /// Whether the budget has exactly one memory consumer, which then holds all reservations.
+  @usableFromInline
+  package var hasOneTenant: Bool { tenantCount.load(ordering: .relaxed) == 1 }
+}
+
+/// A memory consumer: an object that evicts entries when its budget needs room.
+@usableFromInline
+package protocol MemoryTenant: AnyObject, Sendable {
+  /// An estimate of the consumer's cost. Its mean is correct.
+  var estimatedCost: Double { get }
+  /// Evicts one entry. Returns false if the consumer has none.
+  func evictOne() -> Bool
+  /// Releases storage for entries that the consumer no longer holds.
+  func giveBackSlots()
+}
+
+extension MemoryBudget {
+  /// Adds a memory consumer to this budget and its parents. The reference is weak.
+  package func add(_ tenant: any MemoryTenant) {
+    // The strong references are released after unlocking. One of them may be the last reference to its consumer.
+    _ = tenants.withLock { tenants in
+      let alive = tenants.compactMap(\.table)
+      tenants = (alive + [tenant]).map { Tenant(table: $0) }
+      tenantCount.store(tenants.count, ordering: .relaxed)
+      return alive
+    }
+    parent?.add(tenant)
+  }
+
+  /// Returns whether the consumer that needs room should evict an entry itself.
+  ///
+  /// Consumers evict in proportion to their cost. A busy cache therefore cannot displace others to keep unused
+  /// entries, and others cannot keep a new cache out.
+  ///
+  /// - Parameters:
+  ///   - cost: The cost of one part of the consumer.
+  ///   - parts: The number of parts. Keys are distributed evenly over them.
+  @usableFromInline
+  package func shouldEvict(own cost: Int, parts: Int) -> Bool {
+    guard tenantCount.load(ordering: .relaxed) > 1 else { return true }
+    return Int.random(in: 0..<max(1, self.cost)) / parts < cost
+  }
+
+  /// Evicts one entry of a memory consumer, chosen with a probability proportional to its cost. Returns false if no
+  /// consumer has entries.
+  ///
+  /// - Complexity: O(*n*) for *n* consumers. Takes one lock of each consumer, and a store may have hundreds.
+  @usableFromInline
+  @discardableResult
+  package func evictSomewhere() -> Bool {
+    let candidates = tenants.withLock { tenants in tenants.compactMap(\.table) }
+    guard !candidates.isEmpty else { return false }
+    let costs = candidates.map(\.estimatedCost)
+    var left = Double.random(in: 0..<max(1, costs.reduce(0, +)))
+    let chosen = costs.firstIndex { cost in
+      left -= cost
+      return left < 0
+    }
+    // All estimates may be zero, or the chosen consumer may have become empty. Any other consumer is then
+    // acceptable.
+    let first = chosen ?? candidates.indices.randomElement() ?? 0
+    for offset in candidates.indices where candidates[(first + offset) % candidates.count].evictOne() { return true }
+    return false
+  }
+
+  /// Evicts entries until the cost is at most `target`, then releases unused storage.
+  package func trim(toCost target: Int) {
+    while cost > max(0, target), evictSomewhere() {}
+    for tenant in tenants.withLock({ tenants in tenants.compactMap(\.table) }) { tenant.giveBackSlots() }
+  }
+}

@@ -1,0 +1,109 @@
+import CZlib
+
+/// The uncompressed bytes of a gzip file with one or more members. A file in another format is returned unchanged.
+@safe
+package struct GzipStream: ByteStream, ~Copyable {
+  private enum State {
+    /// No byte has been read.
+    case fresh
+    /// The file is not compressed, and its bytes are returned unchanged.
+    case plain
+    /// Inside a compressed member.
+    case inflating
+    /// After the end of a member. Another one may follow.
+    case betweenMembers
+  }
+
+  /// The file, or nil if all bytes are in memory.
+  private var source: FileStream?
+  private let path: String
+  private var state = State.fresh
+  private var input: ArraySlice<UInt8> = []
+  private var output = [UInt8](repeating: 0, count: 4 * FileStream.blockSize)
+  /// zlib keeps the address of this structure, so it must not move. It is on the heap, and `deinit` frees it.
+  private let stream: UnsafeMutablePointer<z_stream>
+
+  package init(path: String) throws {
+    self.init(try FileStream(path: path), path: path)
+  }
+
+  /// Creates a stream of bytes in memory. `name` identifies it in messages.
+  package init(bytes: [UInt8], name: String) {
+    self.init(nil, path: name)
+    input = bytes[...]
+  }
+
+  private init(_ source: consuming FileStream?, path: String) {
+    self.source = source
+    self.path = path
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+  }
+
+  deinit {
+    // `inflateEnd` returns an error, and does nothing, if the stream was never initialized.
+    unsafe inflateEnd(stream)
+    unsafe stream.deallocate()
+  }
+
+  package mutating func next() throws -> ArraySlice<UInt8> {
+    while true {
+      if input.isEmpty { input = try source?.next() ?? [] }
+      switch state {
+      case .fresh:
+        guard input.starts(with: [0x1F, 0x8B]) else {
+          state = .plain
+          continue
+        }
+        // A window of 15 bits. The addition of 16 selects the gzip format.
+        guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+          throw failure("zlib could not be initialized")
+        }
+        state = .inflating
+      case .plain:
+        defer { input = [] }
+        return input
+      case .betweenMembers:
+        if input.isEmpty { return [] }
+        unsafe inflateReset(stream)
+        state = .inflating
+      case .inflating:
+        if input.isEmpty { throw failure("the compressed file ends early") }
+        let unpacked = try inflate()
+        if !unpacked.isEmpty { return unpacked }
+      }
+    }
+  }
+
+  /// Uncompresses as much input as the output buffer can hold.
+  private mutating func inflate() throws -> ArraySlice<UInt8> {
+    var status = Z_OK
+    var left = 0
+    // Both buffers outlive the call, and their sizes are passed with them.
+    let room = output.count
+    unsafe input.withUnsafeBufferPointer { packed in
+      unsafe output.withUnsafeMutableBufferPointer { unpacked in
+        unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: packed.baseAddress)
+        unsafe stream.pointee.avail_in = UInt32(packed.count)
+        unsafe stream.pointee.next_out = unpacked.baseAddress
+        unsafe stream.pointee.avail_out = UInt32(unpacked.count)
+        status = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+        left = unsafe Int(stream.pointee.avail_in)
+      }
+    }
+    let produced = unsafe room - Int(stream.pointee.avail_out)
+    input = input.suffix(left)
+    switch status {
+    case Z_OK: break
+    case Z_STREAM_END: state = .betweenMembers
+    case Z_BUF_ERROR where produced == 0 && left > 0: throw failure("the compressed file is damaged")
+    case Z_BUF_ERROR: break
+    default: throw failure("the compressed file is damaged")
+    }
+    return output[..<produced]
+  }
+
+  private func failure(_ message: String) -> TraceError {
+    TraceError(path: path, line: nil, message: message)
+  }
+}

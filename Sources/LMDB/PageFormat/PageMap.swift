@@ -1,0 +1,81 @@
+import CLMDB
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The location of an environment's mapped pages, for lookups that do not call LMDB.
+///
+/// The pages of a snapshot do not change while it is open. The map does not move, because no code changes its size.
+@usableFromInline
+package final class PageMap: Sendable {
+  /// The result of a lookup in the pages.
+  @unsafe
+  @usableFromInline
+  enum Answer {
+    /// The value of the key, valid while the snapshot is open.
+    case value(UnsafeRawBufferPointer)
+    case absent
+    /// The pages give no answer, so the caller must use LMDB.
+    case unknown
+  }
+
+  /// The address of the first page, combined with the base-2 logarithm of the page size in the low bits, which are
+  /// zero in the address.
+  ///
+  /// Without an address, the value is `unlearned` or `unusable`.
+  private let place = Atomic<UInt>(PageMap.unlearned)
+
+  private static let unlearned: UInt = 0
+  private static let unusable: UInt = 1
+
+  init() {}
+
+  /// Whether lookups use the mapped pages.
+  package var isKnown: Bool { place.load(ordering: .relaxed) > PageMap.unusable }
+
+  /// Looks up the key in the unnamed database. The caller keeps the snapshot with this number open.
+  @usableFromInline
+  func look(for key: UnsafeRawBufferPointer, snapshot: UInt) -> Answer {
+    let place = place.load(ordering: .acquiring)
+    guard place > PageMap.unusable else { return unsafe .unknown }
+    // `learn(from:of:)` verified that this is the address of the first page.
+    let pages = unsafe MappedPages(start: UnsafeRawPointer(bitPattern: place & ~0xFFF)!, shift: UInt64(place & 0xFFF))
+    return unsafe pages.look(for: key, snapshot: UInt64(snapshot))
+  }
+
+  /// Learns the location of the map from a value that LMDB found in it. Does nothing after the first successful or
+  /// failed attempt.
+  @usableFromInline
+  func learn(from value: RawSpan, of environment: OpaquePointer) {
+    guard place.load(ordering: .relaxed) == PageMap.unlearned, !value.isEmpty else { return }
+    place.store(unsafe PageMap.place(around: value, environment) ?? PageMap.unusable, ordering: .releasing)
+  }
+
+  private static func place(around value: RawSpan, _ environment: OpaquePointer) -> UInt? {
+    var statistics = MDB_stat()
+    guard MemoryLayout<UInt>.size == 8, UInt(1).littleEndian == 1,
+      unsafe mdb_env_stat(environment, &statistics) == MDB_SUCCESS,
+      // With another page size, a page may not begin at a boundary of a system page.
+      Int(statistics.ms_psize) == Int(sysconf(Int32(_SC_PAGESIZE)))
+    else { return nil }
+    let size = UInt(statistics.ms_psize)
+    let page = unsafe value.withUnsafeBytes { UInt(bitPattern: $0.baseAddress!) } & ~(size - 1)
+    // In bounds: the value is in a leaf, or at the start of its overflow pages. Both begin with their page number.
+    let number = unsafe UnsafePointer<UInt>(bitPattern: page)!.pointee
+    let (distance, isTooFar) = number.multipliedReportingOverflow(by: size)
+    guard !isTooFar, distance < page, let start = unsafe UnsafeMutableRawPointer(bitPattern: page - distance),
+      // Fails if the memory is not mapped, for example because the page number is damaged.
+      unsafe msync(start, Int(size), MS_ASYNC) == 0
+    else { return nil }
+    // The whole page is mapped. Its content must also be a valid meta page.
+    let head = unsafe RawSpan(_unsafeStart: start, byteCount: Int(size))
+    guard let meta = try? MetaPage(head, number: 0), meta.pageSize == Int(size) else { return nil }
+    return UInt(bitPattern: start) | UInt(size.trailingZeroBitCount)
+  }
+}

@@ -1,0 +1,90 @@
+import InputFormats
+import Locking
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The system's `write`. The separate name is necessary because `Console.write` hides the system's.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  // The caller guarantees that `bytes` points to `count` bytes during the call.
+  unsafe write(descriptor, bytes, count)
+}
+
+/// The input and output of the program: those of the process, or those of a test.
+package struct Console: Sendable {
+  /// Writes bytes to standard output.
+  package var write: @Sendable ([UInt8]) -> Void
+  /// Writes bytes to standard error.
+  package var writeError: @Sendable ([UInt8]) -> Void
+  /// Reads all of standard input.
+  package var readAll: @Sendable () throws -> [UInt8]
+  /// Whether standard error is a terminal, so that a line can be overwritten.
+  package var isTerminal: Bool
+  /// Returns the reason why a write to standard output failed, or nil if all writes succeeded.
+  package var outputFailure: @Sendable () -> String?
+
+  package init(
+    write: @escaping @Sendable ([UInt8]) -> Void, writeError: @escaping @Sendable ([UInt8]) -> Void,
+    readAll: @escaping @Sendable () throws -> [UInt8], isTerminal: Bool,
+    outputFailure: @escaping @Sendable () -> String? = { nil }
+  ) {
+    self.write = write
+    self.writeError = writeError
+    self.readAll = readAll
+    self.isTerminal = isTerminal
+    self.outputFailure = outputFailure
+  }
+
+  /// The console of the current task: that of the process, unless a test replaces it.
+  @TaskLocal package static var current = Console.process
+
+  /// The console with the standard descriptors of the process.
+  package static let process = Console(
+    write: { bytes in
+      if let failure = Console.writeAll(bytes, to: STDOUT_FILENO) { firstFailure.withLock { $0 = $0 ?? failure } }
+    },
+    writeError: { _ = Console.writeAll($0, to: STDERR_FILENO) },
+    readAll: {
+      var stream = FileStream(standardInput: ())
+      return try stream.readAll()
+    },
+    isTerminal: isatty(STDERR_FILENO) == 1,
+    outputFailure: { firstFailure.withLock { $0 } }
+  )
+
+  /// The reason of the first failed write to standard output.
+  private static let firstFailure = Guarded<String?>(nil)
+
+  /// Writes a line to standard output.
+  func print(_ line: some CustomStringConvertible) {
+    write(Array((line.description + "\n").utf8))
+  }
+
+  /// Writes a line to standard error.
+  func printError(_ line: some CustomStringConvertible) {
+    writeError(Array((line.description + "\n").utf8))
+  }
+
+  /// Writes all bytes. Returns the reason of the failure, or nil.
+  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      // The pointer is valid for the given number of bytes during the call.
+      let count = unsafe rest.withUnsafeBytes { unsafe writeBytes(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        switch errno {
+        // The reader of a pipe (`head`) may close it early. This is not a failure.
+        case EPIPE: return nil
+        case EBADF: return "it is closed"
+        case let code: return systemErrorMessage(code)
+        }
+      }
+    }
+    return nil
+  }
+}

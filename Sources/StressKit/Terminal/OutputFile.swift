@@ -1,0 +1,80 @@
+import Foundation
+import InputFormats
+
+/// A file that appears only when it is complete, or standard output.
+///
+/// A pipe or a device cannot be replaced by a file, so it receives the bytes immediately.
+final class OutputFile {
+  private let path: String?
+  /// The path of the temporary file that replaces the target at the end. It is nil if the bytes go directly to the
+  /// target.
+  private let partial: String?
+  private let handle: FileHandle?
+  private var buffer: [UInt8] = []
+
+  /// Opens the file for writing, so that an error is known before the output exists.
+  ///
+  /// - Parameter path: The path of the file, which replaces an existing file, or nil for standard output.
+  init(_ path: String?) throws {
+    // If the path is a symbolic link, the target of the link is written, and the link stays.
+    let target = path.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+    self.path = target
+    guard let path, let target else {
+      (partial, handle) = (nil, nil)
+      return
+    }
+    switch try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType {
+    case .typeDirectory?:
+      throw CommandFailure("cannot write \(path): it is a folder; choose a file in it", status: .badInput)
+    case .typeRegular?, nil:
+      let partial = "\(target).partial-\(ProcessInfo.processInfo.processIdentifier)"
+      self.partial = partial
+      _ = FileManager.default.createFile(atPath: partial, contents: nil)
+      handle = FileHandle(forWritingAtPath: partial)
+    case .some:
+      partial = nil
+      handle = FileHandle(forWritingAtPath: target)
+    }
+    guard handle != nil else {
+      throw CommandFailure("cannot write \(path): the folder does not exist, or is not writable", status: .badInput)
+    }
+  }
+
+  deinit {
+    // A complete file has been renamed, and no longer has this path.
+    if let partial { try? FileManager.default.removeItem(atPath: partial) }
+  }
+
+  func write(line: [UInt8]) throws {
+    try write(line + [UInt8(ascii: "\n")])
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= 1 << 16 { try flush() }
+  }
+
+  /// Writes the rest of the output, and renames the file to its final path.
+  func finish() throws {
+    try flush()
+    guard let path, let handle else { return }
+    do {
+      try handle.close()
+      if let partial, unsafe rename(partial, path) != 0 {
+        throw CommandFailure(systemErrorMessage(), status: .badInput)
+      }
+    } catch {
+      throw CommandFailure("cannot write \(path): \(error)", status: .badInput)
+    }
+  }
+
+  private func flush() throws {
+    defer { buffer = [] }
+    guard let path, let handle else { return Console.current.write(buffer) }
+    do {
+      try handle.write(contentsOf: buffer)
+    } catch {
+      throw CommandFailure("cannot write \(path): \(error.localizedDescription)", status: .badInput)
+    }
+  }
+}
