@@ -1,6 +1,6 @@
 extension StagedWrite {
   /// Its bytes in memory, roughly.
-  @usableFromInline
+  @inlinable
   package var stagedSize: Int {
     switch self {
     case .record(let key, let metadata, let bytes):
