@@ -1,5 +1,5 @@
 extension ReadTransaction {
-  /// As `value(forKey:in:)`, in the table without a name, and in fewer steps than LMDB's.
+  /// Returns the value of the key in the unnamed database, like `value(forKey:in:)` but faster.
   @inlinable
   @_lifetime(borrow self)
   package borrowing func mainValue(forKey key: borrowing some KeyBytes & ~Copyable) throws(LMDBError) -> RawSpan? {
@@ -18,7 +18,7 @@ extension ReadTransaction {
     }
   }
 
-  /// As `mainValue`, where the pages cannot tell.
+  /// Looks up the key with LMDB, after a lookup in the pages gave no answer.
   @inlinable
   @inline(never)
   @_lifetime(borrow self)

@@ -2,7 +2,8 @@
 // observer gets its changes one at a time, each once.
 
 extension Cache {
-  /// As ``observe(_:_:)``, with a handler that is called on `executor`. A handler that blocks blocks a thread of the executor.
+  /// Observes changes like ``observe(_:_:)``, and calls the handler on `executor`. A blocking handler blocks a thread of
+  /// the executor.
   public func observe(
     _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
     _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
@@ -10,7 +11,7 @@ extension Cache {
     observers.observe(scope, on: .executor(executor), handler)
   }
 
-  /// As ``observe(_:_:)``, with a handler that is called on the main actor.
+  /// Observes changes like ``observe(_:_:)``, and calls the handler on the main actor.
   ///
   /// ```swift
   /// let token = articles.observe(.key(id), on: MainActor.shared) { change in
@@ -24,7 +25,7 @@ extension Cache {
     observers.observe(scope, on: .mainActor) { change in MainActor.assumeIsolated { handler(change) } }
   }
 
-  /// As ``observeChangeSets(_:_:)``, with a handler that is called on `executor`.
+  /// Observes change sets like ``observeChangeSets(_:_:)``, and calls the handler on `executor`.
   public func observeChangeSets(
     _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
     _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
@@ -32,7 +33,7 @@ extension Cache {
     observers.observeSets(scope, on: .executor(executor), handler)
   }
 
-  /// As ``observeChangeSets(_:_:)``, with a handler that is called on the main actor.
+  /// Observes change sets like ``observeChangeSets(_:_:)``, and calls the handler on the main actor.
   public func observeChangeSets(
     _ scope: ObservationScope<Key> = .all, on actor: MainActor,
     _ handler: @escaping @MainActor @Sendable (ChangeSet<Key, Value>) -> Void
@@ -40,14 +41,14 @@ extension Cache {
     observers.observeSets(scope, on: .mainActor) { set in MainActor.assumeIsolated { handler(set) } }
   }
 
-  /// As ``observeValue(forKey:_:)``, with a handler that is called on `executor`.
+  /// Observes a value like ``observeValue(forKey:_:)``, and calls the handler on `executor`.
   public func observeValue(
     forKey key: Key, on executor: any TaskExecutor, _ handler: @escaping @Sendable (Value?) -> Void
   ) -> ObservationToken {
     observeValue(forKey: key, on: .executor(executor), calling: handler)
   }
 
-  /// As ``observeValue(forKey:_:)``, with a handler that is called on the main actor.
+  /// Observes a value like ``observeValue(forKey:_:)``, and calls the handler on the main actor.
   public func observeValue(
     forKey key: Key, on actor: MainActor, _ handler: @escaping @MainActor @Sendable (Value?) -> Void
   ) -> ObservationToken {

@@ -28,7 +28,7 @@ final class OptimisticEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
 /// The effect of a step on a key's edits.
 enum EditStep {
-  /// There is nothing to do.
+  /// The edits stay as they are.
   case nothing
   /// They show another value.
   case shows
@@ -45,7 +45,7 @@ extension OptimisticEdits {
   /// - Parameters:
   ///   - terms: the terms of a confirmed value.
   ///   - step: changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called several times.
-  /// - Returns: the edits after the step; nil if there was nothing to do.
+  /// - Returns: the edits after the step; nil if the step changed nothing.
   @discardableResult
   func settle<Failure: Error>(
     _ key: HashedKey<Key>, on terms: ReplacementTerms,

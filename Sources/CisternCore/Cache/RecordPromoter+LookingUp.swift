@@ -96,7 +96,7 @@ extension RecordPromoter {
       isThere = metadata.schemaVersion == schemaVersion && !lifetimes.isExpired(metadata)
     }
     guard isOlder else { return isThere }
-    // A look-up tells what the migration makes of the record.
+    // A look-up migrates the record.
     if case .some = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) { return true }
     table.countMiss()
     return isThere

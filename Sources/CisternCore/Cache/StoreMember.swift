@@ -1,7 +1,7 @@
-/// A cache, as its store sees it.
+/// A cache from its store's point of view.
 package protocol StoreMember: AnyObject, Sendable {
-  /// What it has counted.
+  /// The counts and the contents of the cache.
   var statistics: CacheStatistics { get }
-  /// Whole-cache check: empty when sound.
+  /// Checks the whole cache. Returns the violated invariants; a sound cache has none.
   func checkInvariants() -> [String]
 }

@@ -155,7 +155,7 @@ extension WritePipeline {
     return write.stamped(era: partition.currentEra, isSet: true)
   }
 
-  /// Returns what the second tier has of a key.
+  /// Returns the presence of a key's record in the second tier.
   @inlinable
   func presence(of keyBytes: [UInt8]?) -> RecordPresence {
     guard let partition = secondTier?.partition, let keyBytes else { return .absent }
@@ -171,7 +171,7 @@ extension WritePipeline {
     return partition.schemaVersion(of: keyBytes.rawSpan).map { $0 > schemaVersion } ?? false
   }
 
-  /// Returns the tags by which observers hear of a change: those of the replaced value and those of the new one.
+  /// Returns the tags by which observers receive a change: those of the replaced value and those of the new one.
   @inlinable
   func tags(of had: Held<Value>?, and arrival: Arrival<Value>?) -> [String] {
     (had?.timing.tags ?? []) + (arrival?.timing.tags ?? [])

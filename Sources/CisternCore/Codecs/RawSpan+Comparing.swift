@@ -5,15 +5,15 @@
 #endif
 
 extension RawSpan {
-  /// The byte at `offset`; traps out of bounds.
+  /// Returns the byte at `offset`. Traps if the offset is out of bounds.
   @inlinable
   @inline(__always)
   package func byte(at offset: Int) -> UInt8 {
-    // Checked against the bounds by the call; every pattern is a byte.
+    // The call checks the bounds, and every bit pattern is a byte.
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// Whether both hold the same bytes.
+  /// Returns whether both spans hold the same bytes.
   @inlinable
   @inline(__always)
   package func hasSameBytes(as other: RawSpan) -> Bool {
@@ -21,7 +21,7 @@ extension RawSpan {
     guard byteCount > 0 else { return true }
     return unsafe withUnsafeBytes { left in
       unsafe other.withUnsafeBytes { right in
-        // Both have a start, since they are not empty, and the same length.
+        // Both base addresses are not nil, because the spans are not empty. Both have the same length.
         unsafe memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0
       }
     }

@@ -13,7 +13,7 @@ struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
   }
 }
 
-/// Where a part of a batch goes. In the order of shards, in which they are entered.
+/// The place of a part of a batch. Places are ordered by shard, and shards are locked in this order.
 @usableFromInline
 struct PartPlace: Comparable {
   @usableFromInline let shard: Int
@@ -30,7 +30,7 @@ struct PartPlace: Comparable {
 }
 
 extension EntryTable {
-  /// Room in memory, reserved for a batch before its critical sections: inside them, no other entry can be evicted for it.
+  /// Room in memory that is reserved for a batch before its critical sections. Inside them, no other entry can be evicted.
   @usableFromInline
   struct Reservation {
     @usableFromInline let cost: Int
@@ -43,9 +43,9 @@ extension EntryTable {
     }
   }
 
-  /// Takes from the parts the values that memory could never hold beside those before them.
+  /// Removes from the parts the values that memory cannot hold together with the values before them.
   ///
-  /// - Returns: the room that the others need, and whether they are all.
+  /// - Returns: The room for the remaining values, and whether no value was removed.
   @inlinable
   func fit(_ parts: inout [BatchPart<Key, Value>]) -> (Reservation, isWhole: Bool) {
     let limit = budget.overallLimit
@@ -64,7 +64,7 @@ extension EntryTable {
     return (Reservation(cost: cost, count: count), isWhole)
   }
 
-  /// Reserves room that there can be, evicting others.
+  /// Reserves room, and evicts other entries for it. The limits must allow this much room.
   @inlinable
   func reserve(_ reservation: Reservation) {
     while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictSomewhere() }
@@ -75,8 +75,9 @@ extension EntryTable {
     budget.release(cost: reservation.cost, count: reservation.count)
   }
 
-  /// Puts all parts into effect at once, or none, where the condition of one does not hold: no look-up sees some of
-  /// them. Uses up the reservation if it does.
+  /// Applies all parts at once, or none if a condition does not hold. No look-up sees only some of them.
+  ///
+  /// A batch that applies uses up the reservation.
   ///
   /// - Parameters:
   ///   - parts: one for each key, with room reserved for their values.
@@ -89,7 +90,7 @@ extension EntryTable {
     let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
-    // What leaves is let go of with `batch`, outside all locks.
+    // Replaced entries are released with `batch`, outside all locks.
     return withShards(of: places[...], parts, &batch, decide)
   }
 
@@ -106,7 +107,7 @@ extension EntryTable {
     }
   }
 
-  /// Enters the shards in order, checking conditions on the way in; changes the entries on the way out.
+  /// Locks the shards in order, and checks the conditions of each. Changes the entries after all are locked.
   @inlinable
   func withShards(
     of places: ArraySlice<PartPlace>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,

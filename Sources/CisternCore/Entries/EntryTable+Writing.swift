@@ -120,7 +120,7 @@ extension Shard {
   /// Changes the entry of a key as a write decided. Room for the value has been made.
   ///
   /// - Parameter arrival: the value that memory is to hold; nil for none.
-  /// - Returns: what leaves the table, to be released outside the lock.
+  /// - Returns: The entries that leave the table, which the caller releases outside the lock.
   @inlinable
   mutating func apply(
     _ decision: WriteDecision, _ arrival: Arrival<Value>?, to key: HashedKey<Key>, at number: SlotNumber?,

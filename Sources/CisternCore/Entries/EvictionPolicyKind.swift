@@ -1,14 +1,14 @@
 import Eviction
 
-/// The eviction policies that a store can be given.
+/// The eviction policies of a store.
 public enum EvictionPolicyKind: String, Sendable, Hashable, CaseIterable {
-  /// Least hit density: learns from the requests themselves how likely entries are to be used soon, by how often and how
-  /// long ago they were, and weighs that against their cost. The default.
+  /// Least hit density. The policy learns from the requests how soon an entry is likely to have its next use. It
+  /// considers the number of uses, the time since the last use, and the cost. The default.
   case leastHitDensity = "lhd"
-  /// S3-FIFO, with queues and ghost measured in cost: resists scans, and what is wanted once goes in the order in which
-  /// it came.
+  /// S3-FIFO, with queues and ghost table measured in cost. It resists scans. Entries that were requested only once
+  /// leave in the order of their insertion.
   case s3FIFO = "s3fifo"
-  /// Least recently used: for those who need to predict what goes next.
+  /// Least recently used. Its choice of the next entry is predictable.
   case lru
 
   package func makePolicy() -> any EvictionPolicy {

@@ -93,7 +93,7 @@ enum RecordPresence: Sendable, Hashable, CaseIterable {
 /// The answer of the second tier to a write.
 @usableFromInline
 enum StagingOutcome: Sendable, Hashable, CaseIterable {
-  /// There was nothing to stage.
+  /// No write was staged.
   case nothing
   /// It took the key's new record.
   case record

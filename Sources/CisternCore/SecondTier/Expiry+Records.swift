@@ -1,5 +1,5 @@
 extension Expiry {
-  /// What a record carries that is written now.
+  /// Returns the metadata of a record that is written now.
   @usableFromInline
   package func metadata(created: WallTime, cost: UInt32, tags: [String] = []) -> RecordMetadata {
     var metadata = RecordMetadata(created: created, expires: wallExpiry(from: created), cost: cost, tags: tags)

@@ -1,10 +1,10 @@
-/// Reads a partition's records by calls that are not generic: the path of most hits in the second tier.
+/// Reads the records of a partition without generic calls. Most hits in the second tier take this path.
 @usableFromInline
 package protocol RecordReader: AnyObject, Sendable {
-  /// As ``SecondTierPartition/withRecord(forKey:_:)``, with a copy of the bytes.
+  /// Returns the record of the key with a copy of its bytes. See ``SecondTierPartition/withRecord(forKey:_:)``.
   func record(forKey key: RawSpan) -> StoredRecord?
 
-  /// As ``SecondTierPartition/withRecord(forKey:_:)``, for a body without a result.
+  /// Calls `body` with the record of the key. See ``SecondTierPartition/withRecord(forKey:_:)``.
   func view(forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) -> Void)
 }
 

@@ -1,7 +1,8 @@
-/// A second tier that all stores of one directory share: the last of these stores closes it, in two steps.
+/// A second tier that all stores of one directory share. The last of these stores closes it, in two steps.
 package protocol SharedTier: SecondTier {
-  /// Ends the opening at once: partitions answer misses and refuse writes from now on. True for the first call, which must
-  /// be followed by ``release()``.
+  /// Ends the opening. From now on, its partitions answer misses and refuse writes.
+  ///
+  /// - Returns: True for the first call. Its caller must then call ``release()``.
   func detach() -> Bool
 
   /// Releases the tier's resources after ``detach()``. Returns when they are released, unless another opening uses them.

@@ -1,7 +1,7 @@
 import Eviction
 
 extension MemoryBudget {
-  /// The gauges of whoever holds this much under the budget.
+  /// Returns the gauges of a memory consumer with these totals.
   package func statistics(entryCount: Int, cost: Int) -> MemoryStatistics {
     let limit = overallLimit
     return MemoryStatistics(

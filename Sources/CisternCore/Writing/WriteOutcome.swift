@@ -1,7 +1,7 @@
 /// The outcome of a write in the second tier.
 @usableFromInline
 enum WriteOutcome: Sendable {
-  /// There was nothing to stage.
+  /// No write was staged.
   case nothing
   /// The write is staged.
   case staged(CommitTicket)

@@ -2,7 +2,7 @@ import CisternCore
 import LMDB
 
 extension WriteStep {
-  /// Writes the invalidations. Where another process wrote some in the meantime, they get greater numbers than those.
+  /// Writes the invalidations. They get greater numbers than those that other processes have written since.
   mutating func put(
     _ invalidations: [Invalidation: UInt64], era: UInt64, of partition: Partition,
     in transaction: inout WriteTransaction
@@ -26,8 +26,10 @@ extension WriteStep {
     outcome.touchedPages += 1 + invalidations.count / 4
   }
 
-  /// Marks the invalidations as ended, except those of which newer ones of the same have come, and forgets all that ended
-  /// but the newest `keptCount`. Answers the row of numbers then.
+  /// Marks the invalidations as ended, unless an equal invalidation was written since. Deletes ended invalidations, except
+  /// the newest `keptCount`.
+  ///
+  /// - Returns: The row of numbers after the change.
   mutating func end(
     _ targets: [Invalidation: UInt64], of partition: Partition, keeping keptCount: Int,
     in transaction: inout WriteTransaction
@@ -55,7 +57,7 @@ extension WriteStep {
     return row
   }
 
-  /// One that takes up more bytes is forgotten when it ends.
+  /// A larger invalidation is deleted when it ends.
   private static let longestEnded = 512
 
   private func endedKeys(
@@ -72,7 +74,7 @@ extension WriteStep {
     return keys
   }
 
-  /// By their contents and not by their names: equal tags may have been written with other bytes.
+  /// Finds rows by their contents, not by their keys: the bytes of equal tags can differ.
   private func rows(
     of targets: [Invalidation: UInt64], _ partition: Partition, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, era: UInt64)] {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One opening of a directory. Its partitions hold it, to know when it ended.
+/// One opening of a directory. Its partitions hold it and observe when it ends.
 final class DiskOwner: Sendable {
   private static let numbers = Atomic<Int>(0)
 
@@ -10,7 +10,7 @@ final class DiskOwner: Sendable {
   @inline(__always)
   var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// Ends the opening; true for the first who does.
+  /// Ends the opening. Returns true for the first call.
   func close() -> Bool {
     !closed.exchange(true, ordering: .acquiringAndReleasing)
   }

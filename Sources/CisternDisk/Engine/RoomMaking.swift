@@ -146,7 +146,7 @@ extension RecordDraft {
   /// The approximate number of pages that writing the record touches.
   var pages: Int { 1 + overflowPages }
 
-  /// The pages of its own.
+  /// The number of separate pages that the record takes.
   var overflowPages: Int { DiskLimits.overflowPages(size) }
 }
 

@@ -1,8 +1,9 @@
 import LMDB
 
 extension Writer {
-  /// Goes on with the walk that is under way, or begins one. Readers are not held up, and writers of other processes only
-  /// while something is removed.
+  /// Continues the current walk, or begins one.
+  ///
+  /// The walk does not block readers. It blocks writers of other processes only while it changes the file.
   func purgeSomeInvalidated() throws(LMDBError) {
     guard let file = engine.file else { return }
     if walk == nil { walk = try nextWalk(in: file) }
@@ -19,7 +20,8 @@ extension Writer {
     }
     self.walk = nil
     let ended = try chore(in: file) { (step, transaction) throws(LMDBError) -> (row: EraRow, number: UInt)? in
-      // Everything was removed, and more has been written, since the walk began: then there are others to see.
+      // A changed generation means that the partition was cleared and written again. The walk has not seen the new
+      // records.
       guard try step.generation(of: walk.partition, creating: false, in: &transaction) == walk.generation else {
         return nil
       }
@@ -38,7 +40,7 @@ extension Writer {
     for partition in engine.partitions {
       let targets = partition.invalidations.purgeable
       guard !targets.isEmpty else { continue }
-      // The file's, not what is read: a removal of all may be staged, and not outlive a crash.
+      // The walk uses the generation in the file, not the one that is read: a staged clear may not survive a crash.
       let generation = try file.environment.withRead { (transaction) throws(LMDBError) in
         try transaction.number(forKey: MetaTable.partition(partition.name), in: file.meta) ?? 0
       }
@@ -49,12 +51,12 @@ extension Writer {
 }
 
 extension DiskEngine {
-  /// The newest invalidation of each partition.
+  /// The newest invalidation version of each partition.
   var invalidationEras: [ObjectIdentifier: UInt64] {
     partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.era }
   }
 
-  /// The invalidations that are in force, by the generation of their partition.
+  /// The invalidation tables that have invalidations in force, by the generation of their partition.
   var invalidatedGenerations: [UInt64: InvalidationTable] {
     var tables: [UInt64: InvalidationTable] = [:]
     for partition in partitions where !partition.invalidations.isEmpty {

@@ -89,7 +89,7 @@ struct DiskLimits: Sendable, Equatable {
 }
 
 extension DiskLimits {
-  /// The pages of its own that a record of this size has; a small one lies in a page with others.
+  /// Returns the number of separate pages of a record with this size. A small record shares its page with others.
   static func overflowPages(_ size: Int) -> Int {
     size > 1900 ? (size + 16 + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
   }

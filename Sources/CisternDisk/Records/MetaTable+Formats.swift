@@ -2,15 +2,16 @@ import CisternCore
 import LMDB
 
 extension MetaTable {
-  /// The key of the row that names the codec of a cache's records of one version of its schema. Caches that were written
-  /// before there was such a row have none, and get one with their next commit.
+  /// Returns the key of the row that names the codec of a cache's records of one schema version.
+  ///
+  /// A cache that an older version of the store wrote has no row of this kind. The next commit of that cache adds it.
   static func format(ofVersion schemaVersion: UInt32, _ name: String) -> [UInt8] {
     formatPrefix + value(UInt64(schemaVersion)) + name.utf8
   }
 
   static let formatPrefix = [UInt8(ascii: "c")]
 
-  /// The version that such a key names; nil for the key of another cache.
+  /// Returns the schema version in the key of a format row, or nil if the key belongs to another cache.
   static func version(ofFormat key: [UInt8], named name: String) -> UInt32? {
     guard key.count >= 9, key.dropFirst(9).elementsEqual(name.utf8) else { return nil }
     return UInt32(truncatingIfNeeded: key.rawSpan.integer(at: 1, as: UInt64.self))
@@ -18,7 +19,7 @@ extension MetaTable {
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
-  /// The codec of the cache's records of this version; nil if none is noted.
+  /// Returns the codec of the cache's records of this schema version, or nil if the file names none.
   borrowing func codec(
     ofVersion schemaVersion: UInt32, of name: String, in database: Database
   ) throws(LMDBError) -> String? {

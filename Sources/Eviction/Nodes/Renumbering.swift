@@ -1,8 +1,8 @@
-/// The numbers that slots have after their table was rebuilt, by those that they had.
+/// The new slot numbers of a rebuilt table, by the old ones.
 @safe
 @usableFromInline
 package struct Renumbering: ~Copyable {
-  // One for each old slot; owned.
+  // One element for each old slot. Owned by this value.
   @usableFromInline let numbers: UnsafeMutablePointer<SlotNumber>
   @usableFromInline let count: Int
 
@@ -24,7 +24,7 @@ package struct Renumbering: ~Copyable {
     unsafe numbers[old.index] = new
   }
 
-  /// The new number of an entry; none for none.
+  /// The new number of a slot. The number `none` stays the same.
   @inlinable
   package subscript(old: SlotNumber) -> SlotNumber {
     guard old != .none else { return .none }
