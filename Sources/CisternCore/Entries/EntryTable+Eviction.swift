@@ -84,8 +84,8 @@ extension EntryTable {
   ///
   /// - Parameters:
   ///   - isAbsent: Acknowledges the loss, inside the critical section. Returns false if the key was written since.
-  ///   - commit: Runs inside the critical section if neither tier holds the key now.
-  ///   - decide: called inside it if the second tier does not have the key, with the value that memory has.
+  ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
+  ///     that memory holds.
   func loseRecord(of key: HashedKey<Key>, ifAbsent isAbsent: () -> Bool, decide: (Held<Value>?) -> WriteDecision) {
     shards.withShard(of: key.hash) { shard in
       guard isAbsent() else { return }

@@ -109,9 +109,7 @@ enum EditMark: Sendable, Hashable {
   case unchanged
   /// The edits end.
   case ended
-  /// The write stores the value that the edits show. `isSettled` is true if no edit remains.
-  ///
-  /// `keepsFlight` is true if the confirmed value stays the same. A flight in progress then continues, because its
+  /// Edits are pending after the write. They show its value.
   case pending
 }
 

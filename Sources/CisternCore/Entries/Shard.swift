@@ -135,16 +135,14 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Called with the key and the value of an entry that is evicted, inside the critical section.
   @usableFromInline typealias EvictionHandler = @Sendable (Key, Held<Value>) -> Void
 
-  /// Reserves room for an entry of this cost, which replaces the entry of `number`. Evicts others of this shard if the budget
+  /// Reserves room for an entry of this cost, and evicts other entries of this shard if needed.
+  ///
+  /// - Parameters:
   ///   - cost: The cost of the new value.
   ///   - number: The slot whose value is replaced; nil for a new entry.
-  ///   - budget: The budget in which the room is reserved.
-  ///   - index: The index of this shard in the table.
-  ///   - shardCount: The number of shards in the table.
-  ///   - standings: The eviction priorities of the table's shards.
+  ///   - neighborhood: The budget, and the place of this shard among those of its table.
   ///   - evicted: Receives the evicted entries.
-  ///   - isObserved: Whether the cache has observers.
-  ///   - announce: Called with each entry before it is removed, if the cache has observers.
+  ///   - announce: Called with each entry before it is removed; nil if the cache has no observers.
   /// - Returns: Nil if the room is reserved; otherwise, the source of the missing room.
   @inlinable
   mutating func makeRoom(

@@ -2,7 +2,8 @@ extension WriteDecision {
   /// Decides on a write whose condition holds.
   ///
   /// - Parameters:
-  ///   - ask: returns the presence of the key's record in the second tier. Called at most once, before `stage`, and only if the decision depends on it.
+  ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, before `stage`, and only
+  ///     if the decision depends on it.
   ///   - stage: stages the write in the second tier. Called at most once.
   @inlinable
   @inline(__always)
