@@ -166,11 +166,11 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     leave(waiter, with: .failed(CancellationError()), isCancelled: true)
   }
 
-  /// Ends one waiter's wait with an error. Does nothing if the wait has ended. Called outside all locks.
+  /// Ends one waiter's wait with an outcome. Does nothing if the wait has ended. Called outside all locks.
   ///
   /// - Parameters:
   ///   - waiter: The number of the waiter.
-  ///   - error: The error that the waiter throws.
+  ///   - outcome: The outcome that the waiter gets.
   ///   - keeps: Whether the flight continues even if all other waiters leave.
   ///   - isCancelled: Whether the wait ends because of a cancellation, which is counted.
   @inlinable

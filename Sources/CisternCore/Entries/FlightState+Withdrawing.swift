@@ -21,8 +21,8 @@ extension FlightState {
 
   /// Ends the wait of every waiter except the leader. The flight continues.
   ///
-  /// - Parameter error: The error that each of these waiters throws.
-  /// - Returns: The suspended waiters, in the order of joining. The others get the error when they suspend.
+  /// - Parameter outcome: The outcome that each of these waiters gets.
+  /// - Returns: The suspended waiters, in the order of joining. The others get the outcome when they suspend.
   @inlinable
   mutating func sendBack(with outcome: Outcome) -> [Continuation] {
     guard isUnderWay else { return [] }

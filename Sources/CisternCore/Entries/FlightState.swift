@@ -170,7 +170,7 @@ struct FlightState<Value: Sendable, Continuation> {
   ///
   /// - Parameters:
   ///   - waiter: The number of the waiter.
-  ///   - error: The error that the waiter throws.
+  ///   - outcome: The outcome that the waiter gets.
   ///   - abandoningIfLast: Whether the flight is abandoned if this is its last waiter.
   ///   - keeps: Whether the cache needs the result from now on. Later waiters that leave then do not end the flight.
   @inlinable
@@ -181,7 +181,7 @@ struct FlightState<Value: Sendable, Continuation> {
     var continuation: Continuation?
     switch waiters[waiter] ?? .gone {
     case .expected:
-      // The flight has completed, so the waiter gets its result instead of the error.
+      // The flight has completed, so the waiter gets its result instead of `outcome`.
       guard isUnderWay else { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(Landed(outcome)))
     case .waiting(let waiting):

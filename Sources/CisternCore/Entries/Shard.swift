@@ -102,8 +102,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ///   - kept: A slot that is not evicted.
   ///   - budget: The budget, which tells the reason of the eviction.
   ///   - evicted: Receives the evicted entry.
-  ///   - isObserved: Whether the cache has observers.
-  ///   - announce: Called with the entry before it is removed, if the cache has observers.
+  ///   - announce: Called with the entry before it is removed; nil if the cache has no observers.
   /// - Returns: The cost of the entry; nil if the shard holds no entry except `kept`. The caller releases or takes
   ///   over the reserved room.
   @inlinable

@@ -49,8 +49,8 @@ public final class Store: Sendable {
     /// If the executor is nil, fetches run on the global pool. Handlers run on threads of the library, where they may
     /// block.
     public var taskExecutor: (any TaskExecutor)?
-    /// Whether the store evicts from memory when the kernel reports a shortage. This requires Linux with pressure
-    /// stall information.
+    /// Whether the store evicts from memory when the kernel reports a shortage. On Linux, this requires
+    /// pressure stall information.
     ///
     /// ``Store/trimMemory(to:)`` is available on all systems.
     public var respondsToMemoryPressure = true
