@@ -1,4 +1,5 @@
 import CisternTesting
+import Locking
 import Synchronization
 import Testing
 
@@ -12,6 +13,7 @@ struct ReloadThreadsTests {
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
     let reload = Reload()
+    let executor = ThreadPerJob()
     for round in 1...50 {
       cache["a"] = -round
       cache.trim(toCost: 0)
@@ -19,9 +21,11 @@ struct ReloadThreadsTests {
       tier.setAfterLoad { _ in
         tier.setAfterLoad { _ in }
         reload.task.withLock { task in
-          task = Task.detached { try await cache.refreshValue(forKey: "a") { _ in round } }
+          task = Task.detached(executorPreference: executor) {
+            try await cache.refreshValue(forKey: "a") { _ in round }
+          }
         }
-        // The reload runs on another thread, and the leader holds no lock here.
+        // The reload has its own thread, and the leader holds no lock here.
         while cache.statistics.joins == joins {}
       }
       let value = try await cache.value(forKey: "a") { _ in 0 }
@@ -31,6 +35,19 @@ struct ReloadThreadsTests {
       #expect(cache["a"] == round)
     }
     #expect(cache.checkInvariants() == [])
+  }
+
+  /// Runs each job on a new thread: the leader blocks a thread of the shared pool, which may have no other free thread.
+  private final class ThreadPerJob: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      do {
+        // The executor lives as long as the job, because the task holds it.
+        try SystemThread.start { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+      } catch {
+        fatalError("a thread could not be started: \(error)")
+      }
+    }
   }
 
   private final class Reload: Sendable {
