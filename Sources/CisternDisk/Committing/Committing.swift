@@ -8,8 +8,6 @@ struct Committing {
   private(set) var position = 0
   /// Whether the removals of all records, and the invalidations, are committed.
   private(set) var hasPreliminaries: Bool
-  /// Whether a transaction of the group was committed.
-  private(set) var hasCommitted = false
   /// The number of records that got a second chance in this group.
   private(set) var spared = 0
   /// The number of bytes to evict before the next batch is put. Nil unless an earlier step began that eviction.
@@ -106,7 +104,6 @@ struct Committing {
 
   /// Counts the results of a committed step, and records the lost keys.
   mutating func note(_ step: WriteStep, leaving: [Leaving], among partitions: [Partition]) {
-    hasCommitted = true
     let outcome = step.outcome
     for partition in partitions {
       let identity = ObjectIdentifier(partition)
