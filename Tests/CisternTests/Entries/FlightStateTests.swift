@@ -188,40 +188,29 @@ struct FlightStateTests {
   func `waiters that withdraw, are sent back or leave are resumed once and never end a kept flight`(
     abandonsIfLast: Bool
   ) {
-    var sequences = 0
-    func explore(_ point: Point, depth: Int) {
-      sequences += 1
-      var ended = point
-      ended.finish()
-      guard depth > 0 else { return }
-      for event in point.events(waiterLimit: 2) {
-        var next = point
-        next.apply(event)
-        explore(next, depth: depth - 1)
-      }
-    }
-    explore(Point(abandonsIfLast: abandonsIfLast, isWide: true), depth: 5)
-    #expect(sequences > 10_000)
+    let start = Point(abandonsIfLast: abandonsIfLast, isWide: true)
+    #expect(explore(start, waiterLimit: 2, depth: 5) > 10_000)
   }
 
   @Test(arguments: [true, false])
   func `in every order of events each waiter is resumed once, and no caller joins an abandoned flight`(
     abandonsIfLast: Bool
   ) {
-    var sequences = 0
-    func explore(_ point: Point, depth: Int) {
-      sequences += 1
-      var ended = point
-      ended.finish()
-      guard depth > 0 else { return }
-      for event in point.events(waiterLimit: 3) {
-        var next = point
-        next.apply(event)
-        explore(next, depth: depth - 1)
-      }
+    #expect(explore(Point(abandonsIfLast: abandonsIfLast), waiterLimit: 3, depth: 6) > 30_000)
+  }
+
+  /// Applies every sequence of events up to this depth, and lets the flight finish after each of them.
+  ///
+  /// - Returns: The number of sequences.
+  private func explore(_ point: Point, waiterLimit: Int, depth: Int) -> Int {
+    var ended = point
+    ended.finish()
+    guard depth > 0 else { return 1 }
+    return point.events(waiterLimit: waiterLimit).reduce(1) { sequences, event in
+      var next = point
+      next.apply(event)
+      return sequences + explore(next, waiterLimit: waiterLimit, depth: depth - 1)
     }
-    explore(Point(abandonsIfLast: abandonsIfLast), depth: 6)
-    #expect(sequences > 30_000)
   }
 
   @Test func `a flight that does not complete reuses the storage of waiters that left`() {
