@@ -1,4 +1,4 @@
-// The README's first example as a script.
+// A program like the README's first example: it opens a store, loads one value, and prints it.
 import Cistern
 
 #if canImport(Glibc)

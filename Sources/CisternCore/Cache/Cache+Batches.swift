@@ -16,8 +16,8 @@ extension Cache {
   /// more than its own size: on disk it is one transaction, which copies the pages that it changes.
   ///
   /// Throws the error of `body`. Throws `CisternError` if the batch is larger than that, or too large for memory without a
-  /// disk, or if a value cannot be encoded or merged. Then nothing is stored. O(n) for n keys, whose
-  /// shards are locked together for that time.
+  /// disk. Also throws it if a value cannot be encoded or merged. Then nothing is stored. O(n) for n keys, whose shards are
+  /// locked together for that time.
   ///
   /// - Parameters:
   ///   - context: the writer, for ``Change/context``.

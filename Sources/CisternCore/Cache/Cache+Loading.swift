@@ -5,8 +5,8 @@ extension Cache {
   ///   in the background, once.
   /// - If a flight for the key is under way, the caller joins it: `fetch` is not called.
   /// - Else `fetch` runs in a separate task, at the highest priority among the waiting callers and with this
-  ///   caller's task-local values. Its value is stored in both tiers before any caller gets it, unless the key was
-  ///   set or removed concurrently: then only the waiting callers get it.
+  ///   caller's task-local values. Its value is stored in both tiers before any caller gets it. If the key was set
+  ///   or removed concurrently, only the waiting callers get the value.
   /// - All waiting callers get an error of `fetch`. It is not kept: another load, also from a `catch` block, fetches again.
   /// - A cancelled caller gets `CancellationError` at once, which does not concern the others. When the last caller is cancelled, the
   ///   flight is cancelled, unless ``CacheConfiguration/completesAbandonedFlights`` is set.
@@ -73,8 +73,7 @@ extension Cache {
     try await value(forKey: key, expiry: expiry, tags: tags, policy: .reload, fetch: fetch)
   }
 
-  /// Returns a value of memory that needs nothing to begin: a fresh one, or an accepted stale one whose refresh is under way or
-  /// not due.
+  /// Returns a value of memory that starts no flight: a fresh value, or an accepted stale value without a due refresh.
   @inlinable
   func usableInMemory(_ key: HashedKey<Key>, accepting demand: Demand) -> Value? {
     table.usableValue(of: key, at: now(), accepting: demand) { records.writeUse($0, of: key) }

@@ -31,7 +31,7 @@ extension Cache {
     return nil
   }
 
-  /// Returns the value of a key, from either tier, fresh or past its lifetime by no more than `age`; nil if the key has no such value.
+  /// Returns the value of a key from either tier, if it is fresh or past its lifetime by at most `age`. Otherwise, returns nil.
   ///
   /// A value past its lifetime is kept for its grace (``Expiry/after(_:graceStale:)``) and no longer, even if `age` is greater.
   /// Never fetches, never suspends, and refreshes nothing.

@@ -103,14 +103,15 @@ extension Loader {
   private func startTimer(of wait: Wait<Value>, for key: HashedKey<Key>) -> Task<Void, Never>? {
     let (flight, waiter, start) = (wait.flight, wait.waiter, wait.patience.start)
     let (softTimeout, timeout) = (wait.patience.policy.softTimeout, wait.patience.policy.timeout)
-    // Without an older value there is no reason to give up early.
+    // The soft timeout applies only if the load has an older value to return.
     let instead = softTimeout <= timeout ? wait.patience.instead : nil
     guard timeout != .max || (instead != nil && softTimeout != .max) else { return nil }
     return Task(executorPreference: pilot.taskExecutor) { [self] in
       let clock = lifetimes.clock
       if let instead, softTimeout != .max {
         guard (try? await clock.sleep(until: start.advanced(by: softTimeout))) != nil else { return }
-        // If its grace has ended, there is nothing to return, and the wait goes on. The flight goes on to be stored.
+        // After the end of its grace, the older value cannot be returned, and the wait continues. Otherwise the caller
+        // leaves, and the flight continues, so that its value is stored.
         if !instead.isGone(at: lifetimes.now()) {
           flight.leave(waiter, with: .timedOut(stale: instead.value), keepingFlight: true)
           return

@@ -177,8 +177,8 @@ extension Loader {
   func start(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
     noteFetch(by: flight)
     flight.work.startTask {
-      // Written twice: a task without an executor preference has less to check at each switch, and a closure that is passed on
-      // takes another around it, and an asynchronous frame.
+      // The closure is written twice for speed. A task without an executor preference checks less at each switch. A closure
+      // that is passed on needs another closure and an asynchronous frame.
       if let taskExecutor = pilot.taskExecutor {
         flight.work.run(
           Task(executorPreference: taskExecutor, priority: priority) { [self] in await run(flight, for: request) })

@@ -90,7 +90,7 @@ struct EncodedValue<Value: Sendable>: Sendable {
   }
 }
 
-/// The edits of a key after a write that changes what they show. An object, because few writes have one.
+/// The edits of a key after a write that changes their shown value. An object, because few writes have one.
 @usableFromInline
 final class ShownEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let edited: EditedKeys<Key, Value>.Edited

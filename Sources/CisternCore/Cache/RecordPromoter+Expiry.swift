@@ -12,8 +12,8 @@ extension RecordPromoter {
       to: key)
   }
 
-  /// Notifies observers that the value of a key has expired, if they do not know: what is written now does not replace that
-  /// value. Call it before a write. Without observers it costs one load of a number.
+  /// Notifies observers that the value of a key has expired, unless they know. Call it before a write, because the written value
+  /// does not replace the expired one. Without observers, the call costs one load of a number.
   @inlinable
   func noticeExpiry(of key: HashedKey<Key>) {
     if observers.isObserved { endUnnoticed(key) }

@@ -104,8 +104,8 @@ extension RecordPromoter {
     Fallback(Held(value: found.value, timing: found.timing, isPersisted: true))
   }
 
-  /// Looks in the second tier before a load joins a flight that does not bring the value there: a refresh of a value that memory
-  /// does not hold. The flight stays under way.
+  /// Looks in the second tier before a load joins the refresh of a value that memory does not hold. The refresh itself does not
+  /// look there. The flight stays under way.
   @usableFromInline
   @inline(never)
   func lookUp(

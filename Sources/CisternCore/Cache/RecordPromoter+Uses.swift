@@ -44,15 +44,16 @@ extension RecordPromoter {
     writes.apply(write, to: key)
   }
 
-  /// Returns the record with a new time of its last use, to be written in place of the one that was read; nil if the tier need not
-  /// have it.
+  /// Returns the record with a new time of its last use, to replace the record that was read. Returns nil if the use is not due
+  /// for the tier.
   @usableFromInline
   func rewritingUse(_ record: StoredRecord, timing: Timing, of key: Key) -> Rewriting? {
     guard case .detailed(let life) = timing, life.takeUseForDisk(at: lifetimes.clock.now()) != nil else { return nil }
     return used(record, of: key)
   }
 
-  /// Returns the same record with a new time of its last use; nil if the tier takes no writes, or another version of the schema wrote it.
+  /// Returns the same record with a new time of its last use. Returns nil if the tier takes no writes, or if another schema
+  /// version wrote the record.
   private func used(_ record: StoredRecord, of key: Key) -> Rewriting? {
     guard let secondTier, secondTier.partition.mode == .active, record.metadata.schemaVersion == schemaVersion,
       record.metadata.idle != 0

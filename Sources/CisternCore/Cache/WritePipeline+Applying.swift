@@ -144,8 +144,8 @@ extension WritePipeline {
     }
   }
 
-  /// Returns the write with the newest invalidation that its value is newer than: for a fetched value, the newest when its fetch
-  /// began; for one that is set, the newest now.
+  /// Returns the write with the invalidation version of its value. A fetched value has the version at the start of its fetch, and
+  /// a set value has the present version.
   ///
   /// Called inside the critical section of the key: no invalidation of this process can come between.
   @inlinable

@@ -41,7 +41,7 @@ extension WritePipeline {
   @inlinable
   @inline(__always)
   func allTags(of value: Value, and tags: [String]) -> [String] {
-    // Usually there are none. An empty literal takes no reference of the given array.
+    // Most writes have no tags. An empty literal takes no reference of the given array.
     if tags.isEmpty, case nil = tagsOfValue { return [] }
     return gatheredTags(of: value, and: tags)
   }

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["script", "script-closing"])
-  func `The first example of the README, run twice as a script, fetches once`(mode: String) throws {
+  func `A program like the first example of the README fetches once if it runs twice`(mode: String) throws {
     let scratch = Scratch()
     for run in 1...2 {
       let child = try ChildProcess(mode, scratch.path, "\(1 << 20)", "powerCut")
