@@ -10,9 +10,9 @@ def markdown(groups, notes, plots):
     """Returns the report. `groups` has (title, tables) by name, `notes` the machine of each group, and `plots` the names of drawn tables."""
     parts = [
         "# Measured beside others",
-        "Written by `scripts/compare`, which measures again; the raw figures are in [results.csv](results.csv). A cell is a ratio: the "
-        "median, over the rounds, of what the peer took to what Cistern took in the same round. **Above 1, Cistern is faster, or "
-        "takes less.** In Cistern's own column stands what it took.",
+        "`scripts/compare` measures and writes this page. The raw figures are in [results.csv](results.csv). A cell is a ratio: the peer's "
+        "time or space divided by Cistern's in the same round, as the median over the rounds. **Above 1, Cistern is faster or takes less.** "
+        "Cistern's own column has the measured time or space.",
     ]
     for name, (title, tables) in groups.items():
         parts.append(f"## {title}")
@@ -66,7 +66,7 @@ def _note(note, short=False):
         return ""
     text = f"{note['machine']}. {note['rounds']} round{'s' if note['rounds'] != 1 else ''}, {note['date']}."
     if note["quick"]:
-        text += " **A quick run: few requests, so no more than a hint.**"
+        text += " **A quick run: the figures of so few requests are only a hint.**"
     if short:
         return text
     text += f" {note['versions']}."

@@ -16,8 +16,8 @@ CALLERS_ALONE = {
 }
 CALLERS = 1_000
 WORKLOADS = [
-    (f"{CALLERS:,} callers of one key", "one key", 1), (f"{CALLERS:,} callers of a key each", "many keys", 1),
-    ("one call after the other", "alone", 1),
+    (f"{CALLERS:,} callers of one key", "one key", 1), (f"{CALLERS:,} callers, each with its own key", "many keys", 1),
+    ("consecutive calls", "alone", 1),
 ]
 
 
@@ -29,14 +29,14 @@ def tables(figures):
     subjects = [subject for _, subject in SUBJECTS]
     calls = ratio_table(
         "coalescer", "Calls",
-        "Nanoseconds a call, from the first caller's start to the last one's end; loads wait until all have come. Callers are "
-        "tasks or goroutines; those of Caffeine are futures of one thread. *Alone* shares nothing and looks nothing up: "
-        "what the callers themselves cost.",
+        "Nanoseconds per call, from the start of the first caller to the end of the last one. Each load waits until all callers have "
+        "joined. Callers are tasks or goroutines; the callers of Caffeine are futures of one thread. *Alone* is the cost of the callers "
+        "without a coalescer.",
         BASE, figures, WORKLOADS, "ns", nanoseconds, subjects)
     shares = ratio_table(
         "coalescer-beside-callers", "Calls beside their callers",
-        "The same as multiples of what callers of their kind cost alone, in the same round: the rows above also compare a task with a "
-        "goroutine. Callers that are alone wait too, for a door; about 1 is a call that adds nothing which could be measured.",
+        "The same calls as multiples of the cost of their callers alone, in the same round. The rows above also compare a task with a "
+        "goroutine; these rows do not. Callers alone also wait, for a gate. A value of about 1 is a call without a measurable cost.",
         BASE, figures.beside(CALLERS_ALONE, "ns", "multiple"), WORKLOADS[:2], "multiple",
         lambda value: f"{value:.2f} of a caller", list(CALLERS_ALONE))
     if shares:

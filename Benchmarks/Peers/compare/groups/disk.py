@@ -12,14 +12,14 @@ SUBJECTS = [
 SIZES = [100, 1_024, 16_384]
 ENTRIES = [10_000, 100_000, 1_000_000]
 LOADS = {
-    "reads": ("Reads", "Random keys, resident; each value is copied out. *Cistern arrays* gives each as an array of its own."),
-    "reads while writing": ("Reads while writing", "The same reads, on one thread, while another writes batches all the time."),
-    "load": ("Filling", "Random keys into an empty engine, until all are on disk: in batches of 1,000, each synced; Cistern chooses its batches."),
-    "writes": ("Writes in batches", "Over values that are there, in batches of 1,000; otherwise as above."),
-    "writes while reading": ("Writes while reading", "What the writer of the reads above cost."),
-    "synced writes": ("Single writes, each on disk", "One after the other, each synced to disk before the next."),
-    "deletes": ("Deletes", "In batches of 1,000, each synced; Cistern chooses its batches."),
-    "open": ("Opening", "And the first look-up."),
+    "reads": ("Reads", "Random keys, all in the page cache. Each value is copied. *Cistern arrays* returns each value as a new array."),
+    "reads while writing": ("Reads while writing", "The same reads on one thread, while another thread writes batches without a pause."),
+    "load": ("Filling", "Writes of random keys to an empty engine, until all are on disk. Each batch of 1,000 is synced; Cistern chooses its own batches."),
+    "writes": ("Writes in batches", "The same writes over existing values."),
+    "writes while reading": ("Writes while reading", "The cost of the writer that runs beside the reads above."),
+    "synced writes": ("Single writes, each on disk", "Consecutive writes. Each is synced to disk before the next."),
+    "deletes": ("Deletes", "Batches of 1,000, each synced; Cistern chooses its own batches."),
+    "open": ("Opening", "The opening of the engine and the first look-up."),
 }
 
 
@@ -51,6 +51,6 @@ def tables(figures):
     ]
     made.append(
         ratio_table(
-            "disk-space", "Space on disk", "Bytes an entry, after filling and closing.", BASE, figures, rows("space"),
+            "disk-space", "Space on disk", "Bytes per entry after filling and closing.", BASE, figures, rows("space"),
             "bytes_per_entry", size, subjects))
     return [table for table in made if table]

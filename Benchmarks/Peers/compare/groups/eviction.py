@@ -70,7 +70,7 @@ def tables(figures):
             found.append(table)
         table = ratio_table(
             f"eviction-{kind}-traces", f"{kind.capitalize()} misses by trace",
-            "Ratios of miss ratios, at shares of what all objects of the trace come to. **Above 1, Cistern misses less.** Belady knows the future, and is the optimum where all objects are of one size.",
+            "Ratios of miss ratios. A limit is a share of the total size of the trace's objects. **Above 1, Cistern misses less.** Belady knows the future: it is the optimum if all objects have one size.",
             BASE, figures, [(_title(workload), workload, 1) for workload in cells], metric, lambda ratio: f"{ratio:.1%}")
         table.is_drawn = False
         found.append(table)
@@ -80,10 +80,10 @@ def tables(figures):
 def _excess(figures, workloads, metric, kind):
     """Returns how far each policy is above the best online one of each cell, as mean and maximum."""
     table = Table(
-        f"eviction-{kind}", f"{kind.capitalize()} misses, beside the best online policy of each cell",
-        f"A cell is a trace at a share of what all its objects come to; there are {len(workloads)}. In each, the least misses of all policies but "
-        "Belady's are 1: the mean over the cells and, in brackets, the worst. *Cistern* is its default policy, in shards as it is used. The "
-        "optimum knows the future; its cells are those whose objects are of one size.",
+        f"eviction-{kind}", f"{kind.capitalize()} misses, relative to the best online policy of each cell",
+        f"A cell is a trace with a limit, which is a share of the total size of its objects. There are {len(workloads)} cells. In each cell, the "
+        "fewest misses of all policies except Belady's are 1. A column has the mean over the cells and, in brackets, the worst cell. *Cistern* is "
+        "its default policy with shards. The optimum knows the future; it is computed only for objects of one size.",
         "the best online policy", [*SHARES, ALL], shows_highest=True, base_is_ours=False)
     online = [subject for subject in figures.subjects() if subject != OPTIMUM]
     best = {

@@ -37,24 +37,24 @@ def tables(figures):
     subjects = [subject for _, subject in SUBJECTS]
     made = [
         ratio_table(
-            "memory-hits", "Hits", "Look-ups by Zipf's law (0.99), all of which hit. Nanoseconds a look-up and thread.",
+            "memory-hits", "Hits", "Look-ups by Zipf's law (0.99). All look-ups hit. Nanoseconds per look-up and thread.",
             BASE, figures, rows("hits"), "ns", nanoseconds, subjects),
         ratio_table(
-            "memory-mix", "Mix", "Three look-ups that hit, then one write over a value; keys by Zipf's law (0.99).",
+            "memory-mix", "Mix", "Three look-ups that hit, and then one write over a value. Keys by Zipf's law (0.99).",
             BASE, figures, rows("mix"), "ns", nanoseconds, subjects),
         ratio_table(
-            "memory-load", "Load", "Room for a tenth of the entries; each miss is stored, and evicts. Only what has a limit.",
+            "memory-load", "Load", "The limit admits a tenth of the entries. Each miss is stored and evicts others. Only subjects with a limit take part.",
             BASE, figures, rows("load"), "ns", nanoseconds, subjects),
         ratio_table(
             "memory-load-processor", "Processor time of that load",
-            "Of all threads of the process: Caffeine evicts on one of its own, beside those that look up.",
+            "The processor time of all threads of the process. Caffeine evicts on a separate thread.",
             BASE, figures, rows("load"), "processor_ns", nanoseconds, subjects),
         ratio_table(
-            "memory-misses", "Misses of that load", "The share of look-ups that missed: less is better, whatever it cost.",
+            "memory-misses", "Misses of that load", "The share of look-ups that missed. Less is better.",
             BASE, figures, rows("load"), "miss_ratio", lambda ratio: f"{ratio:.1%}", subjects),
         ratio_table(
             "memory-space", "Bytes per entry",
-            "With the key, which is made anew for it and kept by nobody else; values are numbers.",
+            "The size includes the key, which only the cache holds. Values are numbers.",
             BASE, figures, space(), "bytes_per_entry", size, subjects),
     ]
     return [table for table in made if table]

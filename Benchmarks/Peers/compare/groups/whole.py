@@ -12,17 +12,17 @@ LATENCY = 5
 LOADS = {
     "mixed": (
         "Warm mixed load",
-        "Keys by Zipf's law (0.99) over 20,000, each of which was asked for before; with every hundredth request one of them is removed, any, as one "
-        "whose value has changed. Requests a second: 64 tasks that each ask as soon as they have their last value. The rest: at 2,000 "
-        f"requests a second that come at random times. The origin takes {LATENCY} ms for each answer, values have 1 to 16 KiB. Memory is limited to "
-        "32 MiB, a fifth of all values; *Cistern* has the rest on disk, *Cistern memory* has no disk, Redis holds all. NSCache, on "
-        "Linux, gives up what costs least first, also if it came last: once full, it keeps little of what is asked for most."),
+        "Keys by Zipf's law (0.99) over 20,000 keys, all of which were requested before. Every hundredth request also removes a random key, as if "
+        "its value had changed. *Requests a second* is the throughput of 64 tasks without pauses. The other rows are measured at 2,000 requests a "
+        f"second at random times. The origin takes {LATENCY} ms for each answer, and values have 1 to 16 KiB. Memory is limited to 32 MiB, a fifth of "
+        "all values. *Cistern* has the rest on disk, *Cistern memory* has no disk, and Redis holds all values. On Linux, NSCache evicts the entries "
+        "with the lowest cost first, even new ones. Once full, it keeps few of the popular values."),
     "restart": (
         "After a restart of the client",
-        "The first requests, at 2,000 a second: what was in the client's memory is gone."),
+        "The first requests after the client was restarted without its memory, at 2,000 a second."),
     "burst": (
         "Bursts",
-        "1,000 callers at once, 50 of each of 20 keys that nobody has. Latencies are from the start of the burst."),
+        "1,000 concurrent callers: 50 for each of 20 keys without a value. Latencies count from the start of the burst."),
 }
 METRICS = [
     # The ratio divides the times of one request, so that above 1 more requests are served.
