@@ -7,8 +7,7 @@ import Testing
 
 /// A reload that begins while the leader of a load reads the second tier.
 struct ReloadThreadsTests {
-  @Test(.timeLimit(.minutes(1)))
-  func `a reload that joins a load fetches, even if the load finds its value in the second tier`() async throws {
+  @Test func `a reload that joins a load fetches, even if the load finds its value in the second tier`() async throws {
     let tier = FaultInjectingTier()
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
