@@ -31,7 +31,10 @@ extension Writer {
     let isDone = try chore(in: file) { (step, transaction) throws(LMDBError) in
       try step.purge(generation, upTo: count, in: &transaction).isDone
     }
-    if isDone { deadGenerations.removeAll { $0 == generation } }
+    guard isDone else { return }
+    deadGenerations.removeAll { $0 == generation }
+    // The file can have more of them than the writer thread has read.
+    if deadGenerations.isEmpty { loadDeadGenerations() }
   }
 
   private func examineSuspects() throws(LMDBError) {
@@ -96,7 +99,8 @@ extension Writer {
     return result
   }
 
-  /// Reads from the file which generations are dead and must be purged. Reads at most 64 of them at once.
+  /// Reads from the file which generations are dead and must be purged. Reads at most 64 of them at once: the purge of the last
+  /// one reads the next.
   func loadDeadGenerations() {
     guard let file = engine.file, !engine.options.isReadOnly else { return }
     do {

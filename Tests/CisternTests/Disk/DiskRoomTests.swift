@@ -1,3 +1,4 @@
+import LMDB
 import Testing
 
 @testable import CisternCore
@@ -115,6 +116,26 @@ import Testing
     try await tier.flush()
     #expect(cache.get("after-1999") == value(1999, size: 1000))
     #expect(try scratch.dataFileSize <= 1 << 20)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `The records of many caches that are cleared at once leave the file`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch, interval: .seconds(3600))
+    let caches = try (0..<150).map { try tier.cache("cache-\($0)") }
+    for cache in caches { cache.put("k", bytes("value")) }
+    try await tier.flush()
+    for cache in caches { _ = cache.stageRemovalOfAll() }
+    try await tier.flush()
+    let file = try #require(tier.engine.file)
+    func recordCount() throws -> Int {
+      try file.environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.statistics(of: file.order).entryCount
+      }
+    }
+    while try recordCount() > 0 { await Task.yield() }
+    try await tier.flush()
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
