@@ -46,8 +46,11 @@ extension Cache {
     // Keys of a newer schema's records. They are removed and not counted: readers take the keys for absent.
     var foreign: Set<Key> = []
     if let secondTier {
-      // Staged keys first: a key that is committed in between is found among the committed ones.
-      for bytes in secondTier.partition.stagedKeys { if let key = secondTier.key(bytes) { keys.insert(key) } }
+      // Staged keys first: a key that is committed in between is found among the committed ones. A record that is being
+      // committed may have been removed since.
+      for bytes in secondTier.partition.stagedKeys where secondTier.partition.presence(of: bytes.rawSpan) != false {
+        if let key = secondTier.key(bytes) { keys.insert(key) }
+      }
       secondTier.partition.forEachRecord { bytes, metadata, _ in
         if let key = secondTier.key(bytes.copiedBytes()), keys.insert(key).inserted,
           metadata.schemaVersion > writes.schemaVersion

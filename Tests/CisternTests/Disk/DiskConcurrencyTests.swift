@@ -9,6 +9,33 @@ import Testing
 
 /// Concurrent readers and writers. No read returns a value older than one that was read or written before it.
 @Suite struct DiskConcurrencyTests {
+  @Test func `A removal by a closure does not count a key that was removed during its commit`() async throws {
+    let scratch = Scratch()
+    let (isCommitting, mayCommit) = (Monitor(false), Monitor(true))
+    let faults = DiskFaults {
+      isCommitting.change { $0 = true }
+      mayCommit.wait { $0 ? () : nil }
+      return nil
+    }
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: faults)
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    try await store.flush()
+    mayCommit.change { $0 = false }
+    isCommitting.change { $0 = false }
+    cache["removed"] = 1
+    cache["kept"] = 2
+    let flush = Task { try await tier.flush() }
+    while !isCommitting.change({ $0 }) { await Task.yield() }
+    cache.removeValue(forKey: "removed")
+    cache.trim(toCost: 0)
+    #expect(cache.removeAll { _ in true } == 1)
+    mayCommit.change { $0 = true }
+    try await flush.value
+    #expect(cache["kept"] == nil)
+    try await store.close()
+  }
+
   @Test func `No read returns a value older than the newest one written before it`() async throws {
     let scratch = Scratch()
     let tier = try openTier(scratch, limit: .mebibytes(32))
