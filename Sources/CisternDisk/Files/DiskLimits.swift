@@ -1,16 +1,24 @@
 import CisternCore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The sizes that follow from a disk limit: the size of the map, its maximum use, and the size of a transaction.
 ///
 /// LMDB copies each page that it changes, and reuses the old page two commits later. A part of the map therefore
 /// stays free: a multiple of the pages that one transaction can touch.
 struct DiskLimits: Sendable, Equatable {
   /// The minimum disk limit.
-  static let minimum = ByteCount.kibibytes(256)
+  static let minimum = minimum(pageSize: pageSize)
   /// The number of bytes for the other files of the directory: LMDB's lock file, and the mark.
   static let sideFiles = 48 << 10
-  /// The size of a page in bytes.
-  static let pageSize = 4096
+  /// The size of a page in bytes. LMDB gives a new file the pages of the operating system, up to 32 KiB.
+  ///
+  /// A file that comes from a system with other pages keeps them. The limits are then approximate.
+  static let pageSize = min(max(sysconf(Int32(_SC_PAGESIZE)), 4096), 32 << 10)
   /// The number of reader slots in LMDB's lock file, for all processes.
   static let readers = 512
 
@@ -18,23 +26,28 @@ struct DiskLimits: Sendable, Equatable {
   let limit: Int
   /// The size of the map in bytes, which is the maximum size of the data file.
   let mapSize: Int
+  /// The number of pages of the map.
+  let pageCount: Int
 
-  /// Creates the sizes for a limit. Throws if the limit is less than ``minimum``.
-  init(_ limit: ByteCount, location: String) throws(CisternError) {
-    guard limit >= DiskLimits.minimum else {
+  /// Creates the sizes for a limit. Throws if the limit is less than ``minimum(pageSize:)``.
+  init(_ limit: ByteCount, pageSize: Int = DiskLimits.pageSize, location: String) throws(CisternError) {
+    let minimum = DiskLimits.minimum(pageSize: pageSize)
+    guard limit >= minimum else {
       throw CisternError(
         .invalidArgument,
-        "the disk limit must be \(DiskLimits.minimum) (\(DiskLimits.minimum.bytes) bytes) or more; it is \(limit.bytes) bytes",
+        "the disk limit must be \(minimum) (\(minimum.bytes) bytes) or more; it is \(limit.bytes) bytes",
         location: location)
     }
     // The address space of today's machines has no room for a map of more than 2⁴⁶ bytes.
     self.limit = min(limit.bytes, 1 << 46)
     let room = self.limit - DiskLimits.sideFiles
-    mapSize = room - room % DiskLimits.pageSize
+    mapSize = room - room % pageSize
+    pageCount = mapSize / pageSize
   }
 
-  /// The number of pages of the map.
-  var pageCount: Int { mapSize / DiskLimits.pageSize }
+  /// Returns the minimum disk limit: the tables and their copies need about 50 pages.
+  static func minimum(pageSize: Int) -> ByteCount { .bytes(64 * pageSize) }
+
   /// The number of pages that one transaction should touch at most.
   var pagesPerTransaction: Int { min(max(pageCount / 48, 6), 8192) }
   /// The number of pages that the last three transactions, and the next one, can hold in addition to the live
@@ -91,6 +104,7 @@ struct DiskLimits: Sendable, Equatable {
 extension DiskLimits {
   /// Returns the number of separate pages of a record with this size. A small record shares its page with others.
   static func overflowPages(_ size: Int) -> Int {
-    size > 1900 ? (size + 16 + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
+    // LMDB puts two entries into a page or more. The difference is for the key and the headers.
+    size > DiskLimits.pageSize / 2 - 148 ? (size + 16 + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
   }
 }

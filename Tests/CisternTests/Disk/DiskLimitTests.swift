@@ -55,6 +55,27 @@ import Testing
     try await again.close()
   }
 
+  @Test(arguments: [4096, 8192, 16_384, 32_768])
+  func `The smallest limit leaves pages for records, for every size of a page`(pageSize: Int) throws {
+    let minimum = DiskLimits.minimum(pageSize: pageSize)
+    let limits = try DiskLimits(minimum, pageSize: pageSize, location: "")
+    #expect(limits.pageCount * pageSize == limits.mapSize)
+    #expect(limits.pageCount >= 50)
+    #expect(limits.lowWatermark >= 12)
+    #expect(limits.highWatermark + limits.margin == limits.pageCount)
+    #expect(throws: CisternError.self) {
+      _ = try DiskLimits(.bytes(minimum.bytes - 1), pageSize: pageSize, location: "")
+    }
+  }
+
+  @Test func `The limits count the pages of the file`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let file = try #require(tier.engine.file)
+    #expect(try file.environment.information().pageSize == DiskLimits.pageSize)
+    try await tier.close()
+  }
+
   @Test func `Writes that a removal of all voids are not in the commit group, but count as taken`() {
     let partition = Partition(name: "cache")
     var writes = StagedWrites()
