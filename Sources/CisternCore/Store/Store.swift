@@ -18,6 +18,10 @@ import Synchronization
 /// caches. A store that was released without ``close()`` does not keep the directory open when another store closes
 /// it.
 ///
+/// A fetch or an update that is under way keeps its cache, until its value is stored. Until then, the directory opens only with
+/// the same settings. After the last release, the staged writes are committed in the background. A later opening of the
+/// directory waits for that commit, and finds these writes. ``close()`` tells whether it has succeeded.
+///
 /// Several processes may share a directory. Each has its own memory. A process sees the writes of the others only for
 /// keys that it does not hold in memory.
 ///

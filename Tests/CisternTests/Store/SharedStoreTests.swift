@@ -141,6 +141,55 @@ import Testing
     #expect(cache.statistics.disk?.mode == .closed)
   }
 
+  @Test func `a directory opens again right after the release of its store, and has all staged writes`() async throws {
+    let scratch = Scratch()
+    var configuration = Store.Configuration()
+    configuration.commitInterval = .seconds(3600)
+    for round in 1...3 {
+      // The directory is closed: another memory limit is no conflict.
+      let store = try open(scratch.store, memoryLimit: .mebibytes(round), configuration: configuration)
+      let cache = try numbers(store)
+      if round > 1 { for number in 0..<100 { #expect(cache["\(number)"] == number + round - 1) } }
+      for number in 0..<100 { cache["\(number)"] = number + round }
+      #expect(store.reports.isEmpty)
+    }
+  }
+
+  @Test func `a fetch keeps the directory of a released store open until its value is stored`() async throws {
+    let scratch = Scratch()
+    let clock = ManualClock()
+    var configuration = Store.Configuration()
+    configuration.clock = clock
+    let expiry = Expiry.after(.seconds(1), graceStale: .seconds(3600))
+    let gate = Gate()
+    weak var former: SharedStore?
+    do {
+      let store = try open(scratch.store, configuration: configuration)
+      let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self, expiry: expiry)
+      former = store.shared
+      cache["k"] = 1
+      clock.advance(by: .seconds(2))
+      // The refresh goes on after this load.
+      let stale = try await cache.value(forKey: "k", policy: .staleAcceptable(upTo: .seconds(60))) { _ in
+        await gate.passUncancelled()
+        return 2
+      }
+      #expect(stale == 1)
+      await gate.arrivals(atLeast: 1)
+    }
+    #expect(former != nil)
+    let conflict = #expect(throws: CisternError.self) {
+      _ = try open(scratch.store, memoryLimit: .mebibytes(2), configuration: configuration)
+    }
+    #expect(conflict?.code == .conflictingOpen)
+    gate.open()
+    while former != nil { await Task.yield() }
+    let store = try open(scratch.store, memoryLimit: .mebibytes(2), configuration: configuration)
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self, expiry: expiry)
+    #expect(cache["k"] == 2)
+    try await store.close()
+  }
+
   @Test func `a store keeps only the caches that it opened`() async throws {
     let scratch = Scratch()
     let one = try open(scratch.store)
