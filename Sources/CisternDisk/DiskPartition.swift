@@ -59,6 +59,11 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.stage(write, replacing: record, in: partition)
   }
 
+  package func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
+    if owner.isClosed { return .refused }
+    return engine.stageRemoval(of: key, ifEndedBy: time, in: partition)
+  }
+
   package func stageRemovalOfAll() -> CommitTicket {
     if owner.isClosed { return CommitTicket(number: 0) }
     return engine.stageRemovalOfAll(of: partition)

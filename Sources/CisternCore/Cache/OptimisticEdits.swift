@@ -87,6 +87,7 @@ extension OptimisticEdits {
     var edited = new
     let keyBytes = secondTier?.bytes(key.key)
     var staged: StagedWrite?
+    var recordCondition: RecordCondition?
     var encodingError: (any Error)?
     var confirmation: ShownWrite.Confirmation?
     if step == .confirms || step == .confirmsWhatIsShown {
@@ -107,7 +108,10 @@ extension OptimisticEdits {
     if isSettled, edited.timing.freshness(at: lifetimes.clock.now()) == .gone {
       edited.shown = nil
       // The record goes too: a read that finds it would announce its end again.
-      if case nil = staged { staged = keyBytes.map { .removal(key: $0) } }
+      if case nil = staged {
+        staged = keyBytes.map { .removal(key: $0) }
+        recordCondition = .ended(by: lifetimes.wallNow())
+      }
     }
     // The shown value has the tags of the confirmed one: a removal by such a tag removes both.
     let timing =
@@ -123,6 +127,7 @@ extension OptimisticEdits {
     if snapshot.isGoneUnderEdits { intent.removalCause = .expired }
     var write = PreparedWrite<Key, Value>(
       .show(intent), EntryWrite(arrival, if: snapshot.condition), staged: staged, keyBytes: keyBytes)
+    write.recordCondition = recordCondition
     write.edits = ShownEdits(edited, encodingError: encodingError)
     write.context = terms.context
     return write

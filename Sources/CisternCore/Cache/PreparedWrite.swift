@@ -10,8 +10,8 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let staged: StagedWrite?
   /// The key in the second tier; nil without one, and for a write that does not ask it. Made outside all locks by the user's code.
   @usableFromInline let keyBytes: [UInt8]?
-  /// The record that the write replaces; nil for any. The second tier drops the write if the key has another record.
-  @usableFromInline var replaced: RecordIdentity?
+  /// The record that the write may replace or remove; nil for any.
+  @usableFromInline var recordCondition: RecordCondition?
   /// The edits that show the value; nil for a write that is no edit.
   @usableFromInline var edits: ShownEdits<Key, Value>?
   /// The writer, as given by the caller.

@@ -1,15 +1,28 @@
 // The end of values by time, as writes and look-ups notice it.
 
 extension RecordPromoter {
-  /// Ends the value of an entry whose time is up, in both tiers, unless another thread already has.
+  /// Ends the value of an entry whose time is up, unless another thread already has. Its record ends too, unless another process
+  /// has written or used the record since.
   @usableFromInline
   func endExpired(_ key: HashedKey<Key>) {
     let keyBytes = secondTier?.bytes(key.key)
-    writes.apply(
-      PreparedWrite(
-        .expire, EntryWrite(nil, if: .expired(at: lifetimes.now())), staged: keyBytes.map { .removal(key: $0) },
-        keyBytes: keyBytes),
-      to: key)
+    var write = PreparedWrite<Key, Value>(
+      .expire, EntryWrite(nil, if: .expired(at: lifetimes.now())), staged: keyBytes.map { .removal(key: $0) },
+      keyBytes: keyBytes)
+    write.recordCondition = .ended(by: lifetimes.wallNow())
+    writes.apply(write, to: key)
+  }
+
+  /// Ends the value of an entry whose time is up. Returns the fresh value of a record that another process has written or used
+  /// since.
+  @usableFromInline
+  @inline(never)
+  func valueAfterExpiry(of key: HashedKey<Key>) -> Value? {
+    endExpired(key)
+    guard secondTier != nil,
+      case .absent(let stamp, let era) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
+    else { return nil }
+    return valueBehindMemory(key, if: .untouched(stamp: stamp, era: era))
   }
 
   /// Notifies observers that the value of a key has expired, unless they know. Call it before a write, because the written value

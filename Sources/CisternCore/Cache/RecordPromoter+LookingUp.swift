@@ -15,8 +15,7 @@ extension RecordPromoter {
     case .stale:
       return nil
     case .expired:
-      endExpired(key)
-      return nil
+      return valueAfterExpiry(of: key)
     }
   }
 

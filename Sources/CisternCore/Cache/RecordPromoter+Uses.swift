@@ -40,7 +40,7 @@ extension RecordPromoter {
   private func apply(_ rewriting: Rewriting, to key: HashedKey<Key>, if condition: WriteCondition<Value>) {
     var write = PreparedWrite<Key, Value>(
       .noteUse, EntryWrite(nil, if: condition), staged: rewriting.staged, keyBytes: nil)
-    write.replaced = rewriting.replaced
+    write.recordCondition = .identity(rewriting.replaced)
     writes.apply(write, to: key)
   }
 

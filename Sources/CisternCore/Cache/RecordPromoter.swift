@@ -126,7 +126,7 @@ extension RecordPromoter {
       .promote(keepsFlight: keepsFlight, rewriting: reason),
       EntryWrite(found.arrival, if: condition, isNeeded: isNeeded, hit: hit), staged: found.rewriting?.staged,
       keyBytes: keyBytes)
-    write.replaced = found.rewriting?.replaced
+    write.recordCondition = found.rewriting.map { .identity($0.replaced) }
     guard let outcome = writes.apply(write, to: key) else { return .overtaken }
     if case .recordLost = outcome { return .recordLost }
     return .done
@@ -139,7 +139,7 @@ extension RecordPromoter {
     let keyBytes = secondTier.bytes(key.key)
     var write = PreparedWrite<Key, Value>(
       .discard(reason), EntryWrite(nil, if: condition), staged: .removal(key: keyBytes), keyBytes: keyBytes)
-    write.replaced = record
+    write.recordCondition = .identity(record)
     writes.apply(write, to: key)
   }
 

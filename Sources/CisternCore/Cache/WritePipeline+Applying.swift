@@ -86,7 +86,7 @@ extension WritePipeline {
       guard let staged = write.staged else { return .nothing }
       let stamped =
         write.intent.bringsNewValue ? stamped(staged, broughtBy: write.entry.condition.flight) : staged
-      return stage(stamped, replacing: write.replaced, in: effects.batch, &effects.outcome)
+      return stage(stamped, if: write.recordCondition, in: effects.batch, &effects.outcome)
     }
   }
 
@@ -121,17 +121,19 @@ extension WritePipeline {
   /// Stages a write in the second tier.
   @inlinable
   func stage(
-    _ write: StagedWrite, replacing replaced: RecordIdentity? = nil, in batch: BatchToken?,
+    _ write: StagedWrite, if condition: RecordCondition? = nil, in batch: BatchToken?,
     _ outcome: inout WriteOutcome
   ) -> StagingOutcome {
     guard let partition = secondTier?.partition else { return .nothing }
     let result =
       if let batch {
         partition.stage(write, in: batch)
-      } else if let replaced {
-        partition.stage(write, replacing: replaced)
       } else {
-        partition.stage(write)
+        switch condition {
+        case nil: partition.stage(write)
+        case .identity(let record): partition.stage(write, replacing: record)
+        case .ended(let time): partition.stageRemoval(of: write.key, ifEndedBy: time)
+        }
       }
     switch result {
     case .staged(let ticket):

@@ -2,8 +2,8 @@ extension WriteDecision {
   /// Decides on a write whose condition holds.
   ///
   /// - Parameters:
-  ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, before `stage`, and only
-  ///     if the decision depends on it.
+  ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, and only if the decision
+  ///     depends on it. Called before `stage`, except for the end of a lifetime.
   ///   - stage: stages the write in the second tier. Called at most once.
   @inlinable
   @inline(__always)
@@ -59,8 +59,10 @@ extension WriteDecision {
       return WriteDecision(.unchanged, event: isThere ? .removed(reason.cause) : nil, counter: reason.counter)
     case .expire:
       _ = stage()
+      // The key still has a value if another process has written or used its record since.
+      let hasRecord = situation.isObserved && ask() == .readable
       return WriteDecision(
-        .loseValue, event: situation.isObserved ? .removed(.expired) : nil, counter: .expired)
+        .loseValue, event: situation.isObserved && !hasRecord ? .removed(.expired) : nil, counter: .expired)
     case .noteUse:
       guard stage() == .refused else { return WriteDecision(.unchanged) }
       let isLast = situation.isObserved && !situation.isInMemory
@@ -90,7 +92,7 @@ extension WriteDecision {
     // Eviction may have removed the value since the writer read it, also to make room for this one. The tier is asked before
     // anything is staged.
     let asksForEvent = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
-    let asksForResidency = write.confirmation == nil && !write.isPending
+    let asksForResidency = write.confirmation == nil && !write.isPending && write.hasValue
     let hasRecord = (asksForEvent || asksForResidency) && ask() == .readable
     let existed = situation.shownByEdits ?? (situation.isInMemory || hasRecord)
     let isPersisted =
@@ -99,13 +101,17 @@ extension WriteDecision {
       case .removal, .refused: false
       case .nothing: asksForResidency && hasRecord
       }
+    // Only the record that ended is removed. The key still has a value if another process has written or used it since.
+    func isLeft() -> Bool {
+      situation.isObserved && !asksForEvent && write.removalCause == .expired && ask() == .readable
+    }
     // A value that is kept beside memory survives its eviction.
     let isKept = write.isPending || situation.isHeld || isPersisted
     let event: WriteEvent? =
       if write.hasValue {
         .of(isKept: isKept, existed: existed, isAnnounced: write.isAnnounced)
       } else {
-        existed && write.isAnnounced ? .removed(write.removalCause) : nil
+        existed && write.isAnnounced && !isLeft() ? .removed(write.removalCause) : nil
       }
     let counter: WriteCounter? =
       switch write.confirmation {

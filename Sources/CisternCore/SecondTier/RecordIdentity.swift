@@ -22,9 +22,40 @@ public struct RecordIdentity: Sendable, Equatable {
   }
 
   /// Whether the write stores this record.
-  package func isIdentity(of write: StagedWrite) -> Bool {
+  fileprivate func isIdentity(of write: StagedWrite) -> Bool {
     guard case .record(_, let metadata, let bytes) = write, bytes.count == size else { return false }
     return self == RecordIdentity(metadata, bytes: bytes.rawSpan)
+  }
+}
+
+/// The record that a staged write may replace or remove. If the key has another record, the tier drops the write.
+///
+/// The tier compares when the write is staged, when it is read, and when it is committed.
+@usableFromInline
+package enum RecordCondition: Sendable {
+  /// The record that was read.
+  case identity(RecordIdentity)
+  /// A record whose lifetime and grace ended before this time.
+  ///
+  /// The end of a copy in memory says nothing about the records of other processes. They may have written or used the
+  /// record since.
+  case ended(by: WallTime)
+
+  /// Whether the write may replace or remove this record.
+  package func holds(for metadata: RecordMetadata, _ bytes: RawSpan) -> Bool {
+    switch self {
+    case .identity(let identity): RecordIdentity(metadata, bytes: bytes) == identity
+    case .ended(let time): metadata.hasEnded(by: time)
+    }
+  }
+
+  /// Whether the write may replace or remove the record that another write stores. False if that is a removal.
+  package func holds(for write: StagedWrite) -> Bool {
+    switch (self, write) {
+    case (.identity(let identity), _): identity.isIdentity(of: write)
+    case (.ended(let time), .record(_, let metadata, _)): metadata.hasEnded(by: time)
+    case (.ended, .removal): false
+    }
   }
 }
 
@@ -37,4 +68,9 @@ extension StoredRecord {
 extension SecondTierPartition {
   /// Stages the write without a condition.
   public func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult { stage(write) }
+
+  /// Stages the removal without a condition.
+  public func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
+    stage(.removal(key: key))
+  }
 }

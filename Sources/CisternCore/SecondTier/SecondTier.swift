@@ -135,6 +135,20 @@ public protocol SecondTierPartition: AnyObject, Sendable {
   /// it: by default, the write is staged without a condition.
   func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult
 
+  /// Stages the removal of a record whose lifetime and grace have ended. Drops the removal if the key's record has not ended
+  /// (``RecordMetadata/hasEnded(by:)``), now or when the removal is committed.
+  ///
+  /// A cache calls it when its copy in memory expires. Another process may have written or used the record since: that
+  /// record stays, and reads return it. The result is ``StagingResult/staged(_:)`` also for a removal that was dropped.
+  ///
+  /// The removal ends the departure of its key, as ``stage(_:)`` does. A tier that only one process writes need not implement
+  /// it: by default, the removal is staged without a condition.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the key.
+  ///   - time: The time of day in the cache.
+  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult
+
   /// Stages the removal of all records of the partition.
   ///
   /// No read returns these records from now on. The tier deletes them in the background.

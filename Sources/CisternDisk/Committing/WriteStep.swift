@@ -90,11 +90,11 @@ struct WriteStep {
     outcome.touchedPages += 1 + DiskLimits.overflowPages(size)
   }
 
-  /// Whether the condition of the write holds: it names no record, or the key's record is the one that it names.
+  /// Whether the write has no condition, or its condition holds for the key's record.
   mutating func allows(
     _ entry: StagedEntry, of partition: Partition, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
-    guard let replaced = entry.replaced else { return true }
+    guard let condition = entry.condition else { return true }
     let generation = try generation(of: partition, creating: false, in: &transaction)
     guard generation != 0 else { return false }
     let fullKey = entry.write.key
@@ -103,7 +103,7 @@ struct WriteStep {
       let header = RecordHeader(record, under: key),
       !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan)
     else { return false }
-    return RecordIdentity(header.metadata(of: record), bytes: record.extracting(header.value)) == replaced
+    return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
   }
 
   private mutating func fileEra(of partition: Partition) -> UInt64 {

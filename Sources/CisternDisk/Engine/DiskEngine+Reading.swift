@@ -13,8 +13,8 @@ extension DiskEngine {
   ) rethrows -> Result? {
     if isInherited { return nil }
     if let entry = partition.stagedEntry(forKey: key) {
-      if let replaced = entry.replaced {
-        return try withRecord(forKey: key, in: partition, unless: entry.write, replaces: replaced, body)
+      if let condition = entry.condition {
+        return try withRecord(forKey: key, in: partition, unless: entry.write, holdsIf: condition, body)
       }
       guard case .record(_, let metadata, let bytes) = entry.write, partition.shows(entry) else {
         partition.counters.misses.increment()
@@ -30,28 +30,28 @@ extension DiskEngine {
     return isOutdated ? try withNewerRecord(forKey: key, in: partition, body) : result
   }
 
-  /// As `withRecord`, where a write is staged that holds only if the record on disk is `replaced`.
+  /// As `withRecord`, if a write is staged that holds only under a condition on the record on disk.
   @inline(never)
   private func withRecord<Result>(
-    forKey key: RawSpan, in partition: Partition, unless write: StagedWrite, replaces replaced: RecordIdentity,
+    forKey key: RawSpan, in partition: Partition, unless write: StagedWrite, holdsIf condition: RecordCondition,
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
     var isOutdated = false
     let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated) {
-      try Self.show($0, $1, unless: write, replaces: replaced, body)
+      try Self.show($0, $1, unless: write, holdsIf: condition, body)
     }
     guard isOutdated else { return result ?? nil }
     return try withNewerRecord(forKey: key, in: partition) {
-      try Self.show($0, $1, unless: write, replaces: replaced, body)
+      try Self.show($0, $1, unless: write, holdsIf: condition, body)
     } ?? nil
   }
 
   /// Calls `body` with a committed record, or with the write if that replaces this record; nil if it removes it.
   private static func show<Result>(
-    _ metadata: RecordMetadata, _ bytes: RawSpan, unless write: StagedWrite, replaces replaced: RecordIdentity,
+    _ metadata: RecordMetadata, _ bytes: RawSpan, unless write: StagedWrite, holdsIf condition: RecordCondition,
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    guard RecordIdentity(metadata, bytes: bytes) == replaced else { return try body(metadata, bytes) }
+    guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
     guard case .record(_, var rewritten, let bytes) = write else { return nil }
     rewritten.era = metadata.era
     return try body(rewritten, bytes.rawSpan)
@@ -155,7 +155,7 @@ extension DiskEngine {
   func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
     if isInherited { return false }
     if let entry = partition.stagedEntry(forKey: key), !entry.isRewrite {
-      if entry.replaced != nil {
+      if entry.condition != nil {
         let found = withRecord(forKey: key, in: partition) { metadata, _ in metadata.schemaVersion }
         schemaVersion = found ?? 0
         return found != nil

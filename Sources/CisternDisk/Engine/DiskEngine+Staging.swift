@@ -47,16 +47,22 @@ extension DiskEngine {
   func stage(_ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition) -> StagingResult {
     if isInherited || mode == .closed { return refuse(partition) }
     guard case .record(let key, let metadata, _) = write else {
-      return take(write, replacing: record, in: partition) ?? .dropped
+      return take(write, if: .identity(record), in: partition) ?? .dropped
     }
     // The record that was read stays.
     guard mode == .active else { return .dropped }
     if isTooLarge(write) {
-      _ = take(.removal(key: key), replacing: record, in: partition)
+      _ = take(.removal(key: key), if: .identity(record), in: partition)
       return refuse(partition)
     }
-    if let result = take(write, replacing: record, in: partition) { return result }
+    if let result = take(write, if: .identity(record), in: partition) { return result }
     return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
+  }
+
+  /// Takes the removal of a record that has ended; see ``SecondTierPartition/stageRemoval(of:ifEndedBy:)``.
+  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime, in partition: Partition) -> StagingResult {
+    if isInherited || mode == .closed { return refuse(partition) }
+    return take(.removal(key: key), if: .ended(by: time), in: partition) ?? .dropped
   }
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
@@ -107,9 +113,9 @@ extension DiskEngine {
 
   /// Nil if the key has another record, or none.
   private func take(
-    _ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition
+    _ write: StagedWrite, if condition: RecordCondition, in partition: Partition
   ) -> StagingResult? {
-    guard let change = partition.stage(write, replacing: record, makeNumber: { nextNumber() }) else { return nil }
+    guard let change = partition.stage(write, if: condition, makeNumber: { nextNumber() }) else { return nil }
     note(change)
     return .staged(CommitTicket(number: change.number))
   }

@@ -247,7 +247,7 @@ extension Writer {
         }
         let removal = StagedEntry(
           write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
-          size: StagedWrite.removal(key: entry.write.key).stagedSize, replaced: entry.replaced)
+          size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
         keptBytes += removal.size
         keptCount += 1
         return removal

@@ -109,11 +109,10 @@ final class Partition: Sendable {
     }
   }
 
-  /// Takes a write that replaces or removes the record `replaced`; nil if the key has another record or none.
-  func stage(
-    _ write: StagedWrite, replacing replaced: RecordIdentity, makeNumber: () -> UInt64
-  ) -> StagingChange? {
-    staging.stage(write, replacing: replaced) {
+  /// Takes a write that replaces or removes only a record for which the condition holds; nil if the key is known to have another
+  /// record or none.
+  func stage(_ write: StagedWrite, if condition: RecordCondition, makeNumber: () -> UInt64) -> StagingChange? {
+    staging.stage(write, if: condition) {
       switch write {
       case .record(let key, let metadata, _):
         // The record has left the disk, or an invalidation conceals it.

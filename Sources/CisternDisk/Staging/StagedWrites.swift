@@ -13,12 +13,12 @@ struct StagedEntry: Sendable {
   var batch: UInt64 = 0
   /// The record on disk that the write may replace or remove; nil for any.
   ///
-  /// Such a write is not the key's newest: the record on disk is, unless it is this one.
-  var replaced: RecordIdentity?
+  /// Such a write is not the key's newest unless the condition holds for the record on disk.
+  var condition: RecordCondition?
 
   /// Whether it writes the key's record again. The record on disk counts as the key's newest until the commit.
   var isRewrite: Bool {
-    guard replaced != nil, case .record = write else { return false }
+    guard condition != nil, case .record = write else { return false }
     return true
   }
 }

@@ -93,27 +93,25 @@ final class StagingArea: Sendable {
       addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
-  /// Takes a write that replaces or removes the record `replaced`. Returns nil if a newer write of the key is staged, or if
-  /// `make` returns nil. Calls `make` with the shard's lock held.
+  /// Takes a write that replaces or removes only a record for which the condition holds. Returns nil if a write of the key is
+  /// staged that the condition excludes, or if `make` returns nil. Calls `make` with the shard's lock held.
   func stage(
-    _ write: StagedWrite, replacing replaced: RecordIdentity, make: () -> (number: UInt64, epoch: UInt16)?
+    _ write: StagedWrite, if condition: RecordCondition, make: () -> (number: UInt64, epoch: UInt16)?
   ) -> StagingChange? {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
     let (change, void) = shard(of: hash).state.withLock { shard -> (StagingChange?, StagedWrites?) in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
       let present = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
-      if let present, present.epoch == shard.epoch, present.replaced == nil, !replaced.isIdentity(of: present.write) {
-        return (nil, nil)
-      }
+      if let present, present.epoch == shard.epoch, !condition.permitsWrite(after: present) { return (nil, nil) }
       guard let (number, epoch) = make() else { return (nil, nil) }
       var entry = StagedEntry(
-        write: write, number: number, epoch: epoch, size: write.stagedSize, replaced: replaced)
+        write: write, number: number, epoch: epoch, size: write.stagedSize, condition: condition)
       let void = shard.begin(epoch)
       if let fresh, void == nil {
         entry.batch = fresh.batch
         // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
-        if replaced.isIdentity(of: fresh.write) { entry.replaced = fresh.replaced }
+        if condition.holds(for: fresh.write) { entry.condition = fresh.condition }
       }
       let left = shard.fresh.set(entry, hash: hash)
       let leftBytes = (left?.size ?? 0) + (void?.bytes ?? 0)
@@ -137,8 +135,8 @@ final class StagingArea: Sendable {
       let committing = shard.committing.entry(forKey: key, hash: hash)
       guard var entry = shard.fresh.entry(forKey: key, hash: hash) else { return committing }
       // The record that a fresh write replaces is being committed, so that the disk still has the one before it.
-      if entry.replaced != nil, let committing, committing.epoch == entry.epoch {
-        entry.replaced = committing.replaced
+      if entry.condition != nil, let committing, committing.epoch == entry.epoch {
+        entry.condition = committing.condition
       }
       return entry
     }
@@ -163,7 +161,7 @@ final class StagingArea: Sendable {
       shard.state.withLock { shard in
         for writes in [shard.fresh, shard.committing] {
           writes.forEach { entry in
-            if case .record(let key, _, _) = entry.write, entry.replaced == nil { keys.append(key) }
+            if case .record(let key, _, _) = entry.write, entry.condition == nil { keys.append(key) }
           }
         }
       }
@@ -251,6 +249,21 @@ final class StagingArea: Sendable {
 
   private func shard(of hash: UInt64) -> ShardLock {
     shards[Int(truncatingIfNeeded: hash >> 61)]
+  }
+}
+
+extension RecordCondition {
+  /// Whether a write with this condition may follow a staged write of its key.
+  ///
+  /// A staged write with a condition does not show which record is on disk.
+  fileprivate func permitsWrite(after present: StagedEntry) -> Bool {
+    if holds(for: present.write) { return true }
+    guard present.condition != nil else { return false }
+    switch self {
+    case .identity: return true
+    // The rewrite has not ended, and neither has the record that has this use.
+    case .ended: return !present.isRewrite
+    }
   }
 }
 

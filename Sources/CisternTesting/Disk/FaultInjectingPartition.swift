@@ -64,16 +64,20 @@ final class FaultInjectingPartition: SecondTierPartition {
 
   /// Compares the record when the write is staged: this process alone writes the tier.
   func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult {
-    stage(write, batch: nil, replacing: record)
+    stage(write, batch: nil, if: .identity(record))
+  }
+
+  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
+    stage(.removal(key: key), batch: nil, if: .ended(by: time))
   }
 
   private func stage(
-    _ write: StagedWrite, batch: UInt64?, replacing replaced: RecordIdentity? = nil
+    _ write: StagedWrite, batch: UInt64?, if condition: RecordCondition? = nil
   ) -> StagingResult {
     // The predicate is the test's code, so it runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
     let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
-      if let replaced, !state.contents.has(replaced, forKey: write.key, in: name) {
+      if let condition, !state.contents.fulfills(condition, forKey: write.key, in: name) {
         // The end of a record that departed and is removed is told once, by the caller.
         if case .removal(let key) = write { state.contents.partitions[name]!.departing[key] = nil }
         return (.staged(CommitTicket(number: 0)), [])
@@ -194,10 +198,10 @@ final class FaultInjectingPartition: SecondTierPartition {
 }
 
 extension TierContents {
-  /// Whether the key's newest record is this one.
-  fileprivate func has(_ identity: RecordIdentity, forKey key: [UInt8], in name: String) -> Bool {
+  /// Whether the condition holds for the key's newest record.
+  fileprivate func fulfills(_ condition: RecordCondition, forKey key: [UInt8], in name: String) -> Bool {
     guard let record = partitions[name]!.record(forKey: key) else { return false }
-    return RecordIdentity(record.metadata, bytes: record.bytes.rawSpan) == identity
+    return condition.holds(for: record.metadata, record.bytes.rawSpan)
   }
 
   var isReadable: Bool {

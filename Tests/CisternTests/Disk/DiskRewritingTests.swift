@@ -144,4 +144,103 @@ import Testing
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
+
+  // MARK: Records that have ended
+
+  private static let ended = WallTime(nanosecondsSince1970: 1_000)
+
+  /// A record that ends at a time.
+  private static func record(_ value: String, until end: Int64, usedAt lastUsed: Int64? = nil) -> StagedWrite {
+    var metadata = DiskPartition.metadata()
+    if let lastUsed {
+      metadata.idle = UInt64(end - lastUsed)
+      metadata.lastUsed = WallTime(nanosecondsSince1970: lastUsed)
+    } else {
+      metadata.expires = WallTime(nanosecondsSince1970: end)
+    }
+    return .record(key: key, metadata, bytes: bytes(value))
+  }
+
+  private func read(_ cache: any SecondTierPartition) -> [UInt8]? { cache.get(Self.key) }
+
+  @Test(arguments: [false, true], [999, 1_000, 1_001])
+  func `the removal of an ended record removes no other record, staged or committed`(
+    isCommitted: Bool, end: Int64
+  ) async throws {
+    let scratch = Scratch()
+    let (tier, cache) = try await open(scratch)
+    let left = end > 1_000 ? bytes("value") : nil
+    for record in [Self.record("value", until: end), Self.record("value", until: end, usedAt: 500)] {
+      _ = cache.stage(record)
+      if isCommitted { try await tier.flush() }
+      guard case .staged = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended) else {
+        Issue.record("refused")
+        return
+      }
+      #expect(read(cache) == left)
+      #expect(cache.has(Self.key) == (left != nil))
+      try await tier.flush()
+      #expect(read(cache) == left)
+    }
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `a record that is written or used after the time has not ended`() async throws {
+    let scratch = Scratch()
+    let (tier, cache) = try await open(scratch)
+    var later = DiskPartition.metadata()
+    later.created = WallTime(nanosecondsSince1970: 1_001)
+    later.expires = WallTime(nanosecondsSince1970: 1_002)
+    for write in [
+      .record(key: Self.key, later, bytes: bytes("value")), Self.record("value", until: 1_002, usedAt: 1_001),
+    ] {
+      _ = cache.stage(write)
+      try await tier.flush()
+      _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+      try await tier.flush()
+      #expect(read(cache) == bytes("value"))
+    }
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `the removal of an ended record yields to a staged use, and follows a staged end`(isUsed: Bool) async throws {
+    let scratch = Scratch()
+    let (tier, cache) = try await open(scratch)
+    _ = cache.stage(Self.record("value", until: 800, usedAt: 400))
+    try await tier.flush()
+    // Another cache of this process may write a use. The disk still has the earlier one.
+    _ = cache.stage(
+      Self.record("value", until: isUsed ? 1_300 : 900, usedAt: isUsed ? 900 : 500), replacing: try identity(of: cache))
+    _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+    #expect(read(cache) == (isUsed ? bytes("value") : nil))
+    try await tier.flush()
+    #expect(read(cache) == (isUsed ? bytes("value") : nil))
+    #expect(cache.keys() == (isUsed ? ["key-0"] : []))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `a removal of an ended record that the disk fails to take leaves the record of another process`()
+    async throws
+  {
+    let scratch = Scratch()
+    let failing = Switch<DiskFaults.Fault>()
+    let (tier, cache) = try await open(scratch, faults: DiskFaults { failing.peek() })
+    _ = cache.stage(Self.record("value", until: 900))
+    try await tier.flush()
+    failing.set(.inputOutput)
+    _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+    #expect(read(cache) == nil)
+    let child = try ChildProcess("replace", scratch.store, "\(16 << 20)", "processCrash")
+    _ = child.readLine()
+    failing.set(nil)
+    try await tier.flush()
+    #expect(read(cache) == [7])
+    _ = child.kill()
+    try await tier.close()
+  }
 }

@@ -41,12 +41,9 @@ struct WriteDecisionTests {
     var situations: [WriteSituation] = []
     for (isInMemory, isHeld, isObserved) in triples {
       for shown in [nil, false, true] as [Bool?] {
-        for hasLost in bools {
-          var situation = WriteSituation(isInMemory: isInMemory, isHeld: isHeld, isObserved: isObserved)
-          situation.shownByEdits = shown
-          situation.hasLostRecord = hasLost
-          situations.append(situation)
-        }
+        var situation = WriteSituation(isInMemory: isInMemory, isHeld: isHeld, isObserved: isObserved)
+        situation.shownByEdits = shown
+        situations.append(situation)
       }
     }
     return situations
@@ -69,10 +66,10 @@ struct WriteDecisionTests {
       }
       questions = calls.count { $0 == "ask" }
       stagings = calls.count { $0 == "stage" }
-      isInOrder = calls != ["stage", "ask"]
+      isInOrder = calls != ["stage", "ask"] || intent.endsLifetime
     }
 
-    /// Whether the tier was asked before it was given the write.
+    /// Whether the tier was asked before it was given the write. The end of a lifetime asks for what is left afterwards.
     var isInOrder = true
   }
 
@@ -94,29 +91,33 @@ struct WriteDecisionTests {
     var isPersisted: Bool {
       switch (intent, staging) {
       case (.store, .record), (.show, .record): true
-      case (.show(let write), .nothing): write.confirmation == nil && !write.isPending && presence == .readable
-      case (.promote(_, nil), _): !isLost
-      case (.promote, .record), (.promote, .removal), (.promote, .nothing): !isLost
+      case (.show(let write), .nothing):
+        write.confirmation == nil && !write.isPending && write.hasValue && presence == .readable
+      case (.promote(_, nil), _): true
+      case (.promote, .record), (.promote, .removal), (.promote, .nothing): true
       default: false
       }
     }
 
-    /// Whether the write is a promotion of a lost record.
-    var isLost: Bool { if case .promote = intent { situation.hasLostRecord } else { false } }
+    /// Whether a readable record is left after the end of a lifetime, according to the tier.
+    private var isLeft: Bool {
+      let isAskedBefore = !situation.isInMemory && situation.shownByEdits == nil && intent != .expire
+      return intent.endsLifetime && presence == .readable && !isAskedBefore
+    }
 
     var event: WriteEvent? {
       guard situation.isObserved else { return nil }
       switch intent {
       case .store(_, let isAnnounced): return eventOfValue(isAnnounced)
       case .show(let write) where write.hasValue: return eventOfValue(write.isAnnounced)
-      case .show(let write): return existed && write.isAnnounced ? .removed(write.removalCause) : nil
+      case .show(let write): return existed && write.isAnnounced && !isLeft ? .removed(write.removalCause) : nil
       case .remove: return existed ? .removed(.explicit) : nil
       case .promote(_, let reason):
-        return !isLost && reason != nil && staging == .refused && !situation.isHeld ? .removed(.refused) : nil
+        return reason != nil && staging == .refused && !situation.isHeld ? .removed(.refused) : nil
       case .discard(.expired): return presence == .readable ? .removed(.expired) : nil
       case .discard(.undecodable): return presence == .readable ? .removed(.lost) : nil
       case .discard(.outdated): return presence == .readable ? .removed(.outdated) : nil
-      case .expire: return .removed(.expired)
+      case .expire: return isLeft ? nil : .removed(.expired)
       case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
       case .loseRecord(let cause):
         guard !situation.isInMemory, situation.shownByEdits == nil else { return nil }
@@ -145,7 +146,7 @@ struct WriteDecisionTests {
         case .stillAbsent, nil: nil
         }
       case .remove: existed ? .removed : nil
-      case .promote(_, .migration): !isLost && staging != .refused ? .migrated : nil
+      case .promote(_, .migration): staging != .refused ? .migrated : nil
       case .discard(.expired), .expire: .expired
       case .discard(.undecodable): .undecodable
       case .discard(.outdated): .outdated
@@ -158,7 +159,6 @@ struct WriteDecisionTests {
       case .store, .remove: .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false)
       case .show(let write):
         .replace(isPersisted || isPending ? .bothTiers : .memoryOnly, keepsFlight: write.confirmation == nil)
-      case .promote where isLost: .unchanged
       case .promote(let keepsFlight, _): .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: keepsFlight)
       case .discard: .unchanged
       case .expire: .loseValue
@@ -190,7 +190,7 @@ struct WriteDecisionTests {
       case .store, .show, .discard, .expire, .noteUse: true
       case .remove(let stagesAlways):
         stagesAlways || situation.isInMemory || situation.shownByEdits != nil || presence != .absent
-      case .promote(_, let reason): reason != nil && !isLost
+      case .promote(_, let reason): reason != nil
       case .loseRecord: false
       }
     }
@@ -216,8 +216,8 @@ struct WriteDecisionTests {
         }
       }
     }
-    // 61 writes, 48 situations, 4 records and 4 answers.
-    #expect(cases == 61 * 48 * 16)
+    // 61 writes, 24 situations, 4 records and 4 answers.
+    #expect(cases == 61 * 24 * 16)
     print("decisions on writes covered: \(cases)")
   }
 
@@ -249,5 +249,16 @@ struct WriteDecisionTests {
     for hit in [RecordHit.uncounted, .fresh, .stale] { counters.count(hit) }
     (expected.diskHits, expected.staleHits) = (2, 1)
     #expect(counters == expected)
+  }
+}
+
+extension WriteIntent {
+  /// Whether the write ends a lifetime. Only the record that ended is removed, and another one may be left.
+  fileprivate var endsLifetime: Bool {
+    switch self {
+    case .expire: true
+    case .show(let write): !write.hasValue && write.removalCause == .expired
+    default: false
+    }
   }
 }
