@@ -37,7 +37,9 @@ extension WritePipeline {
     var effects = WriteEffects<Key, Value>()
     // Released outside the lock.
     defer { withExtendedLifetime(effects.replacedEdits) {} }
-    let applied = table.write(write.entry, to: key) { had, isHeld in
+    let applied = table.write(write.entry, to: key) {
+      hasLostRecord(write, &effects.outcome)
+    } decide: { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
       if let event = decision.event {
         record(event, of: key.key, had: had, write.entry.arrival, context: write.context)
@@ -68,16 +70,11 @@ extension WritePipeline {
     var situation = WriteSituation(
       isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
     switch write.intent {
-    case .store, .discard, .expire, .noteUse, .loseRecord:
+    case .store, .promote, .discard, .expire, .noteUse, .loseRecord:
       break
     case .remove, .show:
       replaceEdits(of: key, by: write.edits, &effects)
       situation.shownByEdits = effects.replacedEdits.map { $0.shown.map { _ in true } ?? false }
-    case .promote:
-      if hasLostRecord(write) {
-        situation.hasLostRecord = true
-        effects.outcome = .recordLost
-      }
     }
     return WriteDecision.decide(write.intent, in: situation) {
       // Inside the critical sections of a batch, the tier is asked only for the sake of observers.
@@ -100,13 +97,22 @@ extension WritePipeline {
   ///
   /// Another reader may have found the key absent since. A promotion would bring the value back.
   @inlinable
-  func hasLostRecord(_ write: PreparedWrite<Key, Value>) -> Bool {
-    let flight = write.entry.condition.witness
-    guard mayHaveLostRecord(of: flight) else { return false }
+  func hasLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
+    guard case .promote = write.intent, mayHaveLostRecord(of: write.entry.condition.witness), lacksRecord(write) else {
+      return false
+    }
+    outcome = .recordLost
+    return true
+  }
+
+  @usableFromInline
+  @inline(never)
+  func lacksRecord(_ write: PreparedWrite<Key, Value>) -> Bool {
     // Without bytes, no record was lost before the critical section, and the lost one may be the key's.
     guard let keyBytes = write.keyBytes, let partition = secondTier?.partition else { return true }
     if partition.isDeparting(keyBytes.rawSpan) { return true }
-    return (flight?.recordHasDeparted ?? false) && presence(of: keyBytes) != .readable
+    let isNoted = write.entry.condition.witness?.recordHasDeparted ?? false
+    return isNoted && presence(of: keyBytes) != .readable
   }
 
   @usableFromInline

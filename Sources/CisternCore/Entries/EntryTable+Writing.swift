@@ -5,14 +5,18 @@ extension EntryTable {
   ///
   /// A value larger than any possible room leaves nothing in memory.
   ///
-  /// - Parameter decide: called at most once inside the critical section, if the condition holds, after room was found and before
-  ///   the entry changes. Gets the value that memory had, and whether memory will hold the new one.
+  /// - Parameters:
+  ///   - isGivenUp: whether the write is given up although its condition holds. Called inside the critical section before room
+  ///     is made, so that a write that is given up evicts no entry.
+  ///   - decide: called at most once inside the critical section, if the condition holds, after room was found and before
+  ///     the entry changes. Gets the value that memory had, and whether memory will hold the new one.
   /// - Returns: whether the condition held.
   @inlinable
   @inline(__always)
   @discardableResult
   func write(
-    _ write: EntryWrite<Value>, to key: HashedKey<Key>, decide: (_ had: Held<Value>?, _ isHeld: Bool) -> WriteDecision
+    _ write: EntryWrite<Value>, to key: HashedKey<Key>, unless isGivenUp: () -> Bool = { false },
+    decide: (_ had: Held<Value>?, _ isHeld: Bool) -> WriteDecision
   ) -> Bool {
     // Released at the end, outside the lock.
     var replaced: Entry<Value>?
@@ -39,6 +43,10 @@ extension EntryTable {
         guard permits(write, to: key, at: number, in: &shard) else {
           shard.counters.count(write.hit)
           return .refused
+        }
+        if isGivenUp() {
+          shard.counters.count(write.hit)
+          return .applied
         }
         let holds = fits && admits(write, of: key, at: number, in: &shard)
         if holds, let arrival = write.arrival {
@@ -142,20 +150,8 @@ extension Shard {
       slots[number].entry = slots[number].entry.replacingHeld(held)
       return (nil, nil)
     case .unchanged:
-      if let arrival { giveBackRoom(of: arrival.cost, at: number, budget: budget) }
+      // A write with this decision brings no value, so no room was made for it.
       return (nil, nil)
-    }
-  }
-}
-
-extension Shard {
-  /// Releases the room that was made for a value that the entry does not take.
-  @usableFromInline
-  func giveBackRoom(of cost: UInt32, at number: SlotNumber?, budget: MemoryBudget) {
-    if let number, isLinked(number) {
-      budget.release(cost: Int(cost) - Int(slots[node: number].cost), count: 0)
-    } else {
-      budget.release(cost: Int(cost), count: 1)
     }
   }
 }

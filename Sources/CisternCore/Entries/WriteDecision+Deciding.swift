@@ -47,8 +47,6 @@ extension WriteDecision {
     case .show(let write):
       return showing(write, in: situation, ask: ask, stage: stage)
     case .promote(let keepsFlight, let reason):
-      // Other readers may know that the record is lost: memory does not bring its value back.
-      if situation.hasLostRecord { return WriteDecision(.unchanged) }
       let (residency, event, counter) = promotion(in: situation, rewriting: reason, stage: stage)
       return WriteDecision(
         .replace(residency, keepsFlight: keepsFlight), event: situation.isObserved ? event : nil, counter: counter)

@@ -67,8 +67,6 @@ struct WriteSituation: Sendable, Hashable {
   @usableFromInline var isObserved: Bool
   /// Whether the key's unconfirmed edits show a value; nil for a key without edits.
   @usableFromInline var shownByEdits: Bool?
-  /// Whether the second tier lost the record of a promotion after the writer read it.
-  @usableFromInline var hasLostRecord = false
 
   @inlinable
   init(isInMemory: Bool, isHeld: Bool, isObserved: Bool) {

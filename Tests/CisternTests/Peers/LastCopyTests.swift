@@ -1,6 +1,7 @@
-import Cistern
 import CisternTesting
 import Testing
+
+@testable import CisternCore
 
 /// The removal of the last copy of a value is announced.
 @Suite struct LastCopyTests {
@@ -51,5 +52,101 @@ import Testing
       try #require(subject.findings == [])
       token?.cancel()
     }
+  }
+
+  @Test func `a record that is lost while a load reads it makes no room in memory`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let subject = try Subject(.twoTiers, on: executor, memoryLimit: 16, tier: tier)
+      let cache = subject.cache
+      cache.setValue(1, forKey: "a", expiry: .after(.seconds(1), graceStale: .seconds(60)))
+      subject.clock.advance(by: .seconds(2))
+      cache.trim(toCost: 0)
+      cache["b"] = 2
+      cache["c"] = 3
+      let evictions = cache.statistics.evictionsByCost
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad(nil)
+        tier.evict("a", from: Subject.partition)
+      }
+      // A stale value must be in memory for other loads, so the policy is not asked.
+      try #require(try await subject.value("a", policy: .freshElseStale) { _ in throw Broken() } == 1)
+      try #require(cache.statistics.evictionsByCost == evictions)
+      let hits = cache.statistics.memoryHits
+      try #require(cache["b"] == 2 && cache["c"] == 3)
+      try #require(cache.statistics.memoryHits == hits + 2)
+      tier.deliverDepartures()
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a record that is lost while a look-up reads it raises no write version`() throws {
+    let tier = FaultInjectingTier(departures: .onDemand)
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    cache["a"] = 1
+    cache.trim(toCost: 0)
+    func version() -> UInt32? {
+      let key = cache.table.hashed("a")
+      guard case .absent(let stamp, _) = cache.table.lookUp("a", hash: key.hash, at: MonotonicTime(nanoseconds: 0))
+      else {
+        return nil
+      }
+      return stamp
+    }
+    let before = try #require(version())
+    tier.setAfterLoad { _ in
+      tier.setAfterLoad(nil)
+      tier.evict("a", from: "numbers")
+    }
+    #expect(cache["a"] == 1)
+    #expect(version() == before)
+    tier.deliverDepartures()
+  }
+
+  /// A key that runs code when it is compared.
+  private struct WatchedKey: CacheKey {
+    let text: String
+    let onComparison: Recorder<@Sendable () -> Void>?
+
+    init(_ text: String, onComparison: Recorder<@Sendable () -> Void>? = nil) {
+      self.text = text
+      self.onComparison = onComparison
+    }
+
+    static func == (left: WatchedKey, right: WatchedKey) -> Bool {
+      (left.onComparison ?? right.onComparison)?.elements.last?()
+      return left.text == right.text
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result { try text.withKeyBytes(body) }
+
+    init?(keyBytes: RawSpan) {
+      guard let text = String(keyBytes: keyBytes) else { return nil }
+      self.init(text)
+    }
+  }
+
+  @Test func `a record that is lost at the beginning of its promotion is not kept`() async throws {
+    let tier = FaultInjectingTier(departures: .onDemand)
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: WatchedKey.self)
+    let actions = Recorder<@Sendable () -> Void>()
+    let key = WatchedKey("a", onComparison: actions)
+    cache[key] = 1
+    cache.trim(toCost: 0)
+    // The promotion compares the key with that of its flight, inside the critical section. Before, no record was lost, so that the
+    // bytes of the key were not made.
+    tier.setAfterLoad { _ in
+      tier.setAfterLoad(nil)
+      actions.record { tier.evict("a", from: "numbers") }
+    }
+    #expect(try await cache.value(forKey: key) { _ in 2 } == 1)
+    #expect(actions.count == 1)
+    #expect(cache[WatchedKey("a")] == nil)
+    tier.deliverDepartures()
+    #expect(cache[WatchedKey("a")] == nil)
   }
 }
