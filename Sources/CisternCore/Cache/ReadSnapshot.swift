@@ -57,9 +57,15 @@ extension RecordPromoter {
     guard readsValue else { return snapshot }
     if let held = watched.held {
       if !held.isGone(at: lifetimes.now()) { add(held.value, held.timing, to: &snapshot) }
-    } else if let record = secondTier?.read(key.key), case .usable(let found) = interpret(record, of: key) {
-      noteRead(found.timing.tags, of: key, watched)
-      add(found.value, found.timing, to: &snapshot)
+    } else if let record = secondTier?.read(key.key) {
+      let interpretation = interpret(record, of: key)
+      if case .usable(let found) = interpretation {
+        noteRead(found.timing.tags, of: key, watched)
+        add(found.value, found.timing, to: &snapshot)
+      } else {
+        // A later read would announce the end of the record again, after the change that the caller makes.
+        discard(interpretation, of: key, if: snapshot.condition)
+      }
     }
     return snapshot
   }

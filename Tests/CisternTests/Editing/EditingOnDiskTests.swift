@@ -76,6 +76,35 @@ struct EditingOnDiskTests {
     }
   }
 
+  @Test func `a record that cannot be decoded is removed once under an edit that fails`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let cache = subject.cache
+      cache["a"] = 1
+      cache.trim(toCost: 0)
+      subject.tier?.corrupt("a", in: Subject.partition) { $0 = [1] }
+      let changes = Recorder<String>()
+      let token = cache.observe { changes.record("\($0.event)") }
+      await #expect(throws: Broken.self) {
+        try await cache.editValue(forKey: "a") { _ in
+          2
+        } confirmedBy: {
+          throw Broken()
+        }
+      }
+      try #require(cache["a"] == nil)
+      cache["a"] = 3
+      for _ in 0..<50 { await Task.yield() }
+      try #require(
+        changes.elements == [
+          "removed(\"a\", CisternCore.RemovalCause.lost)", "inserted(\"a\", 2)",
+          "removed(\"a\", CisternCore.RemovalCause.explicit)", "inserted(\"a\", 3)",
+        ])
+      try #require(cache.statistics.notDecodable == 1)
+      token.cancel()
+    }
+  }
+
   @Test func `a batch that is too large or contains a value that is too large stores nothing`() throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)
