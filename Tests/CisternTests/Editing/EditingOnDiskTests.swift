@@ -67,6 +67,9 @@ struct EditingOnDiskTests {
       subject.clock.advance(by: .seconds(3))
       gate.open()
       _ = await edit.result
+      // The failure announces the removal, not the read that follows.
+      for _ in 0..<50 { await Task.yield() }
+      try #require(changes.count == 1)
       try #require(cache["a"] == nil)
       cache["a"] = 3
       for _ in 0..<50 { await Task.yield() }
