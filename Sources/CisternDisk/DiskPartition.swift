@@ -31,22 +31,22 @@ package final class DiskPartition: RecordReaderOwner {
 
   package func presence(of key: RawSpan) -> Bool? {
     if owner.isClosed { return false }
-    return isDeparting(key) ? true : engine.presence(of: key, in: partition)
+    return isLost(key) ? true : engine.presence(of: key, in: partition)
   }
 
   package func schemaVersion(of key: RawSpan) -> UInt32? {
     if owner.isClosed { return nil }
-    if let departing = partition.departingRecord(ofKey: key) { return departing.schemaVersion }
+    if let lost = partition.lostRecord(ofKey: key) { return lost.schemaVersion }
     var version: UInt32 = 0
     return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
   }
 
-  package var hasDepartures: Bool { !partition.departing.isEmpty }
+  package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }
 
-  package func isDeparting(_ key: RawSpan) -> Bool { partition.isDeparting(key) }
+  package func isLost(_ key: RawSpan) -> Bool { partition.isLost(key) }
 
-  package func endDeparture(of key: RawSpan) -> Bool {
-    partition.endDeparture(of: key)
+  package func acknowledgeLoss(of key: RawSpan) -> Bool {
+    partition.acknowledgeLoss(of: key)
   }
 
   package func stage(_ write: StagedWrite) -> StagingResult {
@@ -64,17 +64,19 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.stageRemoval(of: key, ifEndedBy: time, in: partition)
   }
 
+  package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
+
   package func stageRemovalOfAll() -> CommitTicket {
     if owner.isClosed { return CommitTicket(number: 0) }
     return engine.stageRemovalOfAll(of: partition)
   }
 
-  package func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
+  package func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
     if owner.isClosed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
     return engine.stageInvalidation(invalidation, of: partition)
   }
 
-  package var currentEra: UInt64 { partition.invalidations.era }
+  package var invalidationVersion: UInt64 { partition.invalidations.era }
 
   package func canHold(batchBytes: Int, count: Int) -> Bool {
     engine.limits.canHold(batchBytes: batchBytes, count: count)

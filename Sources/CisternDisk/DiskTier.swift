@@ -46,8 +46,15 @@ package final class DiskTier: SharedTier {
   }
 
   package func partition(
-    named name: String, departure: @escaping @Sendable ([Departure]) -> Void
+    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void
   ) throws(CisternError) -> any SecondTierPartition {
+    try diskPartition(named: name, lossHandler: lossHandler)
+  }
+
+  /// Opens the partition of a cache. See ``SecondTier/partition(named:lossHandler:)``.
+  package func diskPartition(
+    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void = { _ in }
+  ) throws(CisternError) -> DiskPartition {
     let name = name.normalizedForKey()
     guard name.utf8.count <= MetaTable.longestName else {
       throw CisternError(
@@ -57,7 +64,7 @@ package final class DiskTier: SharedTier {
     }
     if owner.isClosed || engine.isInherited { throw engine.closedError("open the cache \(name)") }
     let partition = engine.partition(named: name)
-    partition.addHandler(departure, for: owner.number)
+    partition.addHandler(lossHandler, for: owner.number)
     return DiskPartition(engine: engine, partition: partition, owner: owner)
   }
 

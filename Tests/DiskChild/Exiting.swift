@@ -19,7 +19,7 @@ func openToExit(
 }
 
 func stage(_ number: Int, in tier: DiskTier) throws {
-  _ = try tier.partition(named: "cache") { _ in }.stage(
+  _ = try tier.diskPartition(named: "cache").stage(
     record(key(number), number, [UInt8(truncatingIfNeeded: number)]))
 }
 

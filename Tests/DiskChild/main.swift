@@ -19,7 +19,7 @@ guard arguments.count >= 5, let limit = Int(arguments[3]) else {
 let tier = try DiskTier(
   directory: arguments[2], limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
   commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5))
-let cache = try tier.partition(named: "cache") { _ in }
+let cache = try tier.diskPartition(named: "cache")
 
 @Sendable func say(_ text: String) {
   let line = Array((text + "\n").utf8)
@@ -79,7 +79,7 @@ case "invalidate":
     cache.waitForRoom()
     for slot in 0..<40 {
       var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(slot % 4)"])
-      metadata.era = cache.currentEra
+      metadata.invalidationVersion = cache.invalidationVersion
       _ = cache.stage(.record(key: key(slot), metadata, bytes: Array("\(number)".utf8)))
     }
     _ = cache.stageInvalidation(number % 8 < 4 ? .tag("t\(number % 4)") : .prefix(key(number % 4)))
@@ -159,7 +159,7 @@ default: exit(2)
 
 /// Forks, and uses the inherited cache in the child. The child may use only operations that need no other thread,
 /// because a fork copies only the calling thread.
-func forkAndTry(_ cache: any SecondTierPartition, _ first: [UInt8]) -> Never {
+func forkAndTry(_ cache: any TransactionalPartition, _ first: [UInt8]) -> Never {
   // Swift does not offer `fork`, for this reason.
   let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
   let process = fork()

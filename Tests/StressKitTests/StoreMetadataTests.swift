@@ -24,7 +24,8 @@ import Testing
     let disk = try StoreOnDisk(writing: store, orMakingWith: .mebibytes(4))
     let partition = try disk.partition("things", beginning: true)
     for number in 0..<500 {
-      let metadata = RecordMetadata(created: Self.full.created, cost: 1, tags: ["gone"], era: partition.currentEra)
+      let metadata = RecordMetadata(
+        created: Self.full.created, cost: 1, tags: ["gone"], invalidationVersion: partition.invalidationVersion)
       _ = partition.stage(
         .record(key: Array("old\(number)".utf8), metadata, bytes: [UInt8](repeating: 1, count: 1_000)))
     }
@@ -32,9 +33,9 @@ import Testing
     _ = partition.stageInvalidation(.tag("gone"))
     _ = partition.stageInvalidation(.prefix(Array("nothing/".utf8)))
     var metadata = Self.full
-    metadata.era = partition.currentEra
+    metadata.invalidationVersion = partition.invalidationVersion
     _ = partition.stage(.record(key: Array("full".utf8), metadata, bytes: Array("value".utf8)))
-    var absent = RecordMetadata(created: Self.full.created, cost: 1, era: partition.currentEra)
+    var absent = RecordMetadata(created: Self.full.created, cost: 1, invalidationVersion: partition.invalidationVersion)
     absent.isNegative = true
     _ = partition.stage(.record(key: Array("absent".utf8), absent, bytes: []))
     try await disk.close()
@@ -69,7 +70,7 @@ import Testing
     let disk = try StoreOnDisk(reading: store)
     let partition = try disk.partition("things")
     var metadata = try #require(partition.record(forKey: Array("full".utf8))).metadata
-    metadata.era = 0
+    metadata.invalidationVersion = 0
     #expect(metadata == Self.full)
     #expect(try #require(partition.record(forKey: Array("absent".utf8))).metadata.isNegative)
     try await disk.close()

@@ -10,7 +10,7 @@ func check(
   let reports = Reports()
   let tier = try DiskTier(
     directory: directory, limit: .bytes(limit), durability: durability, report: { reports.add($0) })
-  let cache = try tier.partition(named: "cache") { _ in }
+  let cache = try tier.diskPartition(named: "cache")
   let findings = Findings(in: cache, script: script, flushed: flushed, evicts: false, keepsOrder: keepsOrder)
   var faults = findings.faults
   var listed = 0

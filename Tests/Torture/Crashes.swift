@@ -33,7 +33,7 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
       let tier = try DiskTier(
         directory: folder.store, limit: .bytes(limit), durability: durability == "powerCut" ? .powerCut : .processCrash,
         report: { reports.add($0) })
-      let cache = try tier.partition(named: "cache") { _ in }
+      let cache = try tier.diskPartition(named: "cache")
       let findings = Findings(in: cache, script: script, flushed: flushed, evicts: evicts)
       found += findings.found
       worst += (findings.faults + tier.checkInvariants()).map { "kill \(round), seed \(script.seed): \($0)" }

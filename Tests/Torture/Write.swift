@@ -7,7 +7,7 @@ import CisternDisk
 func write(directory: String, limit: Int, durability: Durability, seed: UInt64, operations: Int) async throws {
   let script = Script(seed: seed)
   var tier = try DiskTier(directory: directory, limit: .bytes(limit), durability: durability)
-  var cache = try tier.partition(named: "cache") { _ in }
+  var cache = try tier.diskPartition(named: "cache")
   var random = Mixer(state: seed)
   var number = 0
   var flushed = 0
@@ -32,7 +32,7 @@ func write(directory: String, limit: Int, durability: Durability, seed: UInt64, 
       say("\(number)")
       _ = try DiskTier.compact(directory: directory)
       tier = try DiskTier(directory: directory, limit: .bytes(limit), durability: durability)
-      cache = try tier.partition(named: "cache") { _ in }
+      cache = try tier.diskPartition(named: "cache")
     }
   }
   try await tier.close()

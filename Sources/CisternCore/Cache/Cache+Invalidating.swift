@@ -154,7 +154,7 @@ extension Cache {
       var number = pending.newest + 1
       if let partition = secondTier?.partition {
         let staged = partition.stageInvalidation(what)
-        number = max(number, staged.era)
+        number = max(number, staged.version)
         ticket = staged.ticket
       }
       add(&pending, number)

@@ -128,7 +128,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         ?? MemorySizing.shardCount(
           costLimit: limit.cost, countLimit: limit.count,
           costIsCount: storage.codec == nil && configuration.weigher == nil),
-      policy: surroundings.evictionPolicy, budget: budget, newestInvalidation: partition?.currentEra ?? 0,
+      policy: surroundings.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? 0,
       handlers: EntryTable.EvictionHandlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
         evicted: { (key: Key, held: Held<Value>) in

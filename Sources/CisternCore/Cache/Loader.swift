@@ -191,7 +191,7 @@ extension Loader {
   /// Notes that the fetch of a flight begins, after the look-up in the second tier.
   @inlinable
   func noteFetch(by flight: Flight<Value>) {
-    if let partition = secondTier?.partition { flight.noteFetch(tierEra: partition.currentEra) }
+    if let partition = secondTier?.partition { flight.noteFetch(tierEra: partition.invalidationVersion) }
   }
 
   /// The second half of a flight: fetches, publishes, completes. Does nothing if all waiters left before it began.

@@ -144,7 +144,7 @@ extension RecordPromoter {
   }
 
   /// Handles records that the second tier lost. The tier calls it outside all locks and transactions.
-  func loseRecords(_ losses: [Departure]) {
+  func loseRecords(_ losses: [RecordLoss]) {
     guard let secondTier else { return }
     for loss in losses {
       guard let key = secondTier.key(loss.key).map({ table.hashed($0) }) else { continue }
@@ -154,7 +154,7 @@ extension RecordPromoter {
         table.count(key.hash) { $0.diskEvictions += 1 }
       }
       table.loseRecord(of: key) {
-        secondTier.partition.endDeparture(of: loss.key.rawSpan)
+        secondTier.partition.acknowledgeLoss(of: loss.key.rawSpan)
       } decide: { had in
         var situation = WriteSituation(
           isInMemory: had.map { _ in true } ?? false, isHeld: false, isObserved: observers.isObserved)

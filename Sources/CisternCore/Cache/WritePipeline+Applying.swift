@@ -90,7 +90,7 @@ extension WritePipeline {
   /// Whether the second tier may have lost a record since it was read, for this flight if one is given.
   @inlinable
   func mayHaveLostRecord(of flight: Flight<Value>?) -> Bool {
-    (secondTier?.partition.hasDepartures ?? false) || (flight?.recordHasDeparted ?? false)
+    (secondTier?.partition.hasLostKeys ?? false) || (flight?.recordHasDeparted ?? false)
   }
 
   /// Whether the second tier has lost the record that a promotion puts into memory. Called inside the critical section of the key.
@@ -110,7 +110,7 @@ extension WritePipeline {
   func lacksRecord(_ write: PreparedWrite<Key, Value>) -> Bool {
     // Without bytes, no record was lost before the critical section, and the lost one may be the key's.
     guard let keyBytes = write.keyBytes, let partition = secondTier?.partition else { return true }
-    if partition.isDeparting(keyBytes.rawSpan) { return true }
+    if partition.isLost(keyBytes.rawSpan) { return true }
     let isNoted = write.entry.condition.witness?.recordHasDeparted ?? false
     return isNoted && presence(of: keyBytes) != .readable
   }
@@ -159,8 +159,8 @@ extension WritePipeline {
   @inlinable
   func stamped(_ write: StagedWrite, broughtBy flight: Flight<Value>?) -> StagedWrite {
     guard let partition = secondTier?.partition else { return write }
-    if let flight { return write.stamped(era: flight.tierEra, isSet: false) }
-    return write.stamped(era: partition.currentEra, isSet: true)
+    if let flight { return write.stamped(invalidationVersion: flight.tierEra, isSet: false) }
+    return write.stamped(invalidationVersion: partition.invalidationVersion, isSet: true)
   }
 
   /// Returns the presence of a key's record in the second tier.

@@ -53,7 +53,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 }
 
 /// A time of day, in nanoseconds since the start of 1970 in UTC, without leap seconds.
-public struct WallTime: Sendable, Hashable, Comparable {
+public struct WallTime: Sendable, Hashable, Comparable, Codable {
   /// The number of nanoseconds since the start of 1970; negative for earlier times.
   public let nanosecondsSince1970: Int64
 

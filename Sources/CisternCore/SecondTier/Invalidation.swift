@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The records of a partition that an invalidation concerns.
 public enum Invalidation: Sendable, Hashable {
   /// The records with the tag.
@@ -22,24 +20,4 @@ extension Invalidation {
     case .prefix(let prefix): key.starts(with: prefix)
     }
   }
-}
-
-/// Invalidation versions for tiers that have none. They begin with the time of day, so that they also rise over
-/// restarts.
-private let erasOfOtherTiers = Atomic<UInt64>(UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970)))
-
-extension SecondTierPartition {
-  /// Stages the removal of every record of the partition.
-  ///
-  /// A tier without invalidations cannot tell which records the invalidation concerns.
-  ///
-  /// - Parameter invalidation: The invalidation. Ignored.
-  /// - Returns: A new invalidation version, and the ticket of the removal.
-  public func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
-    let ticket = stageRemovalOfAll()
-    return (erasOfOtherTiers.add(1, ordering: .sequentiallyConsistent).newValue, ticket)
-  }
-
-  /// An invalidation version that rises with every invalidation in this process.
-  public var currentEra: UInt64 { erasOfOtherTiers.load(ordering: .sequentiallyConsistent) }
 }

@@ -1,17 +1,18 @@
 /// The identity of a record that was read: its metadata and a hash of its value.
 ///
-/// A rewrite names the record that it replaces (``SecondTierPartition/stage(_:replacing:)``). Another process may have
+/// A rewrite names the record that it replaces (``TransactionalPartition/stage(_:replacing:)``). Another process may have
 /// replaced that record since. A record's place in the order of eviction and its invalidation version are not compared.
-public struct RecordIdentity: Sendable, Equatable {
+@usableFromInline
+package struct RecordIdentity: Sendable, Equatable {
   private let metadata: RecordMetadata
   private let size: Int
   private let hash: Int
 
   /// Creates the identity of a record with this metadata and these bytes as its value. O(n) for n bytes.
-  public init(_ metadata: RecordMetadata, bytes: RawSpan) {
+  package init(_ metadata: RecordMetadata, bytes: RawSpan) {
     var metadata = metadata
     // The file numbers invalidations in its own order, and each process in another.
-    metadata.era = 0
+    metadata.invalidationVersion = 0
     metadata.isSet = false
     self.metadata = metadata
     size = bytes.byteCount
@@ -63,14 +64,4 @@ extension StoredRecord {
   /// The record's identity.
   @usableFromInline
   var identity: RecordIdentity { RecordIdentity(metadata, bytes: bytes.rawSpan) }
-}
-
-extension SecondTierPartition {
-  /// Stages the write without a condition.
-  public func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult { stage(write) }
-
-  /// Stages the removal without a condition.
-  public func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
-    stage(.removal(key: key))
-  }
 }

@@ -1,5 +1,5 @@
 /// The data of a record besides its key and its bytes. Durations are in nanoseconds.
-public struct RecordMetadata: Sendable, Equatable {
+public struct RecordMetadata: Sendable, Equatable, Codable {
   /// The time at which the value was written.
   public var created: WallTime
   /// The time at which the value expires, or nil if it never expires.
@@ -22,9 +22,9 @@ public struct RecordMetadata: Sendable, Equatable {
   public var refreshAhead: UInt64
   /// The invalidation version of the value.
   ///
-  /// It is ``SecondTierPartition/currentEra`` at the start of the value's fetch, or at the time of the set. Zero
-  /// means that no invalidation preceded it.
-  public var era: UInt64
+  /// It is the partition's newest version at the start of the value's fetch, or at the time of the set. Zero means
+  /// that no invalidation preceded it.
+  public var invalidationVersion: UInt64
   /// Whether the record is a negative result: it stores that a value does not exist (``OptionalValue``). Its bytes
   /// are empty.
   public var isNegative: Bool
@@ -33,6 +33,11 @@ public struct RecordMetadata: Sendable, Equatable {
   /// A committed invalidation of another process does not affect a value that is set later. It can affect a fetched
   /// value, because the fetch may have begun earlier.
   package var isSet = false
+
+  private enum CodingKeys: String, CodingKey {
+    case created, expires, cost, schemaVersion, tags, grace, idle, lastUsed, refreshAhead, invalidationVersion
+    case isNegative
+  }
 
   /// Creates the metadata of a record.
   ///
@@ -46,12 +51,12 @@ public struct RecordMetadata: Sendable, Equatable {
   ///   - idle: The time to idle in nanoseconds, or zero for none.
   ///   - lastUsed: The last access time, or nil for `created`.
   ///   - refreshAhead: The time before `expires` during which an access starts a refresh, in nanoseconds.
-  ///   - era: The invalidation version of the value.
+  ///   - invalidationVersion: The invalidation version of the value.
   ///   - isNegative: Whether the record is a negative result.
   public init(
     created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = [],
-    grace: UInt64 = 0, idle: UInt64 = 0, lastUsed: WallTime? = nil, refreshAhead: UInt64 = 0, era: UInt64 = 0,
-    isNegative: Bool = false
+    grace: UInt64 = 0, idle: UInt64 = 0, lastUsed: WallTime? = nil, refreshAhead: UInt64 = 0,
+    invalidationVersion: UInt64 = 0, isNegative: Bool = false
   ) {
     self.created = created
     self.expires = expires
@@ -62,7 +67,7 @@ public struct RecordMetadata: Sendable, Equatable {
     self.idle = idle
     self.lastUsed = lastUsed
     self.refreshAhead = refreshAhead
-    self.era = era
+    self.invalidationVersion = invalidationVersion
     self.isNegative = isNegative
   }
 }

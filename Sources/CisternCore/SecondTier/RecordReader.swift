@@ -10,7 +10,7 @@ package protocol RecordReader: AnyObject, Sendable {
 
 /// A partition that has a reader.
 @usableFromInline
-package protocol RecordReaderOwner: SecondTierPartition {
+package protocol RecordReaderOwner: TransactionalPartition {
   /// The reader of the partition's records.
   var recordReader: any RecordReader { get }
 }

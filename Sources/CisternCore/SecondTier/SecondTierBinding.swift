@@ -4,7 +4,7 @@
 /// It is a class, so that a look-up retains one object instead of five.
 @usableFromInline
 final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
-  @usableFromInline let partition: any SecondTierPartition
+  @usableFromInline let partition: any TransactionalPartition
   /// Returns the key's record with a copy of its bytes, or nil. The caller must not hold a lock.
   @usableFromInline let read: @Sendable (Key) -> StoredRecord?
   /// Calls a closure with the key's record, without a copy. The caller must not hold a lock.
@@ -17,7 +17,7 @@ final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
 
   @usableFromInline
   init(
-    partition: any SecondTierPartition, read: @escaping @Sendable (Key) -> StoredRecord?,
+    partition: any TransactionalPartition, read: @escaping @Sendable (Key) -> StoredRecord?,
     view: @escaping @Sendable (Key, (RecordMetadata, RawSpan) -> Void) -> Void,
     bytes: @escaping @Sendable (Key) -> [UInt8], key: @escaping @Sendable ([UInt8]) -> Key?
   ) {
@@ -31,7 +31,7 @@ final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
 
 extension SecondTierBinding where Key: CacheKey {
   @inlinable
-  convenience init(_ partition: any SecondTierPartition) {
+  convenience init(_ partition: any TransactionalPartition) {
     let read: @Sendable (Key) -> StoredRecord?
     let view: @Sendable (Key, (RecordMetadata, RawSpan) -> Void) -> Void
     // The direct call for the store's own tier avoids the cost of a generic call through the protocol.

@@ -55,7 +55,7 @@ extension RecordMetadata {
   /// Returns whether the lifetime and the grace of the record had ended at a time of day, or its time to idle had.
   ///
   /// False for a record that was written or used after that time: another process can do so.
-  public func hasEnded(by time: WallTime) -> Bool {
+  package func hasEnded(by time: WallTime) -> Bool {
     guard created <= time, lastUsed ?? created <= time else { return false }
     return Timing(of: self, wallNow: time, now: MonotonicTime(nanoseconds: 0)) == nil
   }

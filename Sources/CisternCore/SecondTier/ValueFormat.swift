@@ -1,16 +1,17 @@
 /// The format in which a cache encodes its values.
-public struct ValueFormat: Sendable, Hashable {
+@usableFromInline
+package struct ValueFormat: Sendable, Hashable {
   /// The ``Codec/formatIdentifier`` of the cache's codec.
-  public let codec: String
+  package let codec: String
   /// The version of the cache's schema. Each version can have another codec.
-  public let schemaVersion: UInt32
+  package let schemaVersion: UInt32
 
   /// Creates a format.
   ///
   /// - Parameters:
   ///   - codec: The format identifier of the codec.
   ///   - schemaVersion: The version of the cache's schema.
-  public init(codec: String, schemaVersion: UInt32) {
+  package init(codec: String, schemaVersion: UInt32) {
     self.codec = codec
     self.schemaVersion = schemaVersion
   }

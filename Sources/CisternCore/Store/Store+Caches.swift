@@ -32,7 +32,7 @@ extension Store {
   @usableFromInline
   func open<Key: Hashable & Sendable, Value: Sendable>(
     _ name: String, codec: ValueCodec<Value>, expiry: Expiry, configuration: CacheConfiguration<Value>,
-    bind: (any SecondTierPartition) -> SecondTierBinding<Key>
+    bind: (any TransactionalPartition) -> SecondTierBinding<Key>
   ) throws(CisternError) -> Cache<Key, Value> {
     // Equal strings must be one cache on disk as well, where names are compared as bytes.
     let name = name.normalizedForKey()
@@ -46,8 +46,8 @@ extension Store {
         .storeClosed, "the store is closed", location: "opening cache \"\(name)\"")
     }
     // The tier can report record losses before the cache exists and after it is released.
-    let receiver = DepartureReceiver<Key, Value>()
-    let partition = try shared.secondTier?.partition(named: name) {
+    let receiver = RecordLossReceiver<Key, Value>()
+    let partition = try shared.secondTier?.transactionalPartition(named: name) {
       receiver.cache.withLock { $0.cache }?.records.loseRecords($0)
     }
     try partition?.adopt(
@@ -100,7 +100,7 @@ extension Store {
 }
 
 /// Passes record losses of a partition to its cache while the cache exists.
-private final class DepartureReceiver<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+private final class RecordLossReceiver<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   struct Reference: Sendable {
     weak var cache: Cache<Key, Value>?
   }

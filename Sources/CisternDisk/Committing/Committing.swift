@@ -24,7 +24,7 @@ struct Committing {
   /// The error that ended the group early.
   private(set) var error: LMDBError?
   /// The lost records of each partition, to be reported when the group ends.
-  private(set) var departures: [(partition: Partition, departures: [Departure])] = []
+  private(set) var losses: [(partition: Partition, losses: [RecordLoss])] = []
   /// The numbers of the first items, which are committed. They are collected only when they are needed.
   private var committed: Set<UInt64> = []
   private var committedCount = 0
@@ -97,8 +97,8 @@ struct Committing {
     item.partition.counters.failed.count()
     if case .record(let key, let metadata, _) = item.entry.write {
       hasLosses = true
-      let departure = Departure(key: key, cause: .notWritten, schemaVersion: metadata.schemaVersion)
-      departures.append((item.partition, [departure]))
+      let loss = RecordLoss(key: key, cause: .notWritten, schemaVersion: metadata.schemaVersion)
+      losses.append((item.partition, [loss]))
     }
   }
 
@@ -119,9 +119,9 @@ struct Committing {
       let generation = partition.generation
       partition.counters.evictions.count(evicted.count { $0.generation == generation })
       let left = leaving.lazy.filter { $0.partition === partition }.map {
-        Departure(key: $0.key, cause: .evicted, schemaVersion: $0.record.schemaVersion)
+        RecordLoss(key: $0.key, cause: .evicted, schemaVersion: $0.record.schemaVersion)
       }
-      if !left.isEmpty { departures.append((partition, Array(left))) }
+      if !left.isEmpty { losses.append((partition, Array(left))) }
     }
   }
 
@@ -153,7 +153,7 @@ struct Committing {
       let era = eras[ObjectIdentifier(partition)] ?? 0
       return Leaving(
         partition: partition, key: record.key,
-        record: DepartedRecord(epoch: epoch, era: era, tags: record.tags, schemaVersion: record.schemaVersion))
+        record: LostRecord(epoch: epoch, era: era, tags: record.tags, schemaVersion: record.schemaVersion))
     }
   }
 }
@@ -162,13 +162,13 @@ struct Committing {
 struct Leaving {
   let partition: Partition
   let key: [UInt8]
-  let record: DepartedRecord
+  let record: LostRecord
 
   /// Marks the key as lost. Call this method before the transaction is committed.
   ///
   /// Otherwise a reader could miss the record before its loss is reported.
-  func note() { partition.noteDeparting(key, record) }
+  func note() { partition.noteLoss(key, record) }
 
   /// Removes the mark, because the transaction was not committed.
-  func withdraw() { partition.departing.remove(key) }
+  func withdraw() { partition.lostKeys.remove(key) }
 }

@@ -53,7 +53,7 @@ extension DiskEngine {
   ) rethrows -> Result? {
     guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
     guard case .record(_, var rewritten, let bytes) = write else { return nil }
-    rewritten.era = metadata.era
+    rewritten.invalidationVersion = metadata.invalidationVersion
     return try body(rewritten, bytes.rawSpan)
   }
 
@@ -125,7 +125,7 @@ extension DiskEngine {
             partition.counters.hits.increment()
             // Callers compare local versions, and the record has a file version. No invalidation up to this local
             // version conceals the record.
-            metadata.era = era
+            metadata.invalidationVersion = era
             return try body(metadata, record.extracting(header.value))
           case .concealed: break
           case .outdated:

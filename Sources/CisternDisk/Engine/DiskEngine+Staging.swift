@@ -66,7 +66,9 @@ extension DiskEngine {
   }
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
-  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (era: UInt64, ticket: CommitTicket) {
+  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (
+    version: UInt64, ticket: CommitTicket
+  ) {
     if isInherited || mode == .closed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
     let (era, number, change) = partition.stageInvalidation(invalidation, limit: limits.invalidationBytes) {
       nextNumber()

@@ -60,7 +60,7 @@ extension Writer {
         }
         // The tags of a damaged record are unknown, so only invalidations by prefix can cover it.
         leaving = step.outcome.damaged.map { partition, key in
-          let record = DepartedRecord(epoch: partition.epoch, era: partition.invalidations.era, tags: [])
+          let record = LostRecord(epoch: partition.epoch, era: partition.invalidations.era, tags: [])
           return Leaving(partition: partition, key: key, record: record)
         }
         for key in leaving { key.note() }
@@ -71,7 +71,7 @@ extension Writer {
     }
     for key in leaving {
       engine.report(.damagedRecord, "a record of the cache \(key.partition.name) had a wrong checksum, and was removed")
-      key.partition.report([Departure(key: key.key, cause: .damaged)])
+      key.partition.report([RecordLoss(key: key.key, cause: .damaged)])
     }
   }
 

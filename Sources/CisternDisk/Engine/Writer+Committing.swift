@@ -16,7 +16,7 @@ extension Writer {
       }
       // If the file is written through, `settle(_:)` writes the note afterwards. Reports of record losses run user
       // code, which must not come between the commit and the note.
-      if !isSynchronizing || !commit.departures.isEmpty { noteChanges() }
+      if !isSynchronizing || !commit.losses.isEmpty { noteChanges() }
       finish(commit)
     } else {
       followFilesIfIdle()
@@ -241,9 +241,10 @@ extension Writer {
         guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
         if entry.isRewrite { return nil }
         if case .record(let key, let metadata, _) = entry.write {
-          let record = DepartedRecord(
-            epoch: entry.epoch, era: metadata.era, tags: metadata.tags, schemaVersion: metadata.schemaVersion)
-          batch.partition.departing.insert(key, record)
+          let record = LostRecord(
+            epoch: entry.epoch, era: metadata.invalidationVersion, tags: metadata.tags,
+            schemaVersion: metadata.schemaVersion)
+          batch.partition.lostKeys.insert(key, record)
         }
         let removal = StagedEntry(
           write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
@@ -267,7 +268,7 @@ extension Writer {
     engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
     engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
     // Losses are reported before waiters resume, so that after a flush all record losses are reported.
-    for (partition, departures) in commit.departures { partition.report(departures) }
+    for (partition, losses) in commit.losses { partition.report(losses) }
     for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
     engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
     deliverReports()

@@ -71,8 +71,8 @@ struct InvalidationState: Sendable {
   /// A value that was set follows another process's invalidation that is committed before it. A fetched value does
   /// not, because its fetch may have begun earlier.
   func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    if metadata.isSet { return recent.conceals(era: metadata.era, key: key, tags: metadata.tags) }
-    return concealsWrite(era: metadata.era, key: key, tags: metadata.tags)
+    if metadata.isSet { return recent.conceals(era: metadata.invalidationVersion, key: key, tags: metadata.tags) }
+    return concealsWrite(era: metadata.invalidationVersion, key: key, tags: metadata.tags)
   }
 
   /// Returns whether an invalidation after this local version conceals the write, even one that has ended.

@@ -46,7 +46,7 @@ final class InvalidationTable: Sendable {
   @inline(never)
   func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
     state.withLock { state in
-      if state.concealsRecord(era: metadata.era, key: key, tags: metadata.tags) { return .concealed }
+      if state.concealsRecord(era: metadata.invalidationVersion, key: key, tags: metadata.tags) { return .concealed }
       return snapshot < state.purgedTransaction ? .outdated : .visible
     }
   }
@@ -54,7 +54,7 @@ final class InvalidationTable: Sendable {
   /// Returns whether a staged record, or one that is about to be staged, must not be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.era < era && concealsSurely(metadata, key: key)
+    metadata.invalidationVersion < era && concealsSurely(metadata, key: key)
   }
 
   @inline(never)
@@ -63,15 +63,17 @@ final class InvalidationTable: Sendable {
   }
 
   /// Returns whether an invalidation concerns the lost record.
-  func conceals(_ departed: DepartedRecord, key: RawSpan) -> Bool {
-    guard departed.era < era else { return false }
-    return state.withLock { $0.concealsWrite(era: departed.era, key: key, tags: departed.tags) }
+  func conceals(_ lost: LostRecord, key: RawSpan) -> Bool {
+    guard lost.era < era else { return false }
+    return state.withLock { $0.concealsWrite(era: lost.era, key: key, tags: lost.tags) }
   }
 
   /// Returns whether a record that was read earlier, from any snapshot, must not be shown.
   func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    guard metadata.era < era || !isEmpty else { return false }
-    return state.withLock { $0.concealsRecordReadBefore(era: metadata.era, key: key, tags: metadata.tags) }
+    guard metadata.invalidationVersion < era || !isEmpty else { return false }
+    return state.withLock {
+      $0.concealsRecordReadBefore(era: metadata.invalidationVersion, key: key, tags: metadata.tags)
+    }
   }
 
   /// Returns whether a staged record must not be written, because a later invalidation concerns it.

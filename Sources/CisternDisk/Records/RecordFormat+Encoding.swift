@@ -17,9 +17,9 @@ package struct RecordDraft {
 
   /// Returns the same record with the invalidation version `era`, which is in file order.
   func stamped(era: UInt64) -> RecordDraft {
-    guard era != metadata.era else { return self }
+    guard era != metadata.invalidationVersion else { return self }
     var metadata = metadata
-    metadata.era = era
+    metadata.invalidationVersion = era
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
   }
 
@@ -36,7 +36,7 @@ package struct RecordDraft {
     if metadata.idle != 0 { flags.insert(.idle) }
     if metadata.lastUsed != nil { flags.insert(.lastUsed) }
     if metadata.refreshAhead != 0 { flags.insert(.refreshAhead) }
-    if metadata.era != 0 { flags.insert(.era) }
+    if metadata.invalidationVersion != 0 { flags.insert(.era) }
     if metadata.schemaVersion != 0 { flags.insert(.schemaVersion) }
     if tagsSize > 0 { flags.insert(.tags) }
     if key.count > DiskKey.longestDirectKey { flags.insert(.key) }
@@ -76,7 +76,7 @@ package struct RecordDraft {
     if metadata.idle != 0 { target.store(metadata.idle, at: &offset) }
     if let lastUsed = metadata.lastUsed { target.store(lastUsed.nanosecondsSince1970, at: &offset) }
     if metadata.refreshAhead != 0 { target.store(metadata.refreshAhead, at: &offset) }
-    if metadata.era != 0 { target.store(metadata.era, at: &offset) }
+    if metadata.invalidationVersion != 0 { target.store(metadata.invalidationVersion, at: &offset) }
     if metadata.schemaVersion != 0 { target.store(metadata.schemaVersion, at: &offset) }
     if tagsSize > 0 { target.store(UInt32(tagsSize), at: &offset) }
     if key.count > DiskKey.longestDirectKey { target.store(UInt32(key.count), at: &offset) }

@@ -135,7 +135,7 @@ package struct RecordHeader {
     if flags.contains(.idle) { metadata.idle = record.next(at: &offset) }
     if flags.contains(.lastUsed) { metadata.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
     if flags.contains(.refreshAhead) { metadata.refreshAhead = record.next(at: &offset) }
-    if flags.contains(.era) { metadata.era = record.next(at: &offset) }
+    if flags.contains(.era) { metadata.invalidationVersion = record.next(at: &offset) }
     if flags.contains(.schemaVersion) { metadata.schemaVersion = record.next(at: &offset) }
     if flags.contains(.tags) { metadata.tags = RecordTags.decode(record.extracting(tags)) }
     metadata.isNegative = flags.contains(.negative)

@@ -11,7 +11,7 @@ final class Partition: Sendable {
   let name: String
   let staging = StagingArea()
   let counters = PartitionCounters()
-  let departing = DepartingKeys()
+  let lostKeys = LostKeys()
   let invalidations = InvalidationTable()
   let formats = PartitionFormats()
   /// The clear count in the upper 16 bits, and the generation whose records are read in the lower 48 bits.
@@ -38,7 +38,7 @@ final class Partition: Sendable {
     var pendingRemoval: UInt64?
     /// Whether the writer thread has taken a clear that is not yet committed.
     var isCommittingRemoval = false
-    var handlers: [Int: @Sendable ([Departure]) -> Void] = [:]
+    var handlers: [Int: @Sendable ([RecordLoss]) -> Void] = [:]
   }
 
   init(name: String) {
@@ -99,7 +99,7 @@ final class Partition: Sendable {
       // flag set.
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
       let number = makeNumber()
-      departing.remove(write.key)
+      lostKeys.remove(write.key)
       // The check is under the lock, so that the write is handed over no later than an invalidation that follows
       // it.
       guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
@@ -116,9 +116,9 @@ final class Partition: Sendable {
       switch write {
       case .record(let key, let metadata, _):
         // The record has left the disk, or an invalidation conceals it.
-        let hasLeft = departing.record(ofKey: key.rawSpan) != nil
+        let hasLeft = lostKeys.record(ofKey: key.rawSpan) != nil
         if hasLeft || invalidations.conceals(metadata, key: key.rawSpan) { return nil }
-      case .removal(let key): departing.remove(key)
+      case .removal(let key): lostKeys.remove(key)
       }
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
       return (makeNumber(), epoch)
@@ -157,7 +157,7 @@ final class Partition: Sendable {
       visible.store(UInt64(Partition.epoch(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
       return (number, isFirst)
     }
-    departing.removeAll()
+    lostKeys.removeAll()
     let freed = staging.begin(epoch: epoch)
     return (number, isFirst, freed)
   }
@@ -228,38 +228,38 @@ final class Partition: Sendable {
     return invalidations.forgetFile()
   }
 
-  // MARK: Departures
+  // MARK: Record losses
 
   /// Notes a lost record, unless the key has a newer staged write.
   ///
   /// The caller must note the loss before the commit that removes the record becomes visible. Otherwise, a caller
   /// could find the key absent before observers are notified of its removal.
-  func noteDeparting(_ key: [UInt8], _ record: DepartedRecord) {
-    staging.unlessStagedAnew(key) { departing.insert(key, record) }
+  func noteLoss(_ key: [UInt8], _ record: LostRecord) {
+    staging.unlessStagedAnew(key) { lostKeys.insert(key, record) }
   }
 
   /// Returns whether the loss of the key's record is not yet acknowledged. A later clear or invalidation that
   /// covers the record also ends this state.
-  func isDeparting(_ key: RawSpan) -> Bool { departingRecord(ofKey: key) != nil }
+  func isLost(_ key: RawSpan) -> Bool { lostRecord(ofKey: key) != nil }
 
   /// The record of a key that left, if its end has not been told and it was not removed with others since.
-  func departingRecord(ofKey key: RawSpan) -> DepartedRecord? {
-    departing.record(ofKey: key).flatMap { stands($0, forKey: key) ? $0 : nil }
+  func lostRecord(ofKey key: RawSpan) -> LostRecord? {
+    lostKeys.record(ofKey: key).flatMap { stands($0, forKey: key) ? $0 : nil }
   }
 
   /// Acknowledges the loss of the key's record.
   ///
   /// Returns true if the removal must still be reported: no write, clear, or invalidation has covered the key
   /// since.
-  func endDeparture(of key: RawSpan) -> Bool {
-    departing.remove(key.copiedBytes()).map { stands($0, forKey: key) } ?? false
+  func acknowledgeLoss(of key: RawSpan) -> Bool {
+    lostKeys.remove(key.copiedBytes()).map { stands($0, forKey: key) } ?? false
   }
 
-  private func stands(_ record: DepartedRecord, forKey key: RawSpan) -> Bool {
+  private func stands(_ record: LostRecord, forKey key: RawSpan) -> Bool {
     record.epoch == epoch && !invalidations.conceals(record, key: key)
   }
 
-  func addHandler(_ handler: @escaping @Sendable ([Departure]) -> Void, for owner: Int) {
+  func addHandler(_ handler: @escaping @Sendable ([RecordLoss]) -> Void, for owner: Int) {
     control.withLock { $0.handlers[owner] = handler }
   }
 
@@ -269,12 +269,12 @@ final class Partition: Sendable {
   }
 
   /// Notifies all openings of the partition of record losses. The caller must not hold a lock or a transaction.
-  func report(_ departures: [Departure]) {
-    guard !departures.isEmpty else { return }
+  func report(_ losses: [RecordLoss]) {
+    guard !losses.isEmpty else { return }
     let handlers = control.withLock { Array($0.handlers.values) }
-    for handler in handlers { handler(departures) }
+    for handler in handlers { handler(losses) }
     // A partition without handlers has no cache to acknowledge the losses.
-    for departure in departures { departing.remove(departure.key) }
+    for loss in losses { lostKeys.remove(loss.key) }
   }
 }
 

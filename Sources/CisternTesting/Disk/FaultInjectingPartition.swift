@@ -1,7 +1,7 @@
 import CisternCore
 
 /// The partition of one cache in a ``FaultInjectingTier``. The partition is stateless: all state is in the tier.
-final class FaultInjectingPartition: SecondTierPartition {
+final class FaultInjectingPartition: TransactionalPartition {
   private let tier: FaultInjectingTier
   private let name: String
 
@@ -17,7 +17,7 @@ final class FaultInjectingPartition: SecondTierPartition {
     let (record, afterLoad) = tier.state.withLock { state in
       (state.load(key, from: name), state.afterLoad)
     }
-    tier.tellOfDepartures()
+    tier.startLossReport()
     afterLoad?(key)
     guard let record else { return nil }
     return try body(record.metadata, record.bytes.rawSpan)
@@ -34,7 +34,7 @@ final class FaultInjectingPartition: SecondTierPartition {
       case .closed: return false
       case .active, .readOnly:
         let partition = state.contents.partitions[name]!
-        return partition.record(forKey: key) != nil || partition.departing[key] != nil
+        return partition.record(forKey: key) != nil || partition.lost[key] != nil
       }
     }
   }
@@ -44,20 +44,20 @@ final class FaultInjectingPartition: SecondTierPartition {
     return tier.state.withLock { state in
       guard state.contents.isReadable else { return nil }
       let partition = state.contents.partitions[name]!
-      return (partition.record(forKey: key)?.metadata ?? partition.departing[key])?.schemaVersion
+      return (partition.record(forKey: key)?.metadata ?? partition.lost[key])?.schemaVersion
     }
   }
 
-  var hasDepartures: Bool { tier.state.withLock { !$0.contents.partitions[name]!.departing.isEmpty } }
+  var hasLostKeys: Bool { tier.state.withLock { !$0.contents.partitions[name]!.lost.isEmpty } }
 
-  func isDeparting(_ key: RawSpan) -> Bool {
+  func isLost(_ key: RawSpan) -> Bool {
     let key = key.copiedBytes()
-    return tier.state.withLock { $0.contents.partitions[name]!.departing[key] != nil }
+    return tier.state.withLock { $0.contents.partitions[name]!.lost[key] != nil }
   }
 
-  func endDeparture(of key: RawSpan) -> Bool {
+  func acknowledgeLoss(of key: RawSpan) -> Bool {
     let key = key.copiedBytes()
-    return tier.state.withLock { $0.contents.partitions[name]!.departing.removeValue(forKey: key) != nil }
+    return tier.state.withLock { $0.contents.partitions[name]!.lost.removeValue(forKey: key) != nil }
   }
 
   func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
@@ -78,8 +78,8 @@ final class FaultInjectingPartition: SecondTierPartition {
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
     let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
       if let condition, !state.contents.fulfills(condition, forKey: write.key, in: name) {
-        // The end of a record that departed and is removed is told once, by the caller.
-        if case .removal(let key) = write { state.contents.partitions[name]!.departing[key] = nil }
+        // The caller reports the end of a lost record that is removed, once.
+        if case .removal(let key) = write { state.contents.partitions[name]!.lost[key] = nil }
         return (.staged(CommitTicket(number: 0)), [])
       }
       guard state.contents.takesWrites else {
@@ -103,22 +103,24 @@ final class FaultInjectingPartition: SecondTierPartition {
       return (result, tier.commitMode == .immediate ? state.commit(.max) : [])
     }
     for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
-    tier.tellOfDepartures()
+    tier.startLossReport()
     return result
   }
+
+  func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   func stageRemovalOfAll() -> CommitTicket {
     CommitTicket(number: stage { $0.contents.stage(.removalOfAll, in: name) })
   }
 
-  func stageInvalidation(_ invalidation: Invalidation) -> (era: UInt64, ticket: CommitTicket) {
+  func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
     stage { state in
       let era = state.contents.partitions[name]!.invalidations.newest + 1
       return (era, CommitTicket(number: state.contents.stage(.invalidation(invalidation, era: era), in: name)))
     }
   }
 
-  var currentEra: UInt64 { tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest } }
+  var invalidationVersion: UInt64 { tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest } }
 
   func canHold(batchBytes: Int, count: Int) -> Bool {
     tier.state.withLock { count <= min($0.batchLimit ?? .max, $0.recordLimit ?? .max) }
@@ -151,15 +153,21 @@ final class FaultInjectingPartition: SecondTierPartition {
       return (result, tier.commitMode == .immediate || state.isFlushing ? state.commit(.max) : [])
     }
     for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
-    tier.tellOfDepartures()
+    tier.startLossReport()
     return result
   }
+
+  func adopt(_ format: ValueFormat) {}
+
+  var largestBatch: ByteCount? { nil }
 
   func waitForRoom() {}
 
   func waitForRoom() async {
     await tier.room.passUncancelled()
   }
+
+  func prepareToCommit() async { await waitForRoom() }
 
   func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     try await tier.waitForCommit(ticket)
@@ -224,7 +232,7 @@ extension FaultInjectingTier.State {
       contents.partitions[name]!.statistics.misses += 1
       contents.partitions[name]!.statistics.damaged += 1
       contents.partitions[name]!.committed[key] = nil
-      depart([.init(partition: name, list: [Departure.record(key, record.metadata, .damaged)])])
+      lose([.init(partition: name, list: [RecordLoss.record(key, record.metadata, .damaged)])])
       return nil
     }
     contents.partitions[name]!.statistics.hits += 1

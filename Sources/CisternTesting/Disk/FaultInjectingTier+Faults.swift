@@ -80,10 +80,10 @@ extension FaultInjectingTier {
     let key = key.bytes
     let isEvicted = state.withLock { state in
       guard let metadata = state.contents.partitions[partition]?.evict(key) else { return false }
-      state.depart([.init(partition: partition, list: [Departure.record(key, metadata, .evicted)])])
+      state.lose([.init(partition: partition, list: [RecordLoss.record(key, metadata, .evicted)])])
       return true
     }
-    tellOfDepartures()
+    startLossReport()
     return isEvicted
   }
 

@@ -14,7 +14,7 @@ import Locking
 ///
 /// Every thread can use the tier. The tier creates no threads. On a ``SeededExecutor``, all its work is therefore
 /// part of the schedule. It reports record losses in a task on its executor, or when the test calls
-/// ``deliverDepartures()``.
+/// ``deliverLosses()``.
 public final class FaultInjectingTier: SecondTier {
   /// The moment at which the tier commits staged writes.
   public enum CommitMode: Sendable {
@@ -25,17 +25,17 @@ public final class FaultInjectingTier: SecondTier {
   }
 
   /// The moment at which the tier reports record losses to the caches.
-  public enum DepartureMode: Sendable {
+  public enum LossReporting: Sendable {
     /// Soon, in a task on the tier's executor.
     case soon
-    /// When the test calls ``FaultInjectingTier/deliverDepartures()``.
+    /// When the test calls ``FaultInjectingTier/deliverLosses()``.
     case onDemand
   }
 
   struct State {
     var contents: TierContents
     var commitFailures: [CisternError] = []
-    var departures: [TierContents.Departures] = []
+    var losses: [TierContents.Losses] = []
     var waiters: [(ticket: UInt64, continuation: CheckedContinuation<Result<Void, CisternError>, Never>)] = []
     var recordLimit: Int?
     /// The newest ticket when the last flush began.
@@ -50,7 +50,7 @@ public final class FaultInjectingTier: SecondTier {
 
   let state: Guarded<State>
   let commitMode: CommitMode
-  private let departureMode: DepartureMode
+  private let lossReporting: LossReporting
   private let taskExecutor: (any TaskExecutor)?
 
   /// The gate at which asynchronous writers wait for room. It is open until the test closes it.
@@ -62,20 +62,20 @@ public final class FaultInjectingTier: SecondTier {
   ///
   /// - Parameters:
   ///   - commits: The moment at which the tier commits staged writes.
-  ///   - departures: The moment at which the tier reports record losses.
+  ///   - losses: The moment at which the tier reports record losses.
   ///   - taskExecutor: The executor on which the tier reports record losses, or nil for the global pool.
   public convenience init(
-    commits: CommitMode = .immediate, departures: DepartureMode = .soon, taskExecutor: (any TaskExecutor)? = nil
+    commits: CommitMode = .immediate, losses: LossReporting = .soon, taskExecutor: (any TaskExecutor)? = nil
   ) {
-    self.init(contents: TierContents(), commits: commits, departures: departures, taskExecutor: taskExecutor)
+    self.init(contents: TierContents(), commits: commits, losses: losses, taskExecutor: taskExecutor)
   }
 
   private init(
-    contents: TierContents, commits: CommitMode, departures: DepartureMode, taskExecutor: (any TaskExecutor)?
+    contents: TierContents, commits: CommitMode, losses: LossReporting, taskExecutor: (any TaskExecutor)?
   ) {
     state = Guarded(State(contents: contents))
     commitMode = commits
-    departureMode = departures
+    lossReporting = losses
     self.taskExecutor = taskExecutor
   }
 
@@ -89,20 +89,20 @@ public final class FaultInjectingTier: SecondTier {
   public func reopenedAfterCrash(taskExecutor: (any TaskExecutor)? = nil) -> FaultInjectingTier {
     FaultInjectingTier(
       contents: state.withLock { TierContents(committedOf: $0.contents) }, commits: commitMode,
-      departures: departureMode, taskExecutor: taskExecutor ?? self.taskExecutor)
+      losses: lossReporting, taskExecutor: taskExecutor ?? self.taskExecutor)
   }
 
   /// Opens the partition with a name, or creates it. Equal names denote the same partition.
   ///
   /// - Parameters:
   ///   - name: The name of the partition.
-  ///   - departure: The handler of record losses. It replaces the partition's earlier handler.
+  ///   - lossHandler: The handler of record losses. It replaces the partition's earlier handler.
   /// - Returns: The partition.
   /// - Throws: This implementation never throws.
   public func partition(
-    named name: String, departure: @escaping @Sendable ([Departure]) -> Void
+    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void
   ) throws(CisternError) -> any SecondTierPartition {
-    state.withLock { $0.contents.partitions[name, default: .init(departure: departure)].departure = departure }
+    state.withLock { $0.contents.partitions[name, default: .init(lossHandler: lossHandler)].lossHandler = lossHandler }
     return FaultInjectingPartition(tier: self, name: name)
   }
 
@@ -163,34 +163,32 @@ public final class FaultInjectingTier: SecondTier {
   public func commit(_ count: Int = .max) {
     let woken = state.withLock { state in state.commit(count) }
     for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
-    tellOfDepartures()
+    startLossReport()
   }
 
-  func tellOfDepartures() {
-    guard departureMode == .soon, state.withLock({ !$0.departures.isEmpty }) else { return }
-    _ = Task(executorPreference: taskExecutor) { self.deliverDepartures() }
+  func startLossReport() {
+    guard lossReporting == .soon, state.withLock({ !$0.losses.isEmpty }) else { return }
+    _ = Task(executorPreference: taskExecutor) { self.deliverLosses() }
   }
 
   /// Reports all record losses since the last report, on the calling thread. Use it with
-  /// ``FaultInjectingTier/DepartureMode/onDemand``.
-  public func deliverDepartures() {
+  /// ``FaultInjectingTier/LossReporting/onDemand``.
+  public func deliverLosses() {
     let calls = state.withLock { state in
-      defer { state.departures = [] }
-      return state.departures.map { (state.contents.partitions[$0.partition]!.departure, $0.list.map(\.departure)) }
+      defer { state.losses = [] }
+      return state.losses.map { (state.contents.partitions[$0.partition]!.lossHandler, $0.list.map(\.loss)) }
     }
-    for (departure, list) in calls { departure(list) }
+    for (lossHandler, list) in calls { lossHandler(list) }
   }
 }
 
 extension FaultInjectingTier.State {
   /// Registers record losses that the tier has to report. A loss ends early if its key is written before the
   /// report.
-  mutating func depart(_ departures: [TierContents.Departures]) {
-    self.departures += departures
-    for departure in departures {
-      for (departed, metadata) in departure.list {
-        contents.partitions[departure.partition]!.departing[departed.key] = metadata
-      }
+  mutating func lose(_ losses: [TierContents.Losses]) {
+    self.losses += losses
+    for group in losses {
+      for (loss, metadata) in group.list { contents.partitions[group.partition]!.lost[loss.key] = metadata }
     }
   }
 
@@ -199,7 +197,7 @@ extension FaultInjectingTier.State {
   mutating func commit(_ count: Int) -> Woken {
     guard contents.stagedCount > 0, count > 0 else { return [] }
     let failure = commitFailures.isEmpty ? nil : commitFailures.removeFirst()
-    depart(contents.commit(count, failure: failure, recordLimit: recordLimit))
+    lose(contents.commit(count, failure: failure, recordLimit: recordLimit))
     var woken: Woken = []
     for waiter in waiters {
       if let outcome = contents.outcome(of: waiter.ticket) { woken.append((waiter.continuation, outcome)) }

@@ -14,6 +14,7 @@ struct Invalidations {
 
   /// Returns whether an invalidation covers a record with this key and metadata.
   func concern(_ metadata: RecordMetadata, key: [UInt8]) -> Bool {
-    metadata.era < newest && eras.contains { $0.value > metadata.era && $0.key.concerns(key: key, tags: metadata.tags) }
+    metadata.invalidationVersion < newest
+      && eras.contains { $0.value > metadata.invalidationVersion && $0.key.concerns(key: key, tags: metadata.tags) }
   }
 }

@@ -30,7 +30,7 @@ struct TierContents {
   }
 
   struct Partition {
-    var departure: @Sendable ([Departure]) -> Void
+    var lossHandler: @Sendable ([RecordLoss]) -> Void
     var committed: [[UInt8]: Record] = [:]
     /// The newest staged write of each key. The record is nil for a removal.
     var staged: [[UInt8]: (ticket: UInt64, record: Record?)] = [:]
@@ -41,7 +41,7 @@ struct TierContents {
     var invalidations = Invalidations()
     var committedInvalidations = Invalidations()
     /// The keys of lost records whose loss the cache has not acknowledged, and that were not written since.
-    var departing: [[UInt8]: RecordMetadata] = [:]
+    var lost: [[UInt8]: RecordMetadata] = [:]
     var statistics = SecondTierStatistics()
 
     /// Returns the record that a read finds: the newest staged one, or else the committed one.
@@ -52,9 +52,9 @@ struct TierContents {
   }
 
   /// The record losses of one partition.
-  struct Departures {
+  struct Losses {
     var partition: String
-    var list: [(departure: Departure, metadata: RecordMetadata)]
+    var list: [(loss: RecordLoss, metadata: RecordMetadata)]
   }
 
   var mode = SecondTierStatistics.Mode.active
@@ -78,7 +78,7 @@ struct TierContents {
   /// Creates the state after a crash: the committed records and invalidations of every partition.
   init(committedOf other: TierContents) {
     for (name, partition) in other.partitions {
-      partitions[name] = Partition(departure: { _ in }, committed: partition.committed)
+      partitions[name] = Partition(lossHandler: { _ in }, committed: partition.committed)
       partitions[name]!.invalidations = partition.committedInvalidations
       partitions[name]!.committedInvalidations = partition.committedInvalidations
     }
@@ -90,18 +90,18 @@ struct TierContents {
     switch write {
     case .record(let key, let record):
       partitions[name]!.staged[key] = (newestTicket, record)
-      partitions[name]!.departing[key] = nil
+      partitions[name]!.lost[key] = nil
     case .removal(let key):
       partitions[name]!.staged[key] = (newestTicket, nil)
-      partitions[name]!.departing[key] = nil
+      partitions[name]!.lost[key] = nil
     case .removalOfAll:
       partitions[name]!.staged = [:]
-      partitions[name]!.departing = [:]
+      partitions[name]!.lost = [:]
       partitions[name]!.cleared = newestTicket
     case .invalidation(let invalidation, let era):
       partitions[name]!.invalidations.add(invalidation, era: era)
-      partitions[name]!.departing = partitions[name]!.departing.filter { key, metadata in
-        metadata.era >= era || !invalidation.concerns(key: key, tags: metadata.tags)
+      partitions[name]!.lost = partitions[name]!.lost.filter { key, metadata in
+        metadata.invalidationVersion >= era || !invalidation.concerns(key: key, tags: metadata.tags)
       }
     }
     return newestTicket
@@ -114,7 +114,7 @@ struct TierContents {
     partitions[name]!.statistics.refused += 1
     partitions[name]!.committed[key] = nil
     partitions[name]!.staged[key] = nil
-    partitions[name]!.departing[key] = nil
+    partitions[name]!.lost[key] = nil
     for (index, entry) in log.enumerated() where entry.partition == name {
       guard case .record(key: key, _) = entry.write else { continue }
       log[index] = Staged(ticket: entry.ticket, partition: name, write: .removal(key: key), batch: entry.batch)
@@ -159,7 +159,7 @@ struct TierContents {
 
   /// Commits the oldest `count` staged writes in whole batches, or loses them if `failure` is not nil. Returns the
   /// record losses.
-  mutating func commit(_ count: Int, failure: CisternError?, recordLimit: Int?) -> [Departures] {
+  mutating func commit(_ count: Int, failure: CisternError?, recordLimit: Int?) -> [Losses] {
     let batch = log.prefix(committable(count))
     guard let first = batch.first, let last = batch.last else { return [] }
     log.removeFirst(batch.count)
@@ -167,23 +167,23 @@ struct TierContents {
     settledTicket = last.ticket
     if let failure { failures.append((first.ticket...last.ticket, failure)) }
 
-    var departed: [String: [(departure: Departure, metadata: RecordMetadata)]] = [:]
+    var losses: [String: [(loss: RecordLoss, metadata: RecordMetadata)]] = [:]
     var names: Set<String> = []
     for entry in batch {
       names.insert(entry.partition)
       let lost = partitions[entry.partition]!.settle(entry.write, ticket: entry.ticket, isWritten: failure == nil)
       if let (key, metadata) = lost {
-        departed[entry.partition, default: []].append(Departure.record(key, metadata, .notWritten))
+        losses[entry.partition, default: []].append(RecordLoss.record(key, metadata, .notWritten))
       }
     }
     for name in names {
       if failure == nil { partitions[name]!.statistics.commits += 1 }
       while let recordLimit, partitions[name]!.committed.count > recordLimit {
         guard let (key, metadata) = partitions[name]!.evictOldest(sparing: spared) else { break }
-        departed[name, default: []].append(Departure.record(key, metadata, .evicted))
+        losses[name, default: []].append(RecordLoss.record(key, metadata, .evicted))
       }
     }
-    return departed.sorted { $0.key < $1.key }.map { Departures(partition: $0.key, list: $0.value) }
+    return losses.sorted { $0.key < $1.key }.map { Losses(partition: $0.key, list: $0.value) }
   }
 
   /// Returns the outcome of the write with this ticket, or nil while the write is staged.
@@ -220,7 +220,7 @@ extension TierContents.Partition {
       // The invalidation applies even if its write failed, as a removal does.
       if isWritten { committedInvalidations.add(invalidation, era: era) }
       committed = committed.filter { key, record in
-        record.metadata.era >= era || !invalidation.concerns(key: key, tags: record.metadata.tags)
+        record.metadata.invalidationVersion >= era || !invalidation.concerns(key: key, tags: record.metadata.tags)
       }
     }
     return nil
@@ -245,11 +245,11 @@ extension TierContents.Partition {
   }
 }
 
-extension Departure {
-  /// The departure of a record, with its metadata.
+extension RecordLoss {
+  /// A record loss, with the metadata of the record.
   static func record(
     _ key: [UInt8], _ metadata: RecordMetadata, _ cause: Cause
-  ) -> (departure: Departure, metadata: RecordMetadata) {
-    (Departure(key: key, cause: cause, schemaVersion: metadata.schemaVersion), metadata)
+  ) -> (loss: RecordLoss, metadata: RecordMetadata) {
+    (RecordLoss(key: key, cause: cause, schemaVersion: metadata.schemaVersion), metadata)
   }
 }

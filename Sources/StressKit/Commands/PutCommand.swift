@@ -49,7 +49,7 @@ struct PutCommand: AsyncParsableCommand {
     let size = RecordSize(subject: "the value", bytes: DiskTier.recordSize(key: key, metadata, bytes: bytes))
     try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: size).use { store in
       let partition = try store.partition(cache, beginning: true)
-      metadata.era = partition.currentEra
+      metadata.invalidationVersion = partition.invalidationVersion
       guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
         throw CommandFailure("the store in \(directory) does not accept the value: its disk fails", status: .badInput)
       }
@@ -66,7 +66,7 @@ struct PutCommand: AsyncParsableCommand {
     // The size of a record depends on whether it has an invalidation version. The maximum stands for the version
     // that it gets later.
     return RecordMetadata(
-      created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), era: .max)
+      created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), invalidationVersion: .max)
   }
 
   private func input() throws -> [UInt8] {

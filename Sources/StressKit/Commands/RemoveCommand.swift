@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import CisternDisk
 import InputFormats
 
 /// `cistern remove`: removes a key of a cache, the keys with a prefix or a tag, or all keys.
@@ -85,7 +86,7 @@ struct RemoveCommand: AsyncParsableCommand {
   }
 
   /// Stages the removal. Returns nil if no record matches.
-  private func stage(_ scope: Scope, in partition: any SecondTierPartition) throws -> CommitTicket? {
+  private func stage(_ scope: Scope, in partition: DiskPartition) throws -> CommitTicket? {
     switch scope {
     case .key(let key):
       guard partition.contains(key.rawSpan) else { return nil }

@@ -46,7 +46,7 @@ struct ImportSource {
       var metadata = record.metadata
       // The size depends on whether the record has an invalidation version. The maximum stands for the version that
       // it gets later.
-      metadata.era = .max
+      metadata.invalidationVersion = .max
       let size = DiskTier.recordSize(key: record.key, metadata, bytes: record.bytes)
       if size >= largest?.bytes ?? 0 {
         largest = RecordSize(subject: "\(name):\(records.line): the record", bytes: size)

@@ -1,4 +1,5 @@
 import Cistern
+import CisternDisk
 import InputFormats
 
 /// The import of records in batches. All lines have been parsed before, so a syntax error does not change the
@@ -9,7 +10,7 @@ struct RecordImport {
   /// The maximum size of a commit in bytes. A single record can be larger.
   private static let batchBytes = 1 << 20
 
-  let partition: any SecondTierPartition
+  let partition: DiskPartition
   let source: ImportSource
 
   /// Imports all records, and returns their number.
@@ -63,7 +64,7 @@ struct RecordImport {
   private func write(of record: ExportedRecord) -> StagedWrite {
     var metadata = record.metadata
     // Earlier invalidations in this store do not cover the imported records.
-    metadata.era = partition.currentEra
+    metadata.invalidationVersion = partition.invalidationVersion
     return .record(key: record.key, metadata, bytes: record.bytes)
   }
 

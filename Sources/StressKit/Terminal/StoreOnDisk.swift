@@ -141,7 +141,7 @@ struct StoreOnDisk: Sendable {
   }
 
   /// Returns the partition of a cache. Throws if the store does not have the cache, unless `beginning` is true.
-  func partition(_ name: String, beginning: Bool = false) throws -> any SecondTierPartition {
+  func partition(_ name: String, beginning: Bool = false) throws -> DiskPartition {
     if beginning { try StoreOnDisk.requireCacheName(name) }
     let names = try cacheNames()
     // Names that differ only in their Unicode form are equal. The store keeps the bytes of the composed form.
@@ -152,8 +152,8 @@ struct StoreOnDisk: Sendable {
     }
     do {
       // The tier counts evictions only for open caches.
-      for name in names { _ = try tier.partition(named: name) { _ in } }
-      return try tier.partition(named: present ?? KeyText.composed(name)) { _ in }
+      for name in names { _ = try tier.diskPartition(named: name) }
+      return try tier.diskPartition(named: present ?? KeyText.composed(name))
     } catch {
       throw CommandFailure(error)
     }

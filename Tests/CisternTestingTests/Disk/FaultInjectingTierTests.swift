@@ -3,11 +3,11 @@ import CisternTesting
 import Testing
 
 struct FaultInjectingTierTests {
-  private let tier = FaultInjectingTier(commits: .onDemand, departures: .onDemand)
+  private let tier = FaultInjectingTier(commits: .onDemand, losses: .onDemand)
   private let departed = Recorder<String>()
 
-  private func open(_ tier: FaultInjectingTier? = nil) throws -> any SecondTierPartition {
-    try (tier ?? self.tier).partition(named: "p") { [departed] departures in
+  private func open(_ tier: FaultInjectingTier? = nil) throws -> any TransactionalPartition {
+    try (tier ?? self.tier).transactionalPartition(named: "p") { [departed] departures in
       for departure in departures {
         departed.record("\(String(decoding: departure.key, as: UTF8.self)) \(departure.cause)")
       }
@@ -65,7 +65,7 @@ struct FaultInjectingTierTests {
   }
 
   @Test func `partitions are separate`() throws {
-    let (first, second) = (try open(), try tier.partition(named: "q") { _ in })
+    let (first, second) = (try open(), try tier.transactionalPartition(named: "q") { _ in })
     first.set("a", [1])
     second.set("a", [2])
     tier.commit()
@@ -85,7 +85,7 @@ struct FaultInjectingTierTests {
     await #expect(throws: CisternError.self) { try await partition.waitForCommit(ticket) }
     #expect(partition.bytes("a") == nil)
     #expect(partition.bytes("b") == nil)
-    tier.deliverDepartures()
+    tier.deliverLosses()
     #expect(departed.elements == ["a notWritten", "b notWritten"])
     #expect(tier.statistics.failed == 2)
     partition.set("a", [3])
@@ -122,7 +122,7 @@ struct FaultInjectingTierTests {
     #expect(partition.bytes("a") == nil)
     #expect(partition.bytes("b") == [2])
     #expect(departed.count == 0)
-    tier.deliverDepartures()
+    tier.deliverLosses()
     #expect(departed.elements == ["a evicted"])
   }
 
@@ -131,7 +131,7 @@ struct FaultInjectingTierTests {
     tier.setRecordLimit(2)
     for key in ["a", "b", "c", "d"] as [Name] { partition.set(key, [1]) }
     tier.commit()
-    tier.deliverDepartures()
+    tier.deliverLosses()
     #expect(departed.elements == ["a evicted", "b evicted"])
     #expect(partition.keys == [[99], [100]])
   }
@@ -142,7 +142,7 @@ struct FaultInjectingTierTests {
     tier.commit()
     tier.damage(Name("a"), in: "p")
     #expect(partition.bytes("a") == nil)
-    tier.deliverDepartures()
+    tier.deliverLosses()
     #expect(departed.elements == ["a damaged"])
     #expect(tier.statistics.damaged == 1)
     #expect(tier.statistics.entryCount == 0)
@@ -218,7 +218,7 @@ struct FaultInjectingTierTests {
     try SeededSchedule.explore(seeds: 100) { executor in
       let tier = FaultInjectingTier(taskExecutor: executor)
       let departed = Gate(isOpen: true)
-      let partition = try tier.partition(named: "p") { _ in
+      let partition = try tier.transactionalPartition(named: "p") { _ in
         _ = Task(executorPreference: executor) { await departed.passUncancelled() }
       }
       let ticket = try #require(partition.set("a", [1]).ticket)
@@ -233,7 +233,7 @@ struct FaultInjectingTierTests {
   @Test func `waiters for space resume when the test opens it`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let tier = FaultInjectingTier(taskExecutor: executor)
-      let partition = try tier.partition(named: "p") { _ in }
+      let partition = try tier.transactionalPartition(named: "p") { _ in }
       tier.room.close()
       let waiter = Task(executorPreference: executor) { await partition.waitForRoom() }
       await tier.room.arrivals(atLeast: 1)
@@ -244,7 +244,8 @@ struct FaultInjectingTierTests {
 
   private func stamped(_ key: Name, _ bytes: [UInt8], era: UInt64, tags: [String] = []) -> StagedWrite {
     .record(
-      key: key.bytes, RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags, era: era),
+      key: key.bytes,
+      RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags, invalidationVersion: era),
       bytes: bytes)
   }
 
@@ -256,11 +257,11 @@ struct FaultInjectingTierTests {
     tier.commit()
     _ = partition.stage(stamped("b", [1], era: 0, tags: ["red"]))
     _ = partition.stage(stamped("c", [1], era: 0))
-    #expect(partition.stageInvalidation(.tag("red")).era == 1)
+    #expect(partition.stageInvalidation(.tag("red")).version == 1)
     #expect(partition.bytes("a") == nil && partition.bytes("b") == nil && partition.bytes("c") == [1])
     #expect(partition.stage(stamped("d", [1], era: 0, tags: ["red"])).ticket == nil)
     #expect(partition.bytes("d") == nil)
-    _ = partition.stage(stamped("a", [2], era: partition.currentEra, tags: ["red"]))
+    _ = partition.stage(stamped("a", [2], era: partition.invalidationVersion, tags: ["red"]))
     #expect(partition.bytes("a") == [2])
     // The invalidation is not committed yet: a crash loses it and all later writes.
     #expect(try open(tier.reopenedAfterCrash()).bytes("a") == [1])
@@ -268,7 +269,7 @@ struct FaultInjectingTierTests {
     tier.commit()
     let reopened = try open(tier.reopenedAfterCrash())
     #expect(reopened.keys == [[97], [99]])
-    #expect(reopened.currentEra == 1)
+    #expect(reopened.invalidationVersion == 1)
     #expect(departed.count == 0)
   }
 

@@ -22,7 +22,7 @@ struct Name: CacheKey, ExpressibleByStringLiteral {
   var bytes: [UInt8] { Array(text.utf8) }
 }
 
-extension SecondTierPartition {
+extension TransactionalPartition {
   func bytes(_ key: Name) -> [UInt8]? {
     key.withKeyBytes { key in
       // The buffer is only read, inside the call that lends it.

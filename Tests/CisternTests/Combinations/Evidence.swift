@@ -64,7 +64,7 @@ extension Arena {
 
   /// Waits until the observer has received every change so far.
   func waitForObservers() async {
-    tier?.deliverDepartures()
+    tier?.deliverLosses()
     cache.removeAll(tagged: "the last")
     while !audit.hasHeard(ofTag: "the last") { await Task.yield() }
   }

@@ -8,7 +8,7 @@ import Testing
 /// Checks the batches that `DiskChild batch` or the test below has written. Odd batches write their number to the
 /// keys 0 to 9, and even batches to the keys 5 to 14.
 func expectWholeBatches(
-  in cache: any SecondTierPartition, notBefore flushed: Int, _ comment: Comment? = nil
+  in cache: any TransactionalPartition, notBefore flushed: Int, _ comment: Comment? = nil
 ) throws {
   func numbers(_ keys: Range<Int>) -> Set<Int?> {
     Set(
@@ -79,7 +79,7 @@ func expectWholeBatches(
     for key in 0..<10 { _ = cache.stage(write(key, bytes("new:")), in: batch) }
     let ticket = cache.endBatch(batch)
     await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
-    #expect(told.departed(.notWritten).count == 10)
+    #expect(told.lost(.notWritten).count == 10)
     // A batch that begins while the disk fails is refused, and the older records are removed.
     let late = cache.beginBatch()
     failing.set(nil)
@@ -126,7 +126,7 @@ func expectWholeBatches(
       try await cache.waitForCommit(cache.endBatch(batch))
       for number in 0..<count { #expect(cache.get("key-\(number)") == value(number, size: size)) }
     }
-    #expect(told.departed(.notWritten) == [])
+    #expect(told.lost(.notWritten) == [])
     #expect(told.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -158,7 +158,7 @@ func expectWholeBatches(
       let whole = (0..<count).allSatisfy { cache.get("key-\($0 * 7)") == value($0 + round, size: size) }
       #expect(whole)
     }
-    #expect(told.departed(.notWritten) == [])
+    #expect(told.lost(.notWritten) == [])
     #expect(told.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -189,7 +189,7 @@ func expectWholeBatches(
     _ = try? await tier.flush()
     let present = (0..<401).count { cache.get("key-\($0)") != nil }
     #expect(present == 0)
-    #expect(told.departed(.notWritten).count == 401)
+    #expect(told.lost(.notWritten).count == 401)
     // The store stays active, and reports the refused writes.
     #expect(told.reportCodes == [.refused])
     try await tier.flush()
@@ -242,16 +242,16 @@ func expectWholeBatches(
           for round in 0..<150 {
             let batch = cache.beginBatch()
             for key in 0..<5 {
-              let era = cache.currentEra
+              let era = cache.invalidationVersion
               let metadata = RecordMetadata(
-                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"], era: era)
+                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"], invalidationVersion: era)
               _ = cache.stage(
                 .record(key: bytes("\(task)-\(key)"), metadata, bytes: Array("\(era)".utf8)), in: batch)
             }
             cache.endBatch(batch)
             cache.put("shared-\(round % 7)", [1], tags: ["shared"])
             if round % 3 == 0 {
-              let era = cache.stageInvalidation(.tag("t\(task)")).era
+              let era = cache.stageInvalidation(.tag("t\(task)")).version
               invalidated.values.withLock { $0[task] = max($0[task], era) }
             }
             if round % 10 == 0 { try? await tier.flush() }

@@ -27,7 +27,7 @@ import Testing
     #expect(error?.code == (fault == .noSpace ? .noSpace : .diskFailed))
     #expect(tier.statistics.mode == .degraded)
     #expect(told.reportCodes == [.degraded])
-    #expect(Set(told.departed(.notWritten)) == [bytes("replaced"), bytes("added")])
+    #expect(Set(told.lost(.notWritten)) == [bytes("replaced"), bytes("added")])
     #expect(cache.get("replaced") == nil)
     #expect(cache.get("added") == nil)
     #expect(cache.get("removed") == nil)

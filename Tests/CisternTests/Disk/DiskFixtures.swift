@@ -9,7 +9,7 @@ import Testing
 
 /// The record losses and reports that a tier has delivered to a test.
 final class Told: Sendable {
-  let departures = Guarded<[Departure]>([])
+  let losses = Guarded<[RecordLoss]>([])
   let reports = Guarded<[StoreReport]>([])
 
   var reportCodes: [StoreReport.Code] { reports.withLock { $0.map(\.code) } }
@@ -20,10 +20,10 @@ final class Told: Sendable {
     while reportCodes.count < count { await Task.yield() }
     return reportCodes
   }
-  var departedKeys: [[UInt8]] { departures.withLock { $0.map(\.key) } }
+  var lostKeys: [[UInt8]] { losses.withLock { $0.map(\.key) } }
 
-  func departed(_ cause: Departure.Cause) -> [[UInt8]] {
-    departures.withLock { $0.filter { $0.cause == cause }.map(\.key) }
+  func lost(_ cause: RecordLoss.Cause) -> [[UInt8]] {
+    losses.withLock { $0.filter { $0.cause == cause }.map(\.key) }
   }
 }
 
@@ -49,8 +49,8 @@ func fill(_ scratch: Scratch, count: Int, durability: Durability = .processCrash
 }
 
 extension DiskTier {
-  func cache(_ name: String = "cache", told: Told = Told()) throws -> any SecondTierPartition {
-    try partition(named: name) { departures in told.departures.withLock { $0 += departures } }
+  func cache(_ name: String = "cache", told: Told = Told()) throws -> any TransactionalPartition {
+    try diskPartition(named: name) { losses in told.losses.withLock { $0 += losses } }
   }
 }
 
@@ -63,7 +63,7 @@ extension DiskTier {
   }
 }
 
-extension SecondTierPartition {
+extension TransactionalPartition {
   /// Stages a record with an invalidation version, which is the partition's current one by default.
   @discardableResult
   func put(_ key: String, _ value: [UInt8], tags: [String] = [], era: UInt64? = nil) -> StagingResult {
@@ -72,12 +72,12 @@ extension SecondTierPartition {
 
   @discardableResult
   func put(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], era: UInt64? = nil) -> StagingResult {
-    stage(Self.write(key, value, tags: tags, era: era ?? currentEra))
+    stage(Self.write(key, value, tags: tags, era: era ?? invalidationVersion))
   }
 
   static func write(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], era: UInt64 = 0) -> StagedWrite {
     var metadata = metadata(tags: tags)
-    metadata.era = era
+    metadata.invalidationVersion = era
     return .record(key: key, metadata, bytes: value)
   }
 

@@ -16,7 +16,7 @@ import Testing
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache(told: told)
     let long = [UInt8](repeating: 7, count: 100)
-    #expect(cache.currentEra == 0)
+    #expect(cache.invalidationVersion == 0)
     cache.put("a", [1], tags: ["red", "blue"])
     cache.put("b", [2], tags: ["green"])
     cache.put("user/1", [3])
@@ -37,7 +37,7 @@ import Testing
     #expect(cache.get("user/1") == nil)
     #expect(cache.get("user/2") == nil)
     let (third, ticket) = cache.stageInvalidation(.prefix([7, 7]))
-    #expect(third == 3 && cache.currentEra == 3)
+    #expect(third == 3 && cache.invalidationVersion == 3)
     #expect(cache.get(long) == nil)
     // The fetch of this value began before the invalidation, and its write arrives after it.
     guard case .refused = cache.put("d", [7], tags: ["red"], era: 0) else {
@@ -54,7 +54,7 @@ import Testing
     #expect(cache.keys() == ["b", "e", "user/1"])
     #expect(cache.statistics.entryCount == 3)
     // The tier does not report purged records as losses. The caller of the invalidation notifies the observers.
-    #expect(told.departedKeys == [])
+    #expect(told.lostKeys == [])
     // An older record is also hidden after the purge.
     cache.put("d", [7], tags: ["red"], era: 0)
     #expect(cache.get("d") == nil)
@@ -85,7 +85,7 @@ import Testing
     #expect(one.get("") == nil)
     _ = two.stageInvalidation(.prefix([]))
     #expect(two.keys() == [])
-    #expect(one.currentEra == 3 && two.currentEra == 1)
+    #expect(one.invalidationVersion == 3 && two.invalidationVersion == 1)
     try await tier.purge()
     #expect(one.keys() == ["caf\u{e9}"])
     #expect(two.statistics.entryCount == 0)
@@ -115,7 +115,7 @@ import Testing
       #expect(cache.get("k\(number)") == expected)
     }
     #expect(cache.statistics.entryCount == 4000)
-    #expect(told.departedKeys == [])
+    #expect(told.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -133,22 +133,22 @@ import Testing
     for round in 1...3 as ClosedRange<UInt64> {
       let readOnly = try openTier(scratch, isReadOnly: true)
       let view = try readOnly.cache()
-      #expect(view.currentEra == round)
+      #expect(view.invalidationVersion == round)
       #expect(view.get("k3") == nil)
       #expect(view.get("k13") == nil)
       #expect((view.get("k4") == nil) == (round > 1))
       // An invalidation in a read-only store lasts until the store is closed.
-      #expect(view.stageInvalidation(.tag("t9")).era == round + 1)
+      #expect(view.stageInvalidation(.tag("t9")).version == round + 1)
       #expect(view.get("k9") == nil)
       try await readOnly.close()
 
       tier = try openTier(scratch)
       cache = try tier.cache()
-      #expect(cache.currentEra == round)
+      #expect(cache.invalidationVersion == round)
       #expect(cache.get("k3") == nil)
       #expect(cache.get("k9") == [1])
       #expect(cache.keys().count == 100 - 10 * Int(round))
-      #expect(cache.stageInvalidation(.tag("t\(3 + round)")).era == round + 1)
+      #expect(cache.stageInvalidation(.tag("t\(3 + round)")).version == round + 1)
       if round == 2 { try await tier.purge() }
       try await tier.close()
     }
@@ -187,7 +187,7 @@ import Testing
     try await tier.close()
     tier = try openTier(scratch)
     cache = try tier.cache()
-    #expect(cache.currentEra == 2)
+    #expect(cache.invalidationVersion == 2)
     #expect(cache.keys() == kept)
     try await tier.close()
   }
@@ -214,7 +214,7 @@ import Testing
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     let again = try openTier(scratch)
-    #expect(try again.cache().currentEra == 6)
+    #expect(try again.cache().invalidationVersion == 6)
     try await again.close()
   }
 
@@ -253,7 +253,7 @@ import Testing
       await cache.waitForRoom()
     }
     try await tier.purge()
-    #expect(told.departedKeys.allSatisfy { $0.starts(with: bytes("new")) })
+    #expect(told.lostKeys.allSatisfy { $0.starts(with: bytes("new")) })
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -265,7 +265,7 @@ import Testing
     let metadata = RecordMetadata(
       created: WallTime(nanosecondsSince1970: 5), expires: WallTime(nanosecondsSince1970: 50), cost: 3,
       schemaVersion: 9, tags: ["a", "b"], grace: 7, idle: 8, lastUsed: WallTime(nanosecondsSince1970: 6),
-      refreshAhead: 2, era: 1, isNegative: true)
+      refreshAhead: 2, invalidationVersion: 1, isNegative: true)
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<300 { cache.put("k\(number)", value(number, size: 500), tags: number % 3 == 0 ? ["red"] : []) }
@@ -287,7 +287,7 @@ import Testing
       }
       tier = try openTier(scratch)
       cache = try tier.cache()
-      #expect(cache.currentEra == 1)
+      #expect(cache.invalidationVersion == 1)
       #expect(cache.get("k3") == nil)
       #expect(cache.keys().count == 201)
       let found = cache.withRecord(forKey: bytes("full").rawSpan) { found, _ in found }

@@ -15,20 +15,20 @@ import Testing
 
     static let keys = (0..<600).map { bytes("key-\($0)") }
 
-    var departing: Set<[UInt8]> {
+    var lost: Set<[UInt8]> {
       let partition = partition.withLock { $0 }
-      return Set(Self.keys.filter { partition?.isDeparting($0.rawSpan) ?? false })
+      return Set(Self.keys.filter { partition?.isLost($0.rawSpan) ?? false })
     }
 
     /// Runs at the end of each transaction, before its commit. If `failing` is set, a transaction that evicts a key
     /// fails.
     func look() -> DiskFaults.Fault? {
-      let departing = departing
-      seen.withLock { $0.formUnion(departing) }
-      return departing.isEmpty ? nil : failing.peek()
+      let lost = lost
+      seen.withLock { $0.formUnion(lost) }
+      return lost.isEmpty ? nil : failing.peek()
     }
 
-    func open(_ scratch: Scratch) throws -> (DiskTier, any SecondTierPartition) {
+    func open(_ scratch: Scratch) throws -> (DiskTier, any TransactionalPartition) {
       let tier = try openTier(
         scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600), faults: DiskFaults { self.look() })
       let cache = try tier.cache(told: told)
@@ -47,10 +47,10 @@ import Testing
       if number % 32 == 31 { try await tier.flush() }
     }
     try await tier.flush()
-    let told = Set(watched.told.departed(.evicted))
+    let told = Set(watched.told.lost(.evicted))
     #expect(told.count > 100)
     #expect(told.subtracting(watched.seen.withLock { $0 }) == [])
-    #expect(watched.departing == [])
+    #expect(watched.lost == [])
     try await tier.close()
   }
 
@@ -66,11 +66,11 @@ import Testing
       do { try await tier.flush() } catch { failures += 1 }
     }
     #expect(failures == 1)
-    #expect(watched.departing == [])
+    #expect(watched.lost == [])
     let withdrawn = watched.seen.withLock { $0 }
     #expect(!withdrawn.isEmpty)
     for key in withdrawn { #expect(cache.get(key) != nil) }
-    #expect(watched.told.departed(.evicted) == [])
+    #expect(watched.told.lost(.evicted) == [])
     try await tier.close()
   }
 
@@ -84,7 +84,7 @@ import Testing
     }
     try await tier.flush()
     let present = cache.keys()
-    watched.told.departures.withLock { $0 = [] }
+    watched.told.losses.withLock { $0 = [] }
     let evictions = tier.statistics.evictions
     // The oldest records are evicted first, and are written last here. No commit group begins while a batch is open,
     // so all of these writes are in one group.
@@ -95,7 +95,7 @@ import Testing
     }
     cache.endBatch(batch)
     try await tier.flush()
-    let told = Set(watched.told.departed(.evicted).map { String(decoding: $0, as: UTF8.self) })
+    let told = Set(watched.told.lost(.evicted).map { String(decoding: $0, as: UTF8.self) })
     #expect(tier.statistics.evictions > evictions)
     #expect(told.intersection(cache.keys()) == [])
     try await tier.close()
@@ -106,13 +106,13 @@ import Testing
     isInvalidated: Bool
   ) async throws {
     let scratch = Scratch()
-    let cache = Guarded<(any SecondTierPartition)?>(nil)
+    let cache = Guarded<(any TransactionalPartition)?>(nil)
     let ends = Guarded<[Bool]>([])
     let tier = try openTier(scratch, limit: .kibibytes(256))
-    let partition = try tier.partition(named: "cache") { departures in
+    let partition = try tier.diskPartition(named: "cache") { losses in
       guard let cache = cache.withLock({ $0 }) else { return }
       if isInvalidated { _ = cache.stageInvalidation(.tag("red")) }
-      let areToBeTold = departures.map { cache.endDeparture(of: $0.key.rawSpan) }
+      let areToBeTold = losses.map { cache.acknowledgeLoss(of: $0.key.rawSpan) }
       ends.withLock { $0 += areToBeTold }
     }
     cache.withLock { $0 = partition }
@@ -133,16 +133,16 @@ import Testing
   @Test
   func `A record that fails to commit is present until its loss is acknowledged, and must be reported`() async throws {
     let scratch = Scratch()
-    let cache = Guarded<(any SecondTierPartition)?>(nil)
+    let cache = Guarded<(any TransactionalPartition)?>(nil)
     let ends = Guarded<[[Bool]]>([])
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.take() })
-    let partition = try tier.partition(named: "cache") { departures in
+    let partition = try tier.diskPartition(named: "cache") { losses in
       guard let cache = cache.withLock({ $0 }) else { return }
-      let seen = departures.map { departure in
+      let seen = losses.map { loss in
         [
-          departure.cause == .notWritten, cache.contains(departure.key.rawSpan),
-          cache.endDeparture(of: departure.key.rawSpan), !cache.contains(departure.key.rawSpan),
+          loss.cause == .notWritten, cache.contains(loss.key.rawSpan),
+          cache.acknowledgeLoss(of: loss.key.rawSpan), !cache.contains(loss.key.rawSpan),
         ]
       }
       ends.withLock { $0 += seen }

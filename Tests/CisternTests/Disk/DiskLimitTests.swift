@@ -24,7 +24,7 @@ import Testing
     try await tier.flush()
     #expect(try scratch.dataFileSize <= limit.bytes)
     #expect(refused == (size + 100 > limit.bytes / 10 ? total : 0))
-    #expect(told.departed(.notWritten).isEmpty)
+    #expect(told.lost(.notWritten).isEmpty)
     #expect(told.reportCodes.isEmpty)
     if refused == 0 {
       let last = total - 1

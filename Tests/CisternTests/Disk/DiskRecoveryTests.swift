@@ -115,11 +115,11 @@ import Testing
     for number in 0..<100 { #expect((cache.get("k\(number)") == nil) == [3, 50].contains(number)) }
     #expect(cache.statistics.damaged == 2)
     // Maintenance runs before the next commit.
-    while told.departed(.damaged).count < 2 {
+    while told.lost(.damaged).count < 2 {
       cache.put("x", [1])
       try await tier.flush()
     }
-    #expect(Set(told.departedKeys) == [bytes("k3"), bytes("k50")])
+    #expect(Set(told.lostKeys) == [bytes("k3"), bytes("k50")])
     #expect(told.reportCodes == [.damagedRecord, .damagedRecord])
     cache.put("k3", bytes("anew"))
     try await tier.flush()
@@ -214,7 +214,7 @@ import Testing
     #expect(cache.get("new") == bytes("new"))
     #expect(cache.get("old") == bytes("old"))
     #expect(told.reportCodes == [])
-    #expect(told.departed(.notWritten).isEmpty)
+    #expect(told.lost(.notWritten).isEmpty)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     let again = try openTier(scratch)
@@ -236,7 +236,7 @@ import Testing
     #expect(cache.get("new") == bytes("new"))
     #expect(cache.get("old") == nil)
     #expect(told.reportCodes == [.setAside])
-    #expect(told.departed(.notWritten).isEmpty)
+    #expect(told.lost(.notWritten).isEmpty)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     let again = try openTier(scratch)

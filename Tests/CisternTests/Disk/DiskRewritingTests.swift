@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct DiskRewritingTests {
   private static let key = bytes("key-0")
 
-  private func identity(of cache: any SecondTierPartition) throws -> RecordIdentity {
+  private func identity(of cache: any TransactionalPartition) throws -> RecordIdentity {
     try #require(cache.withRecord(forKey: Self.key.rawSpan) { RecordIdentity($0, bytes: $1) })
   }
 
@@ -16,7 +16,7 @@ import Testing
   /// A tier with a record of the key. Only flushes commit.
   private func open(
     _ scratch: Scratch, limit: ByteCount = .mebibytes(16), told: Told = Told(), faults: DiskFaults = DiskFaults()
-  ) async throws -> (DiskTier, any SecondTierPartition) {
+  ) async throws -> (DiskTier, any TransactionalPartition) {
     let tier = try openTier(scratch, limit: limit, told: told, interval: .seconds(3600), faults: faults)
     let cache = try tier.cache(told: told)
     cache.put(Self.key, bytes("read"))
@@ -53,7 +53,7 @@ import Testing
     #expect(cache.has(Self.key) == (left != nil))
     try await tier.flush()
     #expect(cache.get(Self.key) == left)
-    #expect(told.departedKeys == [])
+    #expect(told.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     _ = child.kill()
     try await tier.close()
@@ -121,7 +121,7 @@ import Testing
       rewrite(bytes("rewritten")), replacing: RecordIdentity(DiskPartition.metadata(), bytes: bytes("read").rawSpan))
     for number in 0..<400 { cache.put("a-\(number)", value(number, size: 900)) }
     try await tier.flush()
-    #expect(told.departed(.evicted).count { $0 == Self.key } == 1)
+    #expect(told.lost(.evicted).count { $0 == Self.key } == 1)
     #expect(cache.get(Self.key) == nil && !cache.has(Self.key))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -140,7 +140,7 @@ import Testing
     failing.set(nil)
     try await tier.flush()
     #expect(cache.get(Self.key) == bytes("read"))
-    #expect(told.departedKeys == [])
+    #expect(told.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

@@ -19,7 +19,7 @@ import Testing
     try await tier.flush()
     #expect(cache.get("new") == bytes("new"))
     #expect(told.reportCodes == [])
-    #expect(told.departed(.notWritten) == [])
+    #expect(told.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -48,7 +48,7 @@ import Testing
     }
     try await tier.flush()
     #expect(cache.get("k") == value(2, size: 120_000))
-    #expect(told.departedKeys == [])
+    #expect(told.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

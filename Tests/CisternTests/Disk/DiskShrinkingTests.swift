@@ -103,7 +103,7 @@ import Testing
     }
     try await tier.flush()
     #expect(told.reportCodes == [])
-    #expect(told.departures.withLock { $0.allSatisfy { $0.cause == .evicted } })
+    #expect(told.losses.withLock { $0.allSatisfy { $0.cause == .evicted } })
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -127,12 +127,12 @@ import Testing
     three.put("after", [3])
     _ = one.stageInvalidation(.tag("even"))
     two.remove("k4999")
-    let era = one.currentEra
+    let era = one.invalidationVersion
     try await tier.close()
 
     tier = try openTier(scratch, limit: .mebibytes(1))
     let (first, second, third) = (try tier.cache("one"), try tier.cache("two"), try tier.cache("three"))
-    #expect(first.currentEra == era)
+    #expect(first.invalidationVersion == era)
     #expect(third.keys() == ["after"])
     #expect(third.statistics.entryCount == 1)
     #expect(second.get("k4999") == nil)

@@ -9,7 +9,7 @@ import Testing
   private let key = bytes("key")
 
   private func metadata(_ era: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, era: era)
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: era)
   }
 
   private func stage(_ invalidation: Invalidation) -> UInt64 {

@@ -50,7 +50,7 @@ struct PartitionModel {
       era: max(oldestEra, era - min(era, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
     records[key] = record
     let metadata = RecordMetadata(
-      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, era: record.era)
+      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: record.era)
     return .record(key: key, metadata, bytes: record.bytes)
   }
 
@@ -67,7 +67,7 @@ struct PartitionModel {
 
   /// Applies a random step to the model and to the partition. Steps do not open or close the tier.
   mutating func step(
-    on partition: any SecondTierPartition, oldestEra: UInt64, using generator: inout SeededGenerator
+    on partition: any TransactionalPartition, oldestEra: UInt64, using generator: inout SeededGenerator
   ) {
     switch Int.random(in: 0..<100, using: &generator) {
     case 0..<60: _ = partition.stage(write(oldestEra: oldestEra, using: &generator))
@@ -86,14 +86,14 @@ struct PartitionModel {
     }
   }
 
-  func expectAgreement(_ key: [UInt8], with partition: any SecondTierPartition, _ comment: Comment? = nil) {
+  func expectAgreement(_ key: [UInt8], with partition: any TransactionalPartition, _ comment: Comment? = nil) {
     let isRight = partition.get(key) == bytes(key)
     #expect(isRight, comment)
     #expect(partition.has(key) == (bytes(key) != nil), comment)
   }
 
   /// Compares the whole partition with the model. All writes must be committed before the call.
-  func expectAgreement(with partition: any SecondTierPartition, _ comment: Comment? = nil) {
+  func expectAgreement(with partition: any TransactionalPartition, _ comment: Comment? = nil) {
     for key in PartitionModel.keys { expectAgreement(key, with: partition, comment) }
     var listed: Set<[UInt8]> = []
     partition.forEachRecord { key, _, _ in
@@ -101,6 +101,6 @@ struct PartitionModel {
       return true
     }
     #expect(listed == Set(present.keys), comment)
-    #expect(partition.currentEra == era, comment)
+    #expect(partition.invalidationVersion == era, comment)
   }
 }

@@ -13,7 +13,7 @@ import Testing
       var generator = SeededGenerator(seed: seed)
       var model = PartitionModel()
       var tier = FaultInjectingTier(commits: .onDemand)
-      var partition = try tier.partition(named: "cache") { _ in }
+      var partition = try tier.transactionalPartition(named: "cache")
       var flushed = model
       var history: [[[UInt8]: [UInt8]]] = [[:]]
       for step in 0..<300 {
@@ -28,7 +28,7 @@ import Testing
           history = [model.present]
         case 1:
           tier = tier.reopenedAfterCrash()
-          partition = try tier.partition(named: "cache") { _ in }
+          partition = try tier.transactionalPartition(named: "cache")
           var present: [[UInt8]: [UInt8]] = [:]
           for key in PartitionModel.keys { present[key] = partition.get(key) }
           // Computed outside the expectation, because a failure would print all contents.
@@ -37,7 +37,7 @@ import Testing
           // The surviving step is unknown, so the test continues with an empty partition.
           model = PartitionModel()
           tier = FaultInjectingTier(commits: .onDemand)
-          partition = try tier.partition(named: "cache") { _ in }
+          partition = try tier.transactionalPartition(named: "cache")
           flushed = model
           history = [[:]]
         default: break

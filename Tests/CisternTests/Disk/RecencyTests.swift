@@ -75,7 +75,7 @@ import Testing
       if number % 10 == 0 { try await tier.flush() }
     }
     try await tier.flush()
-    let gone = told.departed(.evicted).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    let gone = told.lost(.evicted).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     #expect(gone.count > 1000)
     // Records of one commit group are in key order, and the groups are in time order.
     #expect(zip(gone, gone.dropFirst()).allSatisfy { $0 < $1 + 20 })

@@ -15,13 +15,14 @@ import Testing
     RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 3, tags: ["one"]),
     RecordMetadata(
       created: WallTime(nanosecondsSince1970: 7), expires: WallTime(nanosecondsSince1970: 8), cost: 1, schemaVersion: 3,
-      tags: ["a", "b"], grace: .max, idle: 60, lastUsed: WallTime(nanosecondsSince1970: -9), refreshAhead: 11, era: 12,
+      tags: ["a", "b"], grace: .max, idle: 60, lastUsed: WallTime(nanosecondsSince1970: -9), refreshAhead: 11,
+      invalidationVersion: 12,
       isNegative: true),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, grace: 1),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, idle: 1),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, lastUsed: WallTime(nanosecondsSince1970: 0)),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, refreshAhead: 1),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, era: .max),
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, invalidationVersion: .max),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, isNegative: true),
   ]
 
@@ -45,7 +46,7 @@ import Testing
       let header = try #require(decoded)
       #expect(header.sequence == UInt64(size) << 40)
       #expect(header.metadata(of: record.rawSpan) == metadata)
-      #expect(header.era(of: record.rawSpan) == metadata.era)
+      #expect(header.era(of: record.rawSpan) == metadata.invalidationVersion)
       #expect(record.rawSpan.extracting(header.value).copiedBytes() == bytes)
       #expect(record.rawSpan.extracting(header.key).copiedBytes() == (keySize > 64 ? key : []))
     }

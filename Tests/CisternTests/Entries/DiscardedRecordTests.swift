@@ -13,7 +13,7 @@ struct DiscardedRecordTests {
   }
 
   @Test func `a record that expires and is evicted while a load reads it is reported once`() async throws {
-    let tier = FaultInjectingTier(departures: .onDemand)
+    let tier = FaultInjectingTier(losses: .onDemand)
     let clock = ManualClock()
     let cache = try cache(over: tier, clock)
     cache.setValue(1, forKey: "a", expiry: .after(.seconds(1)))
@@ -23,7 +23,7 @@ struct DiscardedRecordTests {
     tier.setAfterLoad { _ in
       clock.advance(by: .seconds(2))
       _ = tier.evict("a", from: "numbers")
-      tier.deliverDepartures()
+      tier.deliverLosses()
     }
     #expect(try await cache.value(forKey: "a") { _ in 2 } == 2)
     tier.setAfterLoad(nil)

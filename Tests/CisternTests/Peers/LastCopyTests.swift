@@ -30,7 +30,7 @@ import Testing
     isObserved: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
       let subject = try Subject(.twoTiers, on: executor, tier: tier)
       subject.cache["a"] = 1
       subject.cache.trim(toCost: 0)
@@ -41,7 +41,7 @@ import Testing
       tier.setAfterLoad { _ in
         tier.setAfterLoad(nil)
         tier.evict("a", from: Subject.partition)
-        tier.deliverDepartures()
+        tier.deliverLosses()
       }
       try #require(try await subject.value("a") { _ in 3 } == 1)
       try #require(subject.cache["a"] == nil)
@@ -56,7 +56,7 @@ import Testing
 
   @Test func `a record that is lost while a load reads it makes no room in memory`() throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
       let subject = try Subject(.twoTiers, on: executor, memoryLimit: 16, tier: tier)
       let cache = subject.cache
       cache.setValue(1, forKey: "a", expiry: .after(.seconds(1), graceStale: .seconds(60)))
@@ -75,13 +75,13 @@ import Testing
       let hits = cache.statistics.memoryHits
       try #require(cache["b"] == 2 && cache["c"] == 3)
       try #require(cache.statistics.memoryHits == hits + 2)
-      tier.deliverDepartures()
+      tier.deliverLosses()
       try #require(subject.findings == [])
     }
   }
 
   @Test func `a record that is lost while a look-up reads it raises no write version`() throws {
-    let tier = FaultInjectingTier(departures: .onDemand)
+    let tier = FaultInjectingTier(losses: .onDemand)
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
     cache["a"] = 1
@@ -101,7 +101,7 @@ import Testing
     }
     #expect(cache["a"] == 1)
     #expect(version() == before)
-    tier.deliverDepartures()
+    tier.deliverLosses()
   }
 
   /// A key that runs code when it is compared.
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func `a record that is lost at the beginning of its promotion is not kept`() async throws {
-    let tier = FaultInjectingTier(departures: .onDemand)
+    let tier = FaultInjectingTier(losses: .onDemand)
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: WatchedKey.self)
     let actions = Recorder<@Sendable () -> Void>()
@@ -146,7 +146,7 @@ import Testing
     #expect(try await cache.value(forKey: key) { _ in 2 } == 1)
     #expect(actions.count == 1)
     #expect(cache[WatchedKey("a")] == nil)
-    tier.deliverDepartures()
+    tier.deliverLosses()
     #expect(cache[WatchedKey("a")] == nil)
   }
 }

@@ -124,7 +124,7 @@ struct ObservedChangeTests {
   @Test(arguments: [true, false], [true, false])
   func `changes match the cache if a record leaves the disk during its read`(isLoad: Bool, isToldAtOnce: Bool) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
       let subject = try Subject(.twoTiers, on: executor, tier: tier)
       let cache = subject.cache
       let audit = ChangeAudit()
@@ -134,10 +134,10 @@ struct ObservedChangeTests {
       tier.setAfterLoad { _ in
         tier.setAfterLoad(nil)
         tier.evict("a", from: Subject.partition)
-        if isToldAtOnce { tier.deliverDepartures() }
+        if isToldAtOnce { tier.deliverLosses() }
       }
       try #require(try await (isLoad ? subject.value("a") { _ in 2 } : cache["a"]) == 1)
-      tier.deliverDepartures()
+      tier.deliverLosses()
       for round in 0..<2 {
         for _ in 0..<30 { await Task.yield() }
         try #require(audit.findings == [], "round \(round)")

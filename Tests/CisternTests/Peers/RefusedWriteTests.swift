@@ -112,14 +112,14 @@ struct RefusedWriteTests {
   }
 
   @Test func `after a failed commit memory keeps the value, and its eviction is announced`() async throws {
-    let tier = FaultInjectingTier(commits: .onDemand, departures: .onDemand)
+    let tier = FaultInjectingTier(commits: .onDemand, losses: .onDemand)
     let cache = try open(memoryLimit: 100, tier: tier)
     let changes = Recorder<String>()
     let token = cache.observe { changes.record("\($0.event)") }
     cache["a"] = bytes(1)
     tier.failCommits()
     await #expect(throws: CisternError.self) { try await tier.flush() }
-    tier.deliverDepartures()
+    tier.deliverLosses()
     #expect(cache["a"] == bytes(1))
     cache.trim(toCost: 0)
     #expect(cache["a"] == nil)

@@ -111,7 +111,7 @@ struct StalePromotionTests {
     reading: Reading, isToldAtOnce: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
       let subject = try Subject(
         .twoTiers, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(60)), tier: tier)
       let cache = subject.cache
@@ -129,7 +129,7 @@ struct StalePromotionTests {
       tier.setAfterLoad { _ in
         tier.setAfterLoad(nil)
         tier.evict("a", from: Subject.partition)
-        if isToldAtOnce { tier.deliverDepartures() }
+        if isToldAtOnce { tier.deliverLosses() }
         #expect(cache["a"] == nil)
       }
       let refresh: Subject.Fetch = { _ in
@@ -138,7 +138,7 @@ struct StalePromotionTests {
       }
       try #require(try await (reading == .lookUp ? cache["a"] : subject.value("a", fetch: refresh)) == 1)
       try #require(cache.value(forKey: "a", staleUpTo: .seconds(60)) == nil)
-      tier.deliverDepartures()
+      tier.deliverLosses()
       try #require(cache.value(forKey: "a", staleUpTo: .seconds(60)) == nil)
       gate.open()
       _ = await reload?.result

@@ -73,7 +73,7 @@ import Testing
     isReplaced: Bool
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let tier = FaultInjectingTier(departures: .onDemand, taskExecutor: executor)
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
       let caches = VersionedCaches(tier: tier, executor: executor)
       try caches.open(version: 2)["a"] = "newer"
       let older = try caches.open(version: 1)
@@ -81,7 +81,7 @@ import Testing
       let token = older.observe { events.record("\($0.event)") }
       try #require(tier.evict("a", from: VersionedCaches.partition))
       if isReplaced { older["a"] = "older" }
-      tier.deliverDepartures()
+      tier.deliverLosses()
       for _ in 0..<50 { await Task.yield() }
       try #require(events.elements == (isReplaced ? [#"inserted("a", "older")"#] : []))
       try #require(older["a"] == (isReplaced ? "older" : nil))
@@ -102,7 +102,7 @@ import Testing
       if number % 32 == 31 { try await tier.flush() }
     }
     try await tier.flush()
-    let versions = told.departures.withLock { departures in
+    let versions = told.losses.withLock { departures in
       departures.map { (String(decoding: $0.key, as: UTF8.self), $0.schemaVersion) }
     }
     #expect(versions.count > 100)
@@ -113,7 +113,7 @@ import Testing
   @Test func `the disk returns the version of a staged or committed record without counting a read`() async throws {
     let tier = try openTier(Scratch())
     let cache = try VersionedCaches(tier: tier).open(version: 7)
-    let partition = try tier.partition(named: VersionedCaches.partition) { _ in }
+    let partition = try tier.transactionalPartition(named: VersionedCaches.partition)
     let long = String(repeating: "long ", count: 200)
     for key in ["a", long] {
       cache.setValue("value", forKey: key, expiry: .after(.seconds(60)), tags: ["tag"])

@@ -49,12 +49,12 @@ import Testing
   @Test func `a migrated record keeps its times and tags and is weighed again`() async throws {
     let tier = FaultInjectingTier()
     let caches = VersionedCaches(tier: tier)
-    let partition = try tier.partition(named: VersionedCaches.partition) { _ in }
+    let partition = try tier.transactionalPartition(named: VersionedCaches.partition)
     let now = caches.clock.wallTime()
     let old = RecordMetadata(
       created: now, expires: Expiry.after(.seconds(60)).wallExpiry(from: now), cost: 3, schemaVersion: 1,
       tags: ["news"],
-      grace: 5, idle: 1_000_000_000_000, lastUsed: now, refreshAhead: 7, era: 0)
+      grace: 5, idle: 1_000_000_000_000, lastUsed: now, refreshAhead: 7, invalidationVersion: 0)
     _ = partition.stage(.record(key: Array("a".utf8), old, bytes: Array("old".utf8)))
     caches.clock.advance(by: .seconds(30))
     let cache = try caches.open(version: 9, weight: 100, migrate: marking)

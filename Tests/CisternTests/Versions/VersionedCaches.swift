@@ -40,7 +40,7 @@ struct VersionedCaches: Sendable {
 
   /// Returns the tier's metadata of a key.
   func metadata(_ key: String) throws -> RecordMetadata? {
-    let partition = try tier.partition(named: Self.partition) { _ in }
+    let partition = try tier.transactionalPartition(named: Self.partition)
     return partition.withRecord(forKey: Array(key.utf8).rawSpan) { metadata, _ in metadata }
   }
 }

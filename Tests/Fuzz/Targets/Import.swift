@@ -14,7 +14,7 @@ func fuzzImport(_ input: [UInt8]) {
   var source = ByteSource(input)
   var metadata = source.metadata()
   // Lines have neither invalidation versions nor empty tags, and only times that can be written.
-  metadata.era = 0
+  metadata.invalidationVersion = 0
   metadata.tags = metadata.tags.filter { !$0.isEmpty }
   metadata.created = source.writableTime()
   metadata.expires = metadata.expires.map { _ in source.writableTime() }

@@ -75,7 +75,7 @@ private func compare(
   }
   let found = header.metadata(of: record.rawSpan)
   require(header.sequence == sequence, "the sequence number changed")
-  require(header.era(of: record.rawSpan) == metadata.era, "the era alone is another")
+  require(header.era(of: record.rawSpan) == metadata.invalidationVersion, "the era alone is another")
   require(found == metadata, "\(metadata) came back as \(found)")
   require(found.tags.map { Array($0.utf8) } == metadata.tags.map { Array($0.utf8) }, "a tag came back with other bytes")
   require(record.rawSpan.extracting(header.value).copiedBytes() == bytes, "the value changed")
@@ -91,6 +91,6 @@ extension ByteSource {
       created: time(), expires: optional { $0.time() }, cost: number(), schemaVersion: optional { $0.number() } ?? 0,
       tags: few { $0.text() }, grace: optional { $0.number() } ?? 0, idle: optional { $0.number() } ?? 0,
       lastUsed: optional { $0.time() }, refreshAhead: optional { $0.number() } ?? 0,
-      era: optional { $0.number() } ?? 0, isNegative: flag())
+      invalidationVersion: optional { $0.number() } ?? 0, isNegative: flag())
   }
 }

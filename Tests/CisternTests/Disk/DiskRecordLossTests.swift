@@ -8,7 +8,7 @@ import Testing
 
 /// Record losses. A key that the tier evicted is present until its loss is acknowledged. Observers therefore receive
 /// each removal exactly once.
-@Suite struct DiskDepartureTests {
+@Suite struct DiskRecordLossTests {
   @Test func `A lost key is present until its loss is acknowledged, and a write in between cancels the loss`() {
     let partition = Partition(name: "values")
     #expect(!isThere(in: partition))
@@ -41,19 +41,19 @@ import Testing
     let partition = Partition(name: "values")
     let epoch = partition.epoch
     _ = partition.removeAll { 1 }
-    partition.noteDeparting(Self.key, DepartedRecord(epoch: epoch, era: 0, tags: []))
+    partition.noteLoss(Self.key, LostRecord(epoch: epoch, era: 0, tags: []))
     #expect(!isThere(in: partition))
     #expect(!isToBeTold(in: partition))
   }
 
   private static let key: [UInt8] = [1, 2, 3]
 
-  private func isThere(in partition: Partition) -> Bool { partition.isDeparting(Self.key.rawSpan) }
+  private func isThere(in partition: Partition) -> Bool { partition.isLost(Self.key.rawSpan) }
 
-  private func isToBeTold(in partition: Partition) -> Bool { partition.endDeparture(of: Self.key.rawSpan) }
+  private func isToBeTold(in partition: Partition) -> Bool { partition.acknowledgeLoss(of: Self.key.rawSpan) }
 
   private func leave(_ partition: Partition, era: UInt64 = 0) {
-    partition.noteDeparting(Self.key, DepartedRecord(epoch: partition.epoch, era: era, tags: ["red", "large"]))
+    partition.noteLoss(Self.key, LostRecord(epoch: partition.epoch, era: era, tags: ["red", "large"]))
   }
 
   @Test func `A flush returns after every eviction on disk is reported`() async throws {
@@ -66,7 +66,7 @@ import Testing
       if number % 32 == 0 { await cache.waitForRoom() }
     }
     try await tier.flush()
-    let evicted = told.departed(.evicted)
+    let evicted = told.lost(.evicted)
     #expect(tier.statistics.evictions > 0)
     #expect(evicted.count == tier.statistics.evictions)
     #expect(cache.keys().count + evicted.count == 800)

@@ -5,7 +5,7 @@ import Synchronization
 /// The data of a lost record with which later clears and invalidations are compared.
 ///
 /// If one of them concerns the record, its caller notifies the observers, and the loss is not reported.
-struct DepartedRecord: Sendable {
+struct LostRecord: Sendable {
   /// The clear count of the partition that the record belongs to.
   let epoch: UInt16
   /// The invalidation version that the record is newer than.
@@ -18,9 +18,9 @@ struct DepartedRecord: Sendable {
 ///
 /// Callers still see these keys as present. Observers therefore see the changes of a key without a gap, even if the
 /// key is written between its loss and the acknowledgment.
-final class DepartingKeys: Sendable {
+final class LostKeys: Sendable {
   // Lock order: the staging area's lock before this lock, never the reverse.
-  private let keys = Guarded<[[UInt8]: DepartedRecord]>([:])
+  private let keys = Guarded<[[UInt8]: LostRecord]>([:])
   /// The number of keys. A caller that reads zero takes no lock.
   private let count = Atomic<Int>(0)
 
@@ -28,7 +28,7 @@ final class DepartingKeys: Sendable {
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// Adds a lost key.
-  func insert(_ key: [UInt8], _ record: DepartedRecord) {
+  func insert(_ key: [UInt8], _ record: LostRecord) {
     keys.withLock { keys in
       keys[key] = record
       count.store(keys.count, ordering: .releasing)
@@ -39,7 +39,7 @@ final class DepartingKeys: Sendable {
   ///
   /// Returns the lost record, or nil if the key was not lost.
   @discardableResult
-  func remove(_ key: @autoclosure () -> [UInt8]) -> DepartedRecord? {
+  func remove(_ key: @autoclosure () -> [UInt8]) -> LostRecord? {
     guard count.load(ordering: .acquiring) > 0 else { return nil }
     let key = key()
     return keys.withLock { keys in
@@ -59,7 +59,7 @@ final class DepartingKeys: Sendable {
   }
 
   /// Returns the lost record of a key, or nil if the key has none.
-  func record(ofKey key: RawSpan) -> DepartedRecord? {
+  func record(ofKey key: RawSpan) -> LostRecord? {
     guard count.load(ordering: .acquiring) > 0 else { return nil }
     let key = key.copiedBytes()
     return keys.withLock { $0[key] }

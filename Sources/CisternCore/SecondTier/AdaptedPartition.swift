@@ -1,0 +1,114 @@
+import Synchronization
+
+/// A partition of a user's own tier, with the interface that a cache calls.
+///
+/// Such a tier has one writer, this process. A conditional write is therefore staged without its condition. The writes of
+/// a batch are staged one after another. The tier reports a loss after the key is absent, so no loss waits for an
+/// acknowledgment.
+package final class AdaptedPartition: TransactionalPartition {
+  private let base: any SecondTierPartition
+
+  /// The newest invalidation version of all adapted partitions. The versions begin with the time of day, so that they
+  /// also rise over restarts.
+  private static let newestVersion = Atomic<UInt64>(UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970)))
+
+  package init(_ base: any SecondTierPartition) {
+    self.base = base
+  }
+
+  // MARK: The partition's own methods
+
+  package func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    try base.withRecord(forKey: key, body)
+  }
+
+  package func contains(_ key: RawSpan) -> Bool { base.contains(key) }
+
+  package func stage(_ write: StagedWrite) -> StagingResult { base.stage(write) }
+
+  package func stageRemovalOfAll() -> CommitTicket { base.stageRemovalOfAll() }
+
+  package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { base.stageRemoval(of: invalidation) }
+
+  package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    try await base.waitForCommit(ticket)
+  }
+
+  package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    try base.forEachRecord(body)
+  }
+
+  package var statistics: SecondTierStatistics { base.statistics }
+
+  // MARK: Methods that the adapter adds
+
+  package func adopt(_ format: ValueFormat) {}
+
+  package var mode: SecondTierStatistics.Mode { base.statistics.mode }
+
+  package func presence(of key: RawSpan) -> Bool? {
+    if base.contains(key) { return true }
+    // A failing tier can have a record that it finds again later.
+    return mode == .degraded ? nil : false
+  }
+
+  package func schemaVersion(of key: RawSpan) -> UInt32? {
+    base.withRecord(forKey: key) { metadata, _ in metadata.schemaVersion }
+  }
+
+  /// Empty, because the enumeration includes staged records.
+  package var stagedKeys: [[UInt8]] { [] }
+
+  package var hasLostKeys: Bool { false }
+
+  package func isLost(_ key: RawSpan) -> Bool { false }
+
+  /// Returns true unless the key was written since its loss.
+  package func acknowledgeLoss(of key: RawSpan) -> Bool { !base.contains(key) }
+
+  package func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult { base.stage(write) }
+
+  package func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
+    base.stage(.removal(key: key))
+  }
+
+  package func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
+    let ticket = base.stageRemoval(of: invalidation)
+    return (Self.newestVersion.add(1, ordering: .sequentiallyConsistent).newValue, ticket)
+  }
+
+  package var invalidationVersion: UInt64 { Self.newestVersion.load(ordering: .sequentiallyConsistent) }
+
+  package func canHold(batchBytes: Int, count: Int) -> Bool { true }
+
+  package var largestBatch: ByteCount? { nil }
+
+  package func beginBatch() -> BatchToken { BatchToken(number: 0) }
+
+  package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
+    let result = base.stage(write)
+    if case .staged(let ticket) = result { batch.note(ticket) }
+    return result
+  }
+
+  @discardableResult
+  package func endBatch(_ batch: BatchToken) -> CommitTicket { batch.newestTicket }
+
+  package func waitForRoom() {}
+
+  package func waitForRoom() async {}
+
+  package func prepareToCommit() async {}
+}
+
+extension SecondTier {
+  /// Opens the partition of a cache. A partition of a user's own tier is adapted.
+  package func transactionalPartition(
+    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void = { _ in }
+  ) throws(CisternError) -> any TransactionalPartition {
+    let partition = try partition(named: name, lossHandler: lossHandler)
+    return partition as? any TransactionalPartition ?? AdaptedPartition(partition)
+  }
+}

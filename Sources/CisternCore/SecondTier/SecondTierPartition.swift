@@ -1,0 +1,83 @@
+/// The part of a second tier that belongs to one cache. Keys are bytes of any length.
+///
+/// The cache calls ``contains(_:)``, ``statistics`` and the methods that stage inside its critical sections. It sometimes
+/// also reads a record there, to compare its schema version. These methods must neither block for long nor call the cache.
+/// After a method that stages returns, reads show its effect, even if the tier has not committed it.
+///
+/// The cache decides which values are current. It stages no value whose fetch began before an invalidation of the
+/// same process. A tier therefore needs no versions.
+public protocol SecondTierPartition: Sendable {
+  /// Calls `body` with the newest record of the key.
+  ///
+  /// A staged record is newer than a committed one. The bytes are valid only during the call of `body`.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the key.
+  ///   - body: The closure that receives the metadata and the bytes of the record. It is short.
+  /// - Returns: The result of `body`, or nil if the key has no record.
+  func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result?
+
+  /// Returns whether the key has a record.
+  ///
+  /// The default implementation reads the record. A tier that counts reads in the order of eviction implements the
+  /// method, because the call is not a use of the record.
+  ///
+  /// - Parameter key: The bytes of the key.
+  func contains(_ key: RawSpan) -> Bool
+
+  /// Stages a write. Reads return it from now on, and the tier commits it soon.
+  ///
+  /// The tier receives the writes of a key in the order in which memory applies them. If the tier can never hold the
+  /// record, it refuses the write, and removes the key's older record.
+  ///
+  /// - Parameter write: The new record, or the removal.
+  /// - Returns: The ticket to wait for the commit, or a refusal.
+  func stage(_ write: StagedWrite) -> StagingResult
+
+  /// Stages the removal of all records of the partition. No read returns these records from now on.
+  ///
+  /// - Returns: The ticket to wait for the commit.
+  func stageRemovalOfAll() -> CommitTicket
+
+  /// Stages the removal of all records that an invalidation concerns. No read returns these records from now on.
+  ///
+  /// ``Invalidation/concerns(key:tags:)`` compares a record with the invalidation. The default implementation removes
+  /// all records of the partition.
+  ///
+  /// - Parameter invalidation: The tag or the prefix.
+  /// - Returns: The ticket to wait for the commit.
+  func stageRemoval(of invalidation: Invalidation) -> CommitTicket
+
+  /// Waits until the write of the ticket is committed. The method returns at once if the tier commits each write when
+  /// it is staged.
+  ///
+  /// - Parameter ticket: The ticket of a staged write or removal.
+  /// - Throws: `CisternError` if the write could not be committed.
+  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError)
+
+  /// Calls `body` with the key, the metadata, and the size of every record, in no particular order.
+  ///
+  /// The enumeration includes staged records. It can include or omit a record that is written during the call. The
+  /// tier must hold no lock while it calls `body`.
+  ///
+  /// - Parameter body: The closure that receives a record. It returns false to end the enumeration.
+  func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows
+
+  /// The current counters and sizes of the partition, and the state of the tier. Reading them is cheap.
+  ///
+  /// The cache uses ``SecondTierStatistics/mode-swift.property`` only. The other values appear in the statistics of the
+  /// cache.
+  var statistics: SecondTierStatistics { get }
+}
+
+extension SecondTierPartition {
+  /// Returns whether a read finds a record of the key.
+  public func contains(_ key: RawSpan) -> Bool {
+    withRecord(forKey: key) { _, _ in true } ?? false
+  }
+
+  /// Stages the removal of all records of the partition, as ``stageRemovalOfAll()`` does.
+  public func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageRemovalOfAll() }
+}

@@ -1,0 +1,30 @@
+/// A write of one key that is staged in a second tier.
+public indirect enum StagedWrite: Sendable {
+  // Indirect, because the payload of a record is large and every write passes it through many calls. Without
+  // indirection, writes of a cache without a second tier would also carry its space.
+
+  /// A new record of the key.
+  case record(key: [UInt8], RecordMetadata, bytes: [UInt8])
+  /// The removal of the key.
+  case removal(key: [UInt8])
+
+  /// Returns the same write with an invalidation version. A removal has no version, and is returned unchanged.
+  ///
+  /// - Parameters:
+  ///   - invalidationVersion: The invalidation version of the value.
+  ///   - isSet: Whether the value was set rather than fetched.
+  @usableFromInline
+  func stamped(invalidationVersion: UInt64, isSet: Bool) -> StagedWrite {
+    guard case .record(let key, var metadata, let bytes) = self else { return self }
+    metadata.invalidationVersion = invalidationVersion
+    metadata.isSet = isSet
+    return .record(key: key, metadata, bytes: bytes)
+  }
+
+  /// The bytes of the key.
+  public var key: [UInt8] {
+    switch self {
+    case .record(let key, _, _), .removal(let key): key
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/// A partition with everything that a cache asks of its second tier: conditional writes, atomic batches, record losses,
+/// invalidation versions, and limits on staged writes.
+///
+/// The tier on disk implements it. ``AdaptedPartition`` makes one of every other partition.
+///
+/// ``SecondTierPartition/contains(_:)`` is also true for a lost record until ``acknowledgeLoss(of:)``. A newer write of
+/// the key, a removal of all records, or an invalidation of the record ends this state earlier.
+@usableFromInline
+package protocol TransactionalPartition: SecondTierPartition, AnyObject {
+  /// Registers the format in which the cache encodes its values. The cache calls it before it writes a record.
+  ///
+  /// - Parameter format: The codec of the cache, and the version of its schema.
+  /// - Throws: `CisternError` with the code ``CisternError/Code/conflictingOpen`` if the tier has records of the
+  ///   same schema version in another format.
+  func adopt(_ format: ValueFormat) throws(CisternError)
+
+  /// The state of the tier. Reading it is cheap; the cache reads it inside critical sections.
+  var mode: SecondTierStatistics.Mode { get }
+
+  // MARK: Reading
+
+  /// Returns whether the key has a record, as ``SecondTierPartition/contains(_:)`` does, or nil if the tier currently
+  /// cannot read the key.
+  ///
+  /// If the result is nil, a removal must be staged. Otherwise, a record that cannot be read now could be read
+  /// again later.
+  ///
+  /// - Parameter key: The bytes of the key.
+  func presence(of key: RawSpan) -> Bool?
+
+  /// Returns the schema version of the key's staged, committed or lost record. The call does not count as a use of the
+  /// record.
+  ///
+  /// - Parameter key: The bytes of the key.
+  /// - Returns: The schema version, or nil if the key has no record.
+  func schemaVersion(of key: RawSpan) -> UInt32?
+
+  /// The keys that had a staged record at the time of the call.
+  ///
+  /// ``SecondTierPartition/forEachRecord(_:)`` of a tier with such keys enumerates committed records only.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of staged writes.
+  var stagedKeys: [[UInt8]] { get }
+
+  // MARK: Record losses
+
+  /// Whether the loss of some record is not acknowledged. Cheap: called in critical sections, before each promotion to
+  /// memory.
+  var hasLostKeys: Bool { get }
+
+  /// Returns whether the key's record was lost, and the loss is not acknowledged. Called in critical sections.
+  func isLost(_ key: RawSpan) -> Bool
+
+  /// Acknowledges the loss of the key's record. From this call on, the key is absent.
+  ///
+  /// The cache calls it in the key's critical section, after the tier has reported the loss. The result tells
+  /// whether the cache must report the removal to its observers:
+  ///
+  /// - If the key was written since the loss, the result is false. The writer saw the key as present, and has reported
+  ///   the end of the lost value.
+  /// - If all records were removed, or an invalidation covered the record, the result is false. That operation has
+  ///   reported the removal.
+  /// - Otherwise, the result is true.
+  ///
+  /// - Parameter key: The bytes of the key.
+  /// - Returns: Whether the key has not been written, cleared, or invalidated since its record was lost.
+  func acknowledgeLoss(of key: RawSpan) -> Bool
+
+  // MARK: Conditional writes
+
+  /// Stages a write as ``SecondTierPartition/stage(_:)`` does, and drops it if the key's record is not this one, now or
+  /// when the write is committed.
+  ///
+  /// A cache rewrites and removes records that it has read. Another process may have replaced such a record since: the
+  /// newer record stays, and reads return it. The result is ``StagingResult/staged(_:)`` also for a write that was dropped.
+  ///
+  /// A removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does.
+  func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult
+
+  /// Stages the removal of a record whose lifetime and grace have ended. Drops the removal if the key's record has not ended
+  /// (``RecordMetadata/hasEnded(by:)``), now or when the removal is committed.
+  ///
+  /// A cache calls it when its copy in memory expires. Another process may have written or used the record since: that
+  /// record stays, and reads return it. The result is ``StagingResult/staged(_:)`` also for a removal that was dropped.
+  ///
+  /// The removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the key.
+  ///   - time: The time of day in the cache.
+  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult
+
+  // MARK: Invalidations
+
+  /// Invalidates the matching records that are older than the new invalidation version.
+  ///
+  /// A record matches if it has the tag, or if its key has the prefix. It is older if its version
+  /// (``RecordMetadata/invalidationVersion``) is less than the returned one. After the return, no read returns such a
+  /// record, even if it is staged later. The tier deletes these records in the background, and does not report them as
+  /// losses. The caller notifies the observers.
+  ///
+  /// The versions of a partition increase, also across restarts. The tier commits the invalidation in order with
+  /// the staged writes. If the tier has no room for more invalidations, it can remove more records than match, up
+  /// to all of them.
+  ///
+  /// The method must not block. The cache calls it inside the critical sections of all entries.
+  ///
+  /// - Parameter invalidation: The tag or the prefix.
+  /// - Returns: The new invalidation version, and the ticket to wait for the commit.
+  /// - Complexity: O(1).
+  func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket)
+
+  /// The newest invalidation version of the partition, or zero before the first invalidation.
+  ///
+  /// A record gets this version when its value is set, or when the fetch of its value begins. Reading it is cheap.
+  var invalidationVersion: UInt64 { get }
+
+  // MARK: Batches
+
+  /// Returns whether the tier can commit a batch of this size. Ask before the batch begins: a larger batch can be
+  /// lost as a whole.
+  ///
+  /// - Parameters:
+  ///   - batchBytes: The total size in bytes of the keys, values, and tags.
+  ///   - count: The number of writes.
+  func canHold(batchBytes: Int, count: Int) -> Bool
+
+  /// The largest size of a batch, or nil if the tier does not state it. It appears in error messages.
+  var largestBatch: ByteCount? { get }
+
+  /// Begins a batch of writes that become one commit. After a crash, the tier has either all of them or none.
+  ///
+  /// End the batch soon with ``endBatch(_:)``, and do not call user code while it is open: no commit begins during
+  /// that time. The call can block the thread briefly, so call it outside all locks. A thread can have only one
+  /// open batch.
+  func beginBatch() -> BatchToken
+
+  /// Stages a write, as ``SecondTierPartition/stage(_:)`` does, as a part of the batch.
+  ///
+  /// A later write of the same key before the commit replaces this write, and becomes a part of the batch.
+  ///
+  /// - Parameters:
+  ///   - write: The new record, or the removal.
+  ///   - batch: The open batch.
+  /// - Returns: The ticket to wait for the commit, or a refusal.
+  func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult
+
+  /// Ends the batch.
+  ///
+  /// - Parameter batch: The open batch.
+  /// - Returns: The ticket of the batch's commit.
+  @discardableResult
+  func endBatch(_ batch: BatchToken) -> CommitTicket
+
+  // MARK: Limits on staged writes
+
+  /// Blocks the thread while the tier holds more staged writes than its bound. Call it before a write, outside all
+  /// locks.
+  func waitForRoom()
+
+  /// Suspends the task while the tier holds more staged writes than its bound. Call it before a write.
+  func waitForRoom() async
+
+  /// Suspends the task until the tier has room for a write whose commit the caller waits for.
+  ///
+  /// A degraded tier first tries whether it works again. Otherwise, it could refuse the write for a failure that is
+  /// over.
+  func prepareToCommit() async
+}
