@@ -50,10 +50,9 @@ struct EvictionCandidatesTests {
       return UInt32(truncatingIfNeeded: generator.next())
     }
     for number in 0..<20_000 {
-      departed.insert(
-        fingerprint(number), uses: UInt8(number % 250 + 1), lastUse: UInt32(number), at: UInt32(number),
-        entryCount: entryCount
-      ) { _ in ended += 1 }
+      let entry = DepartedTable.EvictedEntry(
+        fingerprint: fingerprint(number), uses: UInt8(number % 250 + 1), lastUse: UInt32(number))
+      departed.insert(entry, at: UInt32(number), entryCount: entryCount) { _ in ended += 1 }
     }
     let now: UInt32 = 20_000
     let remembered = (0..<20_000).compactMap { number -> Int? in

@@ -10,6 +10,14 @@ struct DepartedTable {
     var age: UInt32
   }
 
+  /// An entry at the time of its eviction.
+  struct EvictedEntry {
+    var fingerprint: UInt32
+    var uses: UInt8
+    /// The time of the last use, in insertions into the shard.
+    var lastUse: UInt32
+  }
+
   private struct Record {
     var fingerprint: UInt32
     /// The number of uses in the upper 8 bits, and the time of the last use in the lower 24. Zero in an empty
@@ -37,11 +45,12 @@ struct DepartedTable {
 
   /// Records an evicted entry. Calls `ended` with each record that is dropped to make room.
   mutating func insert(
-    _ fingerprint: UInt32, uses: UInt8, lastUse: UInt32, at now: UInt32, entryCount: Int, ended: (Memory) -> Void
+    _ entry: EvictedEntry, at now: UInt32, entryCount: Int, ended: (Memory) -> Void
   ) {
     insertions += 1
     if insertions > records.count { resize(for: entryCount, at: now, ended: ended) }
-    let record = Record(fingerprint: fingerprint, use: UInt32(max(uses, 1)) << 24 | lastUse & 0xFF_FFFF)
+    let use = UInt32(max(entry.uses, 1)) << 24 | entry.lastUse & 0xFF_FFFF
+    let record = Record(fingerprint: entry.fingerprint, use: use)
     put(record, at: now, ended: ended)
   }
 

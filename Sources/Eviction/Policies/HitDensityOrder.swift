@@ -110,7 +110,8 @@ extension HitDensityOrder {
   }
 
   private mutating func remember(_ fingerprint: UInt32, uses: UInt8, lastUse: UInt32) {
-    departed.insert(fingerprint, uses: uses, lastUse: lastUse, at: now, entryCount: count) { memory in
+    let entry = DepartedTable.EvictedEntry(fingerprint: fingerprint, uses: uses, lastUse: lastUse)
+    departed.insert(entry, at: now, entryCount: count) { memory in
       learned?.lifetimes.countEnd(after: memory.uses, age: memory.age)
     }
   }

@@ -18,6 +18,16 @@ enum TreeRole {
   var fewestChildren: Int { if case .freeList = self { 1 } else { 2 } }
 }
 
+/// A page of a tree with all pages below it.
+private struct Subtree {
+  let root: UInt64
+  /// The page that refers to the root. Nil for the root of the tree.
+  let parent: UInt64?
+  /// The number of levels, which is 1 for a leaf.
+  let levels: Int
+  let role: TreeRole
+}
+
 extension DataFileCheck {
   /// Checks all pages of a tree, and compares their totals with the tree's record.
   mutating func checkTree(_ tree: TreeRecord, _ role: TreeRole) throws(DataFileDamage) {
@@ -28,21 +38,22 @@ extension DataFileCheck {
       guard (1...TreeRecord.greatestDepth).contains(tree.depth) else {
         throw DataFileDamage("a table states the invalid depth \(tree.depth)")
       }
-      try checkPage(tree.root, below: nil, levels: tree.depth, role, from: nil, to: nil, &totals)
+      let whole = Subtree(root: tree.root, parent: nil, levels: tree.depth, role: role)
+      try check(whole, from: nil, to: nil, &totals)
     }
     guard totals == tree.totals else {
       throw DataFileDamage("a table states \(tree.totals), but has \(totals)")
     }
   }
 
-  /// Checks a page and all pages below it. Their keys must not be less than `first`, and must be less than `end`.
-  private mutating func checkPage(
-    _ number: UInt64, below parent: UInt64?, levels: Int, _ role: TreeRole, from first: RawSpan?, to end: RawSpan?,
-    _ totals: inout TreeTotals
+  /// Checks all pages of a subtree. Their keys must not be less than `first`, and must be less than `end`.
+  private mutating func check(
+    _ subtree: Subtree, from first: RawSpan?, to end: RawSpan?, _ totals: inout TreeTotals
   ) throws(DataFileDamage) {
-    try use.meet(number, from: parent)
+    let (number, role) = (subtree.root, subtree.role)
+    try use.meet(number, from: subtree.parent)
     let bytes = try reader.page(number)
-    let isLeaf = levels == 1
+    let isLeaf = subtree.levels == 1
     let page = try TreePage(
       bytes.checkedBytes, number: number, kind: isLeaf ? .leaf : .branch, fewest: isLeaf ? 1 : role.fewestChildren)
     try tiling.require(page)
@@ -57,8 +68,9 @@ extension DataFileCheck {
       for index in 0..<page.count {
         let childFirst = index == 0 ? first : page.key(page.node(index))
         let childEnd = index == page.count - 1 ? end : page.key(page.node(index + 1))
-        try checkPage(
-          page.node(index).child, below: number, levels: levels - 1, role, from: childFirst, to: childEnd, &totals)
+        let child = Subtree(
+          root: page.node(index).child, parent: number, levels: subtree.levels - 1, role: role)
+        try check(child, from: childFirst, to: childEnd, &totals)
       }
     }
   }

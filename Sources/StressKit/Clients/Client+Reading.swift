@@ -19,7 +19,7 @@ extension Client {
       return
     }
     tally.record(isResident ? .memory : .disk, from: start, to: end)
-    workshop.check(value.rawSpan, of: key, from: start, to: end, accepting: 0, isThorough: isThorough())
+    workshop.check(value.rawSpan, of: key, in: ReadWindow(start: start, end: end), isThorough: isThorough())
   }
 
   /// Reads a key through a borrowed view of its bytes.
@@ -30,7 +30,7 @@ extension Client {
     // The check uses a time inside the call as its end. This time is earlier than the return, so the check is
     // stricter.
     let found: Void? = cache.withBytes(forKey: workshop.keys.names[key]) { bytes in
-      workshop.check(bytes, of: key, from: start, to: Ticks.now(), accepting: 0, isThorough: isThorough)
+      workshop.check(bytes, of: key, in: ReadWindow(start: start, end: Ticks.now()), isThorough: isThorough)
     }
     tally.record(found == nil ? .missed : .disk, from: start, to: Ticks.now())
   }
@@ -60,7 +60,8 @@ extension Client {
       tally.record(.bulk, from: start, to: end)
       for (name, value) in loaded.values {
         workshop.check(
-          value.rawSpan, of: numbers[name]!, from: start, to: end, accepting: .max, isThorough: isThorough())
+          value.rawSpan, of: numbers[name]!, in: ReadWindow(start: start, end: end, staleness: .max),
+          isThorough: isThorough())
       }
       for (name, error) in loaded.failures { Loading.judge(error, name: name, workshop) }
     } catch {
@@ -116,8 +117,8 @@ struct Loading: Sendable {
         workshop.violations.report(.outlived, "\(name): a load that accepts only fresh values returned a stale one")
       }
       workshop.check(
-        loaded.value.rawSpan, of: key, from: start, to: Ticks.now(), accepting: choice.staleness,
-        isThorough: isThorough)
+        loaded.value.rawSpan, of: key,
+        in: ReadWindow(start: start, end: Ticks.now(), staleness: choice.staleness), isThorough: isThorough)
       return Outcome(of: loaded, anew: choice.isReload)
     } catch is CancellationError {
       if !mayBeCancelled && !Task.isCancelled {

@@ -64,11 +64,9 @@ final class Workshop: Sendable {
   /// Checks a value that a read returned: its bytes, its key, and its age.
   ///
   /// - Parameters:
-  ///   - staleness: The time in nanoseconds after the lifetime during which the read accepts a value.
+  ///   - window: The time of the read, and the values that it accepts.
   ///   - isThorough: Whether to check every byte, or only the stamp.
-  func check(
-    _ value: RawSpan, of key: Int, from start: UInt64, to end: UInt64, accepting staleness: UInt64, isThorough: Bool
-  ) {
+  func check(_ value: RawSpan, of key: Int, in window: ReadWindow, isThorough: Bool) {
     let name = keys.names[key]
     guard let stamp = Stamp(of: value, run: run) else {
       violations.report(.corrupt, "\(name): a read returned \(value.byteCount) bytes that are not a value of this run")
@@ -87,8 +85,8 @@ final class Workshop: Sendable {
     if isThorough && !stamp.matchesPayload(of: value) {
       violations.report(.corrupt, "\(name): the bytes of \(stamp.version) differ from the written ones")
     }
-    register.read(key, name: name, stamp.version, from: start, to: end)
-    freshness.read(key, name: name, stamp.version, from: start, to: end, accepting: staleness)
+    register.read(key, name: name, stamp.version, from: window.start, to: window.end)
+    freshness.read(key, name: name, stamp.version, in: window)
   }
 }
 

@@ -148,7 +148,7 @@ final class OutageExercise: Exercise {
 
   private func check(_ version: Version, _ key: Int, from start: UInt64, to end: UInt64, accepting staleness: UInt64) {
     register.read(key, name: Self.names[key], version, from: start, to: end)
-    freshness.read(key, name: Self.names[key], version, from: start, to: end, accepting: staleness)
+    freshness.read(key, name: Self.names[key], version, in: ReadWindow(start: start, end: end, staleness: staleness))
   }
 
   func settle() async {

@@ -1,5 +1,15 @@
 import Locking
 
+/// The time of a read, and the values that it accepts. Times are in nanoseconds.
+struct ReadWindow {
+  /// The time of the call.
+  let start: UInt64
+  /// The time at which the read returned, or a time shortly before.
+  let end: UInt64
+  /// The time after the lifetime during which the read accepts a value.
+  var staleness: UInt64 = 0
+}
+
 /// The freshness histories of all keys.
 ///
 /// No read may return a value after its grace. A read that accepts only fresh values must not return one after its
@@ -28,15 +38,13 @@ final class FreshnessWatch: Sendable {
     }
   }
 
-  /// Checks a read that was called at `start` and returned a value at `end`.
-  func read(
-    _ key: Int, name: String, _ version: Version, from start: UInt64, to end: UInt64, accepting staleness: UInt64
-  ) {
+  /// Checks a read that returned a value.
+  func read(_ key: Int, name: String, _ version: Version, in window: ReadWindow) {
     let lifetime = lifetimes[key]
     guard lifetime.fresh != .max else { return }
     let wrong = shards[key % Self.shardCount].histories.withLock {
       $0[key, default: FreshnessHistory()].read(
-        version, from: start, to: end, lifetime: lifetime, accepting: staleness)
+        version, from: window.start, to: window.end, lifetime: lifetime, accepting: window.staleness)
     }
     if let wrong { violations.report(.outlived, "\(name): \(wrong)") }
   }

@@ -53,7 +53,8 @@ import Testing
     let watch = FreshnessWatch(lifetimes: Lifetimes([.forever, lifetime]), violations: violations)
     for key in 0...1 {
       watch.wrote(key, value, by: 1)
-      watch.read(key, name: "k", value, from: 10 * lifetime.fresh, to: 11 * lifetime.fresh, accepting: .max)
+      let window = ReadWindow(start: 10 * lifetime.fresh, end: 11 * lifetime.fresh, staleness: .max)
+      watch.read(key, name: "k", value, in: window)
     }
     #expect(violations.violations.map(\.rule) == [.outlived])
   }
