@@ -161,7 +161,7 @@ import Testing
     return .record(key: key, metadata, bytes: bytes(value))
   }
 
-  private func read(_ cache: any SecondTierPartition) -> [UInt8]? { cache.get(Self.key) }
+  private func read(_ cache: any TransactionalPartition) -> [UInt8]? { cache.get(Self.key) }
 
   @Test(arguments: [false, true], [999, 1_000, 1_001])
   func `the removal of an ended record removes no other record, staged or committed`(

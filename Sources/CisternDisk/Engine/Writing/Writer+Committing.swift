@@ -98,7 +98,7 @@ extension Writer {
   /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
   private func performStep(_ commit: inout Committing, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
-    var room = RoomMaking(writer: self, commit: commit)
+    var room = RoomMaking(writer: self, commit: commit, budget: budget)
     var leaving: [Leaving] = []
     var isCommitted = false
     defer {
@@ -117,7 +117,7 @@ extension Writer {
       }
       var position = start
       while position < commit.round.count, step.outcome.touchedPages < budget,
-        let next = try put(commit.round, from: position, &step, &room, budget: budget, in: &transaction)
+        let next = try put(commit.round, from: position, &step, &room, in: &transaction)
       {
         position = next
       }
@@ -135,15 +135,15 @@ extension Writer {
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
   /// transaction.
   private func put(
-    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
+    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Int? {
     guard !round.isBatched(position) else {
-      return try putBatch(of: round, from: position, &step, &room, budget: budget, in: &transaction)
+      return try putBatch(of: round, from: position, &step, &room, in: &transaction)
     }
     let item = round[position]
     if let draft = item.draft {
-      guard try room.make(for: draft, &step, budget: budget, in: &transaction) else { return nil }
+      guard try room.make(for: draft, &step, in: &transaction) else { return nil }
       // Asked after room is made: the record that it replaces may have been evicted for that.
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
       try step.put(draft, for: item.partition, in: &transaction)
@@ -155,16 +155,16 @@ extension Writer {
 
   /// Puts all items of a batch in this transaction, or none of them.
   private func putBatch(
-    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking, budget: Int,
+    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Int? {
     let unit = round.unit(from: position)
     let size = round.size(of: unit)
     let pages = size.pages
-    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
-    guard try room.make(forBatch: size, count: unit.count, &step, budget: budget, in: &transaction) else { return nil }
+    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= room.budget else { return nil }
+    guard try room.make(forBatch: size, count: unit.count, &step, in: &transaction) else { return nil }
     // If the evictions and the batch together exceed the budget, the evictions are committed first.
-    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= budget else { return nil }
+    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= room.budget else { return nil }
     for index in unit {
       let item = round[index]
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
@@ -227,87 +227,5 @@ extension Writer {
     commit.note(step, leaving: leaving, among: engine.partitions)
     if step.outcome.hasDeadGenerations { loadDeadGenerations() }
     engine.noteSizes(of: file)
-  }
-
-  /// Ends the commit group, whether or not it is completely committed.
-  ///
-  /// Committed writes leave the staging area. A removal replaces each record that could not be committed.
-  private func finish(_ commit: Committing) {
-    var keptBytes = 0
-    var keptCount = 0
-    for batch in commit.round.batches {
-      let unwritten = commit.unwritten
-      batch.partition.staging.finishCommitting { entry in
-        guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
-        if entry.isRewrite { return nil }
-        if case .record(let key, let metadata, _) = entry.write {
-          let record = LostRecord(
-            epoch: entry.epoch, era: metadata.invalidationVersion, tags: metadata.tags,
-            schemaVersion: metadata.schemaVersion)
-          batch.partition.lostKeys.insert(key, record)
-        }
-        let removal = StagedEntry(
-          write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
-          size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
-        keptBytes += removal.size
-        keptCount += 1
-        return removal
-      }
-      if !commit.unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
-      if !commit.hasPreliminaries, let (invalidations, _) = batch.invalidated {
-        if !invalidations.isEmpty { keptCount += batch.partition.invalidations.restore() }
-        batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
-      }
-      if batch.removesAll, !commit.hasPreliminaries {
-        if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
-      }
-    }
-    // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
-    // disk after that flush.
-    if keptCount > 0 { _ = engine.nextNumber() }
-    engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
-    engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
-    // Losses are reported before waiters resume, so that after a flush all record losses are reported.
-    for (partition, losses) in commit.losses { partition.report(losses) }
-    for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
-    engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
-    deliverReports()
-    if let error = commit.error {
-      if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
-      degrade(error)
-    }
-    settle(commit.round.through)
-  }
-
-  /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written
-  /// through.
-  ///
-  /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
-  /// these through as well.
-  func settle(_ number: UInt64) {
-    let isAwaited = engine.progress.withLock { progress in
-      progress.settle(through: number)
-      return progress.isAwaited
-    }
-    if engine.options.durability == .powerCut {
-      guard isAwaited else { return noteChanges() }
-      synchronize()
-    }
-    noteChanges()
-    for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
-  }
-
-  /// Writes the file through to the device. If that fails, the method fails all waiters and degrades the store.
-  func synchronize() {
-    guard engine.mode == .active, let file = engine.file else { return }
-    do {
-      try file.environment.synchronize(force: true)
-    } catch {
-      // The commits are in the file, but the newest ones may not survive a power cut.
-      let failure = CisternError(
-        .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
-      engine.failWaiters(failure)
-      degrade(error)
-    }
   }
 }

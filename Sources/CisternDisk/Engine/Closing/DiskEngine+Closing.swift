@@ -9,11 +9,11 @@ extension DiskEngine {
     if options.isReadOnly {
       mode = .closed
       closeFile()
-      monitor.change { $0.hasStopped = true }
+      monitor.change { $0.life = .stopped }
       DiskRegistry.shared.forget(self)
     } else {
       ownersLeft.store(true, ordering: .releasing)
-      monitor.change { $0.isStopping = true }
+      monitor.change { $0.life = .stopping }
     }
   }
 
@@ -21,8 +21,8 @@ extension DiskEngine {
   func waitForStop() async {
     await withCheckedContinuation { continuation in
       let hasStopped = monitor.change { state in
-        if !state.hasStopped { state.stopWaiters.append(continuation) }
-        return state.hasStopped
+        if state.life != .stopped { state.stopWaiters.append(continuation) }
+        return state.life == .stopped
       }
       if hasStopped { continuation.resume() }
     }

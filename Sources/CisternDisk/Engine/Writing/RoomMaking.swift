@@ -11,6 +11,8 @@ import LMDB
 /// again.
 struct RoomMaking {
   private let writer: Writer
+  /// The number of pages that the transaction may touch.
+  let budget: Int
   private let low: Int
   private let high: Int
   private let mostSpared: Int
@@ -26,8 +28,9 @@ struct RoomMaking {
   /// The number of records that got a second chance.
   private(set) var spared = 0
 
-  init(writer: Writer, commit: Committing) {
+  init(writer: Writer, commit: Committing, budget: Int) {
     self.writer = writer
+    self.budget = budget
     let limits = writer.engine.limits
     // If the device is full, the file cannot grow. The file's size at that time then replaces the size of the map.
     let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
@@ -43,10 +46,10 @@ struct RoomMaking {
   ///
   /// Returns false if the transaction reaches its page budget first.
   mutating func make(
-    for draft: RecordDraft, _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+    for draft: RecordDraft, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     debt += try share(of: draft.footprint, pages: draft.pages, step, in: transaction)
-    guard try repay(&step, budget: budget, in: &transaction) else { return false }
+    guard try repay(&step, in: &transaction) else { return false }
     // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in use
     // increases, so only this bound keeps the margin free.
     while try step.livePages(in: transaction) + draft.overflowPages > mostLive {
@@ -62,7 +65,7 @@ struct RoomMaking {
   /// changes. After the debt is repaid, records are evicted until the map has room for both. If the transaction
   /// reaches its page budget, the result is false, and `batchDebt` carries the rest over to the next transaction.
   mutating func make(
-    forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep, budget: Int,
+    forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     if let batchDebt {
@@ -71,7 +74,7 @@ struct RoomMaking {
       let pages = min(size.pages, size.footprint / DiskLimits.pageSize + 1)
       debt += min(size.footprint, try share(of: size.footprint, pages: pages, step, in: transaction))
     }
-    let isRepaid = try repay(&step, budget: budget, in: &transaction)
+    let isRepaid = try repay(&step, in: &transaction)
     batchDebt = max(0, debt)
     guard isRepaid else { return false }
     while try !hasPages(forBatch: size.footprint, count: count, step, in: transaction) {
@@ -105,7 +108,7 @@ struct RoomMaking {
   }
 
   private mutating func repay(
-    _ step: inout WriteStep, budget: Int, in transaction: inout WriteTransaction
+    _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     while debt > 0 {
       if step.outcome.touchedPages >= budget { return false }

@@ -173,7 +173,7 @@ extension DiskEngine {
   func waitForRoom() {
     guard !isInherited, isCrowded else { return }
     monitor.change { $0.isFull = true }
-    monitor.wait { state in isCrowded && !state.hasStopped ? nil : () }
+    monitor.wait { state in isCrowded && state.life != .stopped ? nil : () }
   }
 
   /// Suspends the task while more is staged than the limits allow.
@@ -181,7 +181,7 @@ extension DiskEngine {
     guard !isInherited, isCrowded else { return }
     await withCheckedContinuation { continuation in
       let isWaiting = monitor.change { state in
-        guard isCrowded, !state.hasStopped else { return false }
+        guard isCrowded, state.life != .stopped else { return false }
         state.isFull = true
         state.roomWaiters.append(continuation)
         return true
@@ -227,7 +227,7 @@ extension DiskEngine {
       if let known = progress.withLock({ $0.wait(waiter) }) {
         known.resume()
       } else if monitor.change({
-        $0.isAsked = true; return $0.hasStopped
+        $0.isAsked = true; return $0.life == .stopped
       }) {
         // The writer thread has ended since, and no longer resumes waiters.
         failWaiters(closedError("wait for a commit"))

@@ -102,7 +102,7 @@ final class Writer {
     engine.failWaiters(engine.closedError("wait for a commit"))
     engine.closeFile()
     let (room, stop) = engine.monitor.change { state in
-      state.hasStopped = true
+      state.life = .stopped
       defer {
         state.roomWaiters = []
         state.stopWaiters = []

@@ -13,14 +13,20 @@ struct WriterState: Sendable {
   var hasChores = false
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
   var retryAt: UInt64?
-  /// Whether the last owner has closed the store.
-  var isStopping = false
-  /// Whether the writer thread has ended.
-  var hasStopped = false
+  var life = Life.running
   /// The tasks that wait for room in the staging area.
   var roomWaiters: [CheckedContinuation<Void, Never>] = []
   /// The tasks that wait for the end of the writer thread.
   var stopWaiters: [CheckedContinuation<Void, Never>] = []
+
+  /// The life of the writer thread.
+  enum Life {
+    case running
+    /// The last owner has closed the store. The thread commits what is staged, and ends.
+    case stopping
+    /// The thread has ended, and resumes no waiter.
+    case stopped
+  }
 
   /// The next duty of the writer thread.
   enum Duty {
@@ -41,7 +47,7 @@ struct WriterState: Sendable {
   /// Returns the duty of the writer thread at `now`, or the time until which to wait. Clears the flags of the
   /// returned duty.
   mutating func duty(now: UInt64, stagedCount: Int, interval: UInt64) -> Waiting<Duty> {
-    if isStopping { return .done(.stop) }
+    if life == .stopping { return .done(.stop) }
     if let retryAt {
       guard isAsked || now >= retryAt else { return .waiting(until: retryAt) }
       isAsked = false

@@ -25,9 +25,7 @@ extension DiskEngine {
     }
     // The snapshot must begin after the look at the staged writes. A write that has left staging is then in the
     // snapshot.
-    var isOutdated = false
-    let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
-    return isOutdated ? try withNewerRecord(forKey: key, in: partition, body) : result
+    return try withCommittedRecord(forKey: key, in: partition, body)
   }
 
   /// As `withRecord`, if a write is staged that holds only under a condition on the record on disk.
@@ -36,12 +34,7 @@ extension DiskEngine {
     forKey key: RawSpan, in partition: Partition, unless write: StagedWrite, holdsIf condition: RecordCondition,
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    var isOutdated = false
-    let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated) {
-      try Self.show($0, $1, unless: write, holdsIf: condition, body)
-    }
-    guard isOutdated else { return result ?? nil }
-    return try withNewerRecord(forKey: key, in: partition) {
+    try withCommittedRecord(forKey: key, in: partition) {
       try Self.show($0, $1, unless: write, holdsIf: condition, body)
     } ?? nil
   }
@@ -57,50 +50,68 @@ extension DiskEngine {
     return try body(rewritten, bytes.rawSpan)
   }
 
+  /// The result of a lookup in one snapshot.
+  private enum Lookup<Result> {
+    case found(Result)
+    case absent
+    /// The snapshot is too old to trust. Nothing was called or counted.
+    case outdated
+  }
+
+  /// Looks up the key in a snapshot, and in newer ones after an outdated one.
+  @inline(__always)
+  private func withCommittedRecord<Result>(
+    forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    switch try lookUp(key, in: partition, body) {
+    case .found(let result): result
+    case .absent: nil
+    case .outdated: try withNewerRecord(forKey: key, in: partition, body)
+    }
+  }
+
   /// Repeats the lookup in newer snapshots, after one that was outdated.
   @inline(never)
   private func withNewerRecord<Result>(
     forKey key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
     for _ in 1..<DiskEngine.snapshotsTried {
-      var isOutdated = false
-      let result = try withCommittedRecord(forKey: key, in: partition, isOutdated: &isOutdated, body)
-      if !isOutdated { return result }
+      switch try lookUp(key, in: partition, body) {
+      case .found(let result): return result
+      case .absent: return nil
+      case .outdated: break
+      }
     }
     partition.counters.misses.increment()
     return nil
   }
 
   /// Looks up the key in a snapshot.
-  ///
-  /// If the snapshot is too old to trust, sets `isOutdated`, and neither calls `body` nor counts.
   @inline(__always)
-  private func withCommittedRecord<Result>(
-    forKey key: RawSpan, in partition: Partition, isOutdated: inout Bool,
-    _ body: (RecordMetadata, RawSpan) throws -> Result
-  ) rethrows -> Result? {
+  private func lookUp<Result>(
+    _ key: RawSpan, in partition: Partition, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Lookup<Result> {
     guard mode != .closed, let file = unsafe uncountedFile else {
       partition.counters.misses.increment()
-      return nil
+      return .absent
     }
     // The caller retains the engine, and the engine retains the file. Reference counting would only cost time.
     return try unsafe file._withUnsafeGuaranteedRef { file in
       let environment = file.environment
       guard let transaction = beginRead(of: environment) else {
         partition.counters.misses.increment()
-        return nil
+        return .absent
       }
-      return try record(
-        forKey: key, in: partition, as: transaction, of: file, isOutdated: &isOutdated, body)
+      return try lookUp(key, in: partition, as: transaction, of: file, body)
     }
   }
 
-  /// Looks up the key in a transaction, like `withCommittedRecord`.
+  /// Looks up the key in a transaction.
   @inline(__always)
-  private func record<Result>(
-    forKey key: RawSpan, in partition: Partition, as transaction: borrowing ReadTransaction, of file: DiskFile,
-    isOutdated: inout Bool, _ body: (RecordMetadata, RawSpan) throws -> Result
-  ) rethrows -> Result? {
+  private func lookUp<Result>(
+    _ key: RawSpan, in partition: Partition, as transaction: borrowing ReadTransaction, of file: DiskFile,
+    _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Lookup<Result> {
     let generation = generation(of: partition, in: transaction, of: file)
     if generation != 0 {
       let diskKey = DiskKey(generation: generation, key: key)
@@ -109,7 +120,7 @@ extension DiskEngine {
         guard let header = RecordHeader(record, under: diskKey) else {
           suspect(key, of: partition)
           partition.counters.misses.increment()
-          return nil
+          return .absent
         }
         if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
           // The invalidations are read after the record was found, so that every earlier one applies to it.
@@ -126,17 +137,15 @@ extension DiskEngine {
             // Callers compare local versions, and the record has a file version. No invalidation up to this local
             // version conceals the record.
             metadata.invalidationVersion = era
-            return try body(metadata, record.extracting(header.value))
+            return .found(try body(metadata, record.extracting(header.value)))
           case .concealed: break
-          case .outdated:
-            isOutdated = true
-            return nil
+          case .outdated: return .outdated
           }
         }
       }
     }
     partition.counters.misses.increment()
-    return nil
+    return .absent
   }
 
   /// The maximum number of snapshots for one lookup. A snapshot is outdated if a purge ended after it began.
@@ -256,45 +265,4 @@ extension DiskEngine {
     guard let transaction = beginRead(of: environment) else { return }
     learnGeneration(of: partition, in: transaction, of: file)
   }
-
-  /// Records an error that a reader met. The reader returns a miss.
-  ///
-  /// An error that only the writer thread can repair is left to it.
-  @inline(never)
-  func noteReadFailure(_ error: LMDBError, of environment: Environment) {
-    switch error.code {
-    case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch:
-      suspects.withLock { suspects in
-        if suspects.count < DiskEngine.suspectCapacity { suspects.append(.file(error, environment)) }
-      }
-      wakeForChores()
-    default: break
-    }
-  }
-
-  /// Records that the key's record failed its checksum. The writer thread removes it.
-  @inline(never)
-  func suspect(_ key: RawSpan, of partition: Partition) {
-    partition.counters.damaged.count()
-    let key = key.copiedBytes()
-    suspects.withLock { suspects in
-      if suspects.count < DiskEngine.suspectCapacity { suspects.append(.record(partition, key)) }
-    }
-    wakeForChores()
-  }
-
-  private static let suspectCapacity = 1024
-
-  /// Wakes the writer thread for maintenance.
-  func wakeForChores() {
-    monitor.change { $0.hasChores = true }
-  }
-}
-
-/// A defect that a reader found, for the writer thread to examine.
-enum Suspect: Sendable {
-  /// A record that failed its checksum.
-  case record(Partition, [UInt8])
-  /// An error of the file in this environment. It no longer matters if the engine has another file.
-  case file(LMDBError, Environment)
 }

@@ -1,0 +1,88 @@
+import CisternCore
+import LMDB
+
+// The end of a commit group: staging, record losses, reports and waiters.
+
+extension Writer {
+  /// Ends the commit group, whether or not it is completely committed.
+  ///
+  /// Committed writes leave the staging area. A removal replaces each record that could not be committed.
+  func finish(_ commit: Committing) {
+    var keptBytes = 0
+    var keptCount = 0
+    for batch in commit.round.batches {
+      let unwritten = commit.unwritten
+      batch.partition.staging.finishCommitting { entry in
+        guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
+        if entry.isRewrite { return nil }
+        if case .record(let key, let metadata, _) = entry.write {
+          let record = LostRecord(
+            epoch: entry.epoch, era: metadata.invalidationVersion, tags: metadata.tags,
+            schemaVersion: metadata.schemaVersion)
+          batch.partition.lostKeys.insert(key, record)
+        }
+        let removal = StagedEntry(
+          write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
+          size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
+        keptBytes += removal.size
+        keptCount += 1
+        return removal
+      }
+      if !commit.unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
+      if !commit.hasPreliminaries, let (invalidations, _) = batch.invalidated {
+        if !invalidations.isEmpty { keptCount += batch.partition.invalidations.restore() }
+        batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
+      }
+      if batch.removesAll, !commit.hasPreliminaries {
+        if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
+      }
+    }
+    // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
+    // disk after that flush.
+    if keptCount > 0 { _ = engine.nextNumber() }
+    engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
+    engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
+    // Losses are reported before waiters resume, so that after a flush all record losses are reported.
+    for (partition, losses) in commit.losses { partition.report(losses) }
+    for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
+    engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
+    deliverReports()
+    if let error = commit.error {
+      if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
+      degrade(error)
+    }
+    settle(commit.round.through)
+  }
+
+  /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written
+  /// through.
+  ///
+  /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
+  /// these through as well.
+  func settle(_ number: UInt64) {
+    let isAwaited = engine.progress.withLock { progress in
+      progress.settle(through: number)
+      return progress.isAwaited
+    }
+    if engine.options.durability == .powerCut {
+      guard isAwaited else { return noteChanges() }
+      synchronize()
+    }
+    noteChanges()
+    for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
+  }
+
+  /// Writes the file through to the device. If that fails, the method fails all waiters and degrades the store.
+  func synchronize() {
+    guard engine.mode == .active, let file = engine.file else { return }
+    do {
+      try file.environment.synchronize(force: true)
+    } catch {
+      // The commits are in the file, but the newest ones may not survive a power cut.
+      let failure = CisternError(
+        .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
+      engine.failWaiters(failure)
+      degrade(error)
+    }
+  }
+}
