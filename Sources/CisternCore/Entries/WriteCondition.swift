@@ -1,0 +1,62 @@
+/// The condition under which a write applies to an entry.
+@usableFromInline
+enum WriteCondition<Value: Sendable> {
+  /// The write always applies. Used by removals.
+  case always
+  /// The write applies if the key has no unconfirmed edits. Used by sets.
+  case unedited
+  /// The write applies if the watched key still has this version: the write depends on a value that was read with it.
+  /// If a flight is given, the entry must also belong to that flight.
+  case unchanged(since: KeyVersions.Version, of: Flight<Value>? = nil)
+  /// The write applies if the entry belongs to this flight. Used by the flight's own result.
+  case own(Flight<Value>)
+  /// The write applies if the key is absent and still has this write version. Used by promotions.
+  ///
+  /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
+  case untouched(stamp: UInt32, era: UInt64 = .max)
+  /// The write applies if the entry's value is past its grace period at this time.
+  case expired(at: MonotonicTime)
+  /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
+  /// flight.
+  ///
+  /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
+  case beside(Flight<Value>, era: UInt64)
+  /// While the entry holds the value with these uses, and the second tier has it, too.
+  case inUse(Uses)
+}
+
+extension WriteCondition {
+  /// The flight that fetched the value.
+  @inlinable
+  var flight: Flight<Value>? {
+    switch self {
+    case .own(let flight): flight
+    case .unchanged(_, let flight): flight
+    case .always, .unedited, .untouched, .expired, .beside, .inUse: nil
+    }
+  }
+
+  /// The flight that is notified if the second tier loses the record that was read for this write.
+  @usableFromInline
+  var witness: Flight<Value>? {
+    if case .beside(let flight, _) = self { flight } else { flight }
+  }
+
+  /// Whether the value was fetched or read from the second tier. False for a value that a caller sets.
+  @inlinable
+  var brings: Bool {
+    switch self {
+    case .untouched, .beside: true
+    case .always, .unedited, .expired, .inUse, .unchanged, .own: flight != nil
+    }
+  }
+
+  /// The invalidation version when the value's fetch or read began; nil for a value that a caller sets now.
+  @inlinable
+  var era: UInt64? {
+    switch self {
+    case .untouched(_, let era), .beside(_, let era): era
+    case .always, .unedited, .expired, .inUse, .unchanged, .own: flight?.era
+    }
+  }
+}
