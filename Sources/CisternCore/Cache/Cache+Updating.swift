@@ -2,10 +2,13 @@ extension Cache {
   /// Reads the value of a key from either tier, lets `transform` change it, and stores the new value in its place; nil removes
   /// the key. No update is lost, however many run concurrently.
   ///
-  /// `transform` gets nil if the key has no usable value. It may run several times: if the key is written while it runs, its
-  /// result is dropped, and it runs again on the newer value. The same happens if an invalidation by tag or prefix concerns the value
-  /// that it got. An invalidation of other values does not disturb it. So it should only change the
-  /// value, and must not write the key itself. If it throws, or the task is cancelled, nothing changes.
+  /// `transform` gets nil if the key has no fresh value. If it leaves nil then, the key is removed all the same: a value in grace
+  /// goes, and unconfirmed edits end. To leave such a key as it is, throw.
+  ///
+  /// `transform` may run several times: if the key is written while it runs, its result is dropped, and it runs again on the newer
+  /// value. The same happens if an invalidation by tag or prefix concerns the value that it got. An invalidation of other values
+  /// does not disturb it. So it should only change the value, and must not write the key itself. If it throws, or the task is
+  /// cancelled, nothing changes.
   ///
   /// Returns the result of `transform`, when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for
   /// the disk. A fetch of the key that is under way is not stored. The value is not merged: it replaces.
@@ -39,7 +42,7 @@ extension Cache {
     _ = try conditional.readModifyWrite(table.hashed(key), on: terms) { snapshot throws(Failure) in
       var value = snapshot.value
       result = try transform(&value)
-      return Replacement(of: snapshot.value, by: value)
+      return Replacement(value)
     }
     guard let result else { preconditionFailure("an update ran at least once") }
     return result
@@ -55,7 +58,7 @@ extension Cache {
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
     await secondTier?.partition.prepareToCommit()
-    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
+    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context, stagesRemovals: true)
     let (result, written) = try await update(key, on: terms, transform)
     try await writes.waitForCommit(written, of: key)
     return result
@@ -100,8 +103,7 @@ extension Cache {
       var value = snapshot.value
       let result = try await transform(&value)
       try Task.checkCancellation()
-      let replacement = Replacement(of: snapshot.value, by: value)
-      if let written = conditional.compareAndSet(replacement, of: hashed, replacing: snapshot, on: terms) {
+      if let written = conditional.compareAndSet(Replacement(value), of: hashed, replacing: snapshot, on: terms) {
         return (result, written)
       }
     }

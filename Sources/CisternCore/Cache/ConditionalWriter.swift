@@ -40,14 +40,12 @@ enum Replacement<Value: Sendable>: Sendable {
   /// The key stays as it is.
   case keep
 
-  /// The replacement that gives a key `value` in place of `cached`.
+  /// The replacement that gives a key `value`; nil removes the key.
+  ///
+  /// A key without a fresh value is removed, too: it may have a value in grace, a flight or unconfirmed edits.
   @inlinable
-  init(of cached: Value?, by value: Value?) {
-    if let value {
-      self = .store(value)
-    } else {
-      self = cached.map { _ in .remove } ?? .keep
-    }
+  init(_ value: Value?) {
+    self = value.map { .store($0) } ?? .remove
   }
 }
 
@@ -57,12 +55,17 @@ struct ReplacementTerms: Sendable {
   @usableFromInline let storing: Storing
   @usableFromInline let effect: WriteEffect
   @usableFromInline let context: WriterContext?
+  /// Whether the removal of an absent key is staged, too: an earlier removal may not be committed yet.
+  @usableFromInline let stagesRemovals: Bool
 
   @inlinable
-  init(_ storing: Storing, effect: WriteEffect = .replacement, context: WriterContext? = nil) {
+  init(
+    _ storing: Storing, effect: WriteEffect = .replacement, context: WriterContext? = nil, stagesRemovals: Bool = false
+  ) {
     self.storing = storing
     self.effect = effect
     self.context = context
+    self.stagesRemovals = stagesRemovals
   }
 }
 
@@ -92,7 +95,11 @@ extension ConditionalWriter {
     case .keep:
       return Written(value: snapshot.value, outcome: .nothing)
     case .remove:
-      let outcome = remove(key, if: .unchanged(since: snapshot.version), context: terms.context)
+      records.noticeExpiry(of: key)
+      let write = PreparedWrite<Key, Value>(
+        removing: snapshot.hasForeignRecord ? nil : secondTier?.bytes(key.key), if: snapshot.condition,
+        stagesAlways: terms.stagesRemovals, context: terms.context)
+      let outcome = writes.apply(write, to: key)
       return outcome.map { Written(value: nil, outcome: $0) }
     case .store(let value):
       var (write, encodingError) = prepare(value, of: key, replacing: snapshot, on: terms)

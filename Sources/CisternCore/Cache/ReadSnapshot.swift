@@ -11,6 +11,8 @@ struct ReadSnapshot<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline var shown: Value?
   /// The unconfirmed edits of the key; nil for none. The usable value is the one below them.
   @usableFromInline var edited: EditedKeys<Key, Value>.Edited?
+  /// Whether the key has a record of a newer version of the schema alone. The key reads as absent, and the record stays.
+  @usableFromInline var hasForeignRecord = false
   @usableFromInline let version: KeyVersions.Version
   /// The flight that the reader asked about, if the entry is its own.
   @usableFromInline let flight: Flight<Value>?
@@ -62,6 +64,8 @@ extension RecordPromoter {
       if case .usable(let found) = interpretation {
         noteRead(found.timing.tags, of: key, watched)
         add(found.value, found.timing, to: &snapshot)
+      } else if case .foreign = interpretation {
+        snapshot.hasForeignRecord = true
       } else {
         // A later read would announce the end of the record again, after the change that the caller makes.
         discard(interpretation, of: key, if: snapshot.condition)

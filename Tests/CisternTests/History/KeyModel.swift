@@ -55,8 +55,8 @@ struct KeyModel: SequentialModel {
       state = State(entry: new.map { .value($0) } ?? .absent)
     case .updated(nil, let new):
       guard lacks(&state) else { return false }
-      // An update from no value to no value changes nothing, and a flight continues.
-      if let new { state = State(entry: .value(new)) }
+      // An update that leaves no value is a removal: a flight continues, and its value is not stored.
+      state = State(entry: new.map { .value($0) } ?? .absent)
     case .found(let value):
       guard has(state, value) else { return false }
       state = State(entry: .value(value))

@@ -24,6 +24,8 @@ struct KeyModelTests {
     #expect(!isRight([.began(1), .removed, .landed(1), .found(1)], forgets: true))
     #expect(!isRight([.began(1), .removed, .joined(1), .landed(1)], forgets: true))
     #expect(isRight([.began(1), .updated(from: nil, to: 3), .landed(1), .found(3)]))
+    #expect(isRight([.began(1), .updated(from: nil, to: nil), .landed(1), .missed]))
+    #expect(!isRight([.began(1), .updated(from: nil, to: nil), .landed(1), .found(1)], forgets: true))
   }
 
   @Test func `a value disappears only if it may be forgotten`() {
