@@ -31,8 +31,8 @@ extension Cache {
   ///   - change: returns the shown value. Gets the one below it, which may be in grace; nil for none. Called outside all locks,
   ///     whenever that one changes. It should do nothing else, and must not write the key.
   ///   - operation: confirms the change.
-  /// - Returns: the confirmed value; nil if the key has none, or was removed concurrently. Throws the error of `operation`,
-  ///   and `CisternError` if its value cannot be merged.
+  /// - Returns: the confirmed value; nil if the key has none, was removed concurrently, or no tier takes the value. Throws the error
+  ///   of `operation`, and `CisternError` if its value cannot be merged.
   @discardableResult
   public nonisolated(nonsending) func editValue(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,

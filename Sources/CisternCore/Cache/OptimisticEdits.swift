@@ -45,7 +45,7 @@ extension OptimisticEdits {
   /// - Parameters:
   ///   - terms: the terms of a confirmed value.
   ///   - step: changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called several times.
-  /// - Returns: the edits after the step; nil if the step changed nothing.
+  /// - Returns: the edits after the step; nil if the step changed nothing. They have no confirmed value if no tier holds it.
   @discardableResult
   func settle<Failure: Error>(
     _ key: HashedKey<Key>, on terms: ReplacementTerms,
@@ -59,7 +59,10 @@ extension OptimisticEdits {
       edited.shown = edited.queue.shown()
       let keeping = keptTags.keepingTags(of: snapshot, terms)
       let write = prepare(edited, replacing: snapshot, of: key, on: keeping, after: taken)
-      if writes.apply(write, to: key) != nil { return edited }
+      var effects = WriteEffects<Key, Value>()
+      guard writes.apply(write, to: key, &effects) else { continue }
+      if effects.isRefused { edited.queue.replaceBase(by: nil) }
+      return edited
     }
   }
 
@@ -119,12 +122,17 @@ extension OptimisticEdits {
       ? edited.timing : Timing(freshUntil: .distantFuture, tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
     if !timing.isForever { lifetimes.noteDeadline() }
     let arrival = edited.shown.map { Arrival(value: $0, cost: cost(ofShown: $0), timing: timing) }
-    let isAnnounced = step != .confirmsWhatIsShown && !isSame(edited.shown, as: snapshot)
+    let isShownAlready = step == .confirmsWhatIsShown && confirmation != .refused
+    let isAnnounced = !isShownAlready && !isSame(edited.shown, as: snapshot)
     let hasValue = edited.shown.map { _ in true } ?? false
     var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)
     intent.effect = terms.effect
     intent.confirmation = confirmation
-    if snapshot.isGoneUnderEdits { intent.removalCause = .expired }
+    if confirmation == .refused {
+      intent.removalCause = .refused
+    } else if snapshot.isGoneUnderEdits {
+      intent.removalCause = .expired
+    }
     var write = PreparedWrite<Key, Value>(
       .show(intent), EntryWrite(arrival, if: snapshot.condition), staged: staged, keyBytes: keyBytes)
     write.recordCondition = recordCondition

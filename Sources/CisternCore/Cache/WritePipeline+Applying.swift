@@ -37,6 +37,14 @@ extension WritePipeline {
     var effects = WriteEffects<Key, Value>()
     // Released outside the lock.
     defer { withExtendedLifetime(effects.replacedEdits) {} }
+    return apply(write, to: key, &effects) ? effects.outcome : nil
+  }
+
+  /// Applies a write of one key to both tiers, notifies observers, and adds to the effects. Returns whether the condition holds.
+  @inlinable
+  func apply(
+    _ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>, _ effects: inout WriteEffects<Key, Value>
+  ) -> Bool {
     let applied = table.write(write.entry, to: key) {
       hasLostRecord(write, &effects.outcome)
     } decide: { had, isHeld in
@@ -44,11 +52,12 @@ extension WritePipeline {
       if let event = decision.event {
         record(event, of: key.key, had: had, write.entry.arrival, context: write.context)
       }
+      effects.isRefused = decision.counter == .refused
       return decision
     }
     if case .refused(let size) = effects.outcome, write.intent.bringsNewValue { reportRefusal(size: size, of: key.key) }
     deliverChanges()
-    return applied ? effects.outcome : nil
+    return applied
   }
 
   /// Records an event for observers. Called inside the critical section of the key.
@@ -208,6 +217,8 @@ extension WritePipeline {
 struct WriteEffects<Key: Hashable & Sendable, Value: Sendable> {
   /// The outcome in the second tier.
   @usableFromInline var outcome = WriteOutcome.nothing
+  /// Whether no tier holds the value of the write.
+  @usableFromInline var isRefused = false
   /// The edits that the write replaced.
   @usableFromInline var replacedEdits: EditedKeys<Key, Value>.Edited?
   /// The batch that the write is a part of; nil for none.
