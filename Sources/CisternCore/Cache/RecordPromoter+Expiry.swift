@@ -40,7 +40,7 @@ extension RecordPromoter {
       return
     }
     guard let secondTier, case nil = shownByEdits(key.key),
-      case .absent(let stamp, let era) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
+      case .absent(let stamp, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
     else { return }
     var gone: RecordIdentity?
     secondTier.view(key.key) { metadata, bytes in
@@ -48,6 +48,7 @@ extension RecordPromoter {
         gone = RecordIdentity(metadata, bytes: bytes)
       }
     }
-    if let gone { discard(.unusable(.expired, gone), of: key, if: .untouched(stamp: stamp, era: era)) }
+    // The writer may be a flight that did not look in the second tier.
+    if let gone { discard(.unusable(.expired, gone), of: key, if: .unheld(stamp: stamp)) }
   }
 }

@@ -195,6 +195,7 @@ extension Entry {
     case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
     case .own(let flight): !isEdited && isOwn(flight, entry)
     case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == stamp
+    case .unheld(let earlier): !isEdited && entry?.held == nil && earlier == stamp
     case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
     case .inUse(let uses): entry?.held.map { $0.isPersisted && $0.timing.uses === uses } ?? false

@@ -14,6 +14,9 @@ enum WriteCondition<Value: Sendable> {
   ///
   /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
   case untouched(stamp: UInt32, era: UInt64 = .max)
+  /// The write applies if memory holds no value of the key, and the key still has this write version. A flight may be
+  /// under way. Used by removals of records.
+  case unheld(stamp: UInt32)
   /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)
   /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
@@ -32,7 +35,7 @@ extension WriteCondition {
     switch self {
     case .own(let flight): flight
     case .unchanged(_, let flight): flight
-    case .always, .unedited, .untouched, .expired, .beside, .inUse: nil
+    case .always, .unedited, .untouched, .unheld, .expired, .beside, .inUse: nil
     }
   }
 
@@ -47,7 +50,7 @@ extension WriteCondition {
   var brings: Bool {
     switch self {
     case .untouched, .beside: true
-    case .always, .unedited, .expired, .inUse, .unchanged, .own: flight != nil
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight != nil
     }
   }
 
@@ -56,7 +59,7 @@ extension WriteCondition {
   var era: UInt64? {
     switch self {
     case .untouched(_, let era), .beside(_, let era): era
-    case .always, .unedited, .expired, .inUse, .unchanged, .own: flight?.era
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight?.era
     }
   }
 }

@@ -159,6 +159,7 @@ struct EntryTests {
       var conditions: [(WriteCondition<Value>, Bool)] = [
         (.always, true), (.own(other), false),
         (.untouched(stamp: 7), state.entry == nil), (.untouched(stamp: 6), false),
+        (.unheld(stamp: 7), state.entry?.held == nil), (.unheld(stamp: 6), false),
         (.expired(at: Self.now), state.freshness == .gone),
         (.expired(at: MonotonicTime(nanoseconds: 0)), false),
       ]
@@ -211,9 +212,9 @@ struct EntryTests {
         pairs += 1
       }
     }
-    // Each of the 28 states has 8 loads, 7 conditions, 2 arrivals, a loss, and the end of another entry's flight.
+    // Each of the 28 states has 8 loads, 9 conditions, 2 arrivals, a loss, and the end of another entry's flight.
     // Each of the 19 states with a flight has 4 more events.
-    #expect(pairs == 28 * 19 + 19 * 4)
+    #expect(pairs == 28 * 21 + 19 * 4)
     print("pairs of state and event covered: \(pairs)")
   }
 
