@@ -57,14 +57,19 @@ extension Loader {
     _ wait: Wait<Value>, of key: HashedKey<Key>
   ) async throws -> Loaded<Value>? {
     let (flight, patience) = (wait.flight, wait.patience)
-    let timer = startTimer(of: wait, for: key)
-    defer { timer?.cancel() }
-    let outcome =
-      if let fetch = patience.fetch {
-        await flight.wait(as: wait.waiter, lendingPermitOf: fetch)
-      } else {
-        await flight.wait(as: wait.waiter)
-      }
+    let outcome: FlightOutcome<Value>
+    if let ended = endIfOver(wait, for: key) {
+      outcome = ended
+    } else {
+      let timer = startTimer(of: wait, for: key)
+      defer { timer?.cancel() }
+      outcome =
+        if let fetch = patience.fetch {
+          await flight.wait(as: wait.waiter, lendingPermitOf: fetch)
+        } else {
+          await flight.wait(as: wait.waiter)
+        }
+    }
     switch outcome {
     case .value(let value):
       if flight.isInvalidated(since: patience.era) || flight.disappoints(patience.policy.demand) { return nil }
@@ -101,30 +106,52 @@ extension Loader {
 
   /// Starts the task that ends the wait in time. Returns nil for a wait without an end.
   private func startTimer(of wait: Wait<Value>, for key: HashedKey<Key>) -> Task<Void, Never>? {
-    let (flight, waiter, start) = (wait.flight, wait.waiter, wait.patience.start)
-    let (softTimeout, timeout) = (wait.patience.policy.softTimeout, wait.patience.policy.timeout)
-    // The soft timeout applies only if the load has an older value to return.
-    let instead = softTimeout <= timeout ? wait.patience.instead : nil
-    guard timeout != .max || (instead != nil && softTimeout != .max) else { return nil }
+    let (softDeadline, deadline) = (wait.patience.softDeadline, wait.patience.deadline)
+    if case (nil, nil) = (softDeadline, deadline) { return nil }
     return Task(executorPreference: pilot.taskExecutor) { [self] in
       let clock = lifetimes.clock
-      if let instead, softTimeout != .max {
-        guard (try? await clock.sleep(until: start.advanced(by: softTimeout))) != nil else { return }
-        // After the end of its grace, the older value cannot be returned, and the wait continues. Otherwise the caller
-        // leaves, and the flight continues, so that its value is stored.
-        if !instead.isGone(at: lifetimes.now()) {
-          flight.leave(waiter, with: .timedOut(stale: instead.value), keepingFlight: true)
-          return
-        }
+      if let softDeadline {
+        guard (try? await clock.sleep(until: softDeadline)) != nil else { return }
+        if case .some = endSoftly(wait) { return }
       }
-      guard timeout != .max,
-        (try? await clock.sleep(until: start.advanced(by: timeout))) != nil
+      guard let deadline,
+        (try? await clock.sleep(until: deadline)) != nil
       else { return }
-      // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
-      table.postponeRefresh(by: flight, forKey: key.key, hash: key.hash, pause: retryPause())
-      // A caller without an older value leaves the flight as a cancelled one does.
-      flight.leave(waiter, with: .timedOut(stale: nil))
+      _ = end(wait, for: key)
     }
+  }
+
+  /// Ends a wait whose time is up before it begins. Returns nil if there is time to wait.
+  ///
+  /// The caller does not get the outcome of a flight that has completed: that would depend on the speed of the fetch.
+  private func endIfOver(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
+    let (softDeadline, deadline) = (wait.patience.softDeadline, wait.patience.deadline)
+    if case (nil, nil) = (softDeadline, deadline) { return nil }
+    let now = lifetimes.clock.now()
+    var outcome: FlightOutcome<Value>?
+    if let softDeadline, softDeadline <= now { outcome = endSoftly(wait) }
+    if case nil = outcome, let deadline, deadline <= now { outcome = end(wait, for: key) }
+    if case .some = outcome { wait.flight.withdraw(wait.waiter) }
+    return outcome
+  }
+
+  /// Ends a wait at its soft timeout: the caller leaves with the older value. The flight continues, so that its value is stored.
+  /// Returns nil after the end of the older value's grace: the wait continues.
+  private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
+    guard let instead = wait.patience.instead, !instead.isGone(at: lifetimes.now()) else { return nil }
+    let outcome = FlightOutcome<Value>.timedOut(stale: instead.value)
+    wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
+    return outcome
+  }
+
+  /// Ends a wait at its timeout.
+  private func end(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value> {
+    // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
+    table.postponeRefresh(by: wait.flight, forKey: key.key, hash: key.hash, pause: retryPause())
+    let outcome = FlightOutcome<Value>.timedOut(stale: nil)
+    // A caller without an older value leaves the flight as a cancelled one does.
+    wait.flight.leave(wait.waiter, with: outcome)
+    return outcome
   }
 
   private func timedOut(_ key: HashedKey<Key>) -> CisternError {

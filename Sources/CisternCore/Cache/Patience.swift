@@ -26,6 +26,15 @@ final class Patience<Value: Sendable>: Sendable {
     self.source = source
     fetch = FlightWork.current
   }
+
+  /// The end of the soft timeout; nil if no older value may be returned at that time.
+  var softDeadline: MonotonicTime? {
+    guard case .some = instead, policy.softTimeout != .max, policy.softTimeout <= policy.timeout else { return nil }
+    return start.advanced(by: policy.softTimeout)
+  }
+
+  /// The end of the timeout; nil for none.
+  var deadline: MonotonicTime? { policy.timeout == .max ? nil : start.advanced(by: policy.timeout) }
 }
 
 /// A waiter of a flight, with limits.

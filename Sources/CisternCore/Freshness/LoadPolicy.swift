@@ -60,7 +60,8 @@ public struct LoadPolicy: Sendable, Hashable {
   /// leave it. The soft timeout affects policies that wait although a stale value exists, such as
   /// ``freshElseStale``.
   ///
-  /// - Parameter duration: The time that the caller waits. Zero or less returns the stale value at once.
+  /// - Parameter duration: The time that the caller waits. Zero or less returns the stale value at once, even if the
+  ///   fetch returns at once, too.
   public func returningStale(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.softTimeout = duration.countedNanoseconds
@@ -77,7 +78,9 @@ public struct LoadPolicy: Sendable, Hashable {
   /// caller leaves, unless ``CacheConfiguration/completesAbandonedFlights`` is set. A timeout counts as a failed
   /// fetch. A stale value is not fetched again within ``CacheConfiguration/refreshRetryInterval``.
   ///
-  /// - Parameter duration: The time that the caller waits. With zero or less, the caller does not wait.
+  /// - Parameter duration: The time that the caller waits. With zero or less, the caller does not wait, even if the
+  ///   fetch returns at once: it gets a cached value, a stale value or the error. A fetch that only this caller
+  ///   started is then cancelled.
   public func timingOut(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.timeout = duration.countedNanoseconds
