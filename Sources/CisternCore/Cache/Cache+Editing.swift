@@ -18,8 +18,11 @@ extension Cache {
   /// Several edits of a key may be under way. Each is kept or withdrawn by itself: readers see the confirmed value with all
   /// unconfirmed changes applied, in their order. A load, set, update, batch or draft replaces the confirmed value, and the changes
   /// are applied to the new one. A load that began before an edit was confirmed does not replace it. A removal ends the edits: their
-  /// operations go on, and nothing of them is stored. The end of the confirmed value's lifetime ends them, too: an edit that is
-  /// confirmed later is applied to no value.
+  /// operations go on, and nothing of them is stored.
+  ///
+  /// A shown value has no lifetime. While an edit is pending, look-ups and loads return it as a fresh value. The confirmed value
+  /// may then be in grace or gone. A value that is gone does not come back: an edit that is confirmed later is applied to no value,
+  /// and after a failed edit the key is absent.
   ///
   /// No unconfirmed value is on disk, nor in ``withBytes(forKey:_:)``. A crash leaves the confirmed value.
   ///

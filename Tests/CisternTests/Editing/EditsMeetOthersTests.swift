@@ -94,6 +94,26 @@ struct EditsMeetOthersTests {
     }
   }
 
+  @Test(arguments: FieldsSubject.Kind.allCases, [11, 61])
+  func `a pending edit is shown as a fresh value after the lifetime and the grace of the confirmed one`(
+    kind: FieldsSubject.Kind, seconds: Int
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: kind, on: executor)
+      let cache = subject.cache
+      cache.setValue(["base": 1], forKey: "k", expiry: .after(.seconds(10), graceStale: .seconds(50)))
+      let gate = Gate()
+      let edit = subject.edit("edited", gate: gate)
+      await gate.arrivals(atLeast: 1)
+      subject.clock.advance(by: .seconds(seconds))
+      let loaded = try await cache.loadedValue(forKey: "k", policy: .freshOnly) { _ in ["fetched": 1] }
+      try #require(loaded.value == ["base": 1, "edited": 1] && !loaded.isStale)
+      gate.open()
+      try #require(try await edit.value == (seconds == 11 ? ["base": 1, "edited": 1] : ["edited": 1]))
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `observers receive the expiry of an edited value when its edit is confirmed`(
     kind: FieldsSubject.Kind
