@@ -108,6 +108,38 @@ struct EditingOnDiskTests {
     }
   }
 
+  enum Change: CaseIterable, Sendable { case update, edit, draft }
+
+  @Test(arguments: Change.allCases)
+  func `a record that cannot be decoded is reported and counted once by the write that reads it`(
+    change: Change
+  ) async throws {
+    let tier = FaultInjectingTier()
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    cache["a"] = 1
+    cache.trim(toCost: 0)
+    tier.corrupt("a", in: "numbers") { $0 = [1] }
+    switch change {
+    case .update:
+      cache.updateValue(forKey: "a") { $0 = ($0 ?? 0) + 2 }
+    case .edit:
+      try await cache.editValue(forKey: "a") {
+        ($0 ?? 0) + 2
+      } confirmedBy: {
+        nil
+      }
+    case .draft:
+      let draft = cache.draft()
+      draft["a"] = (draft["a"] ?? 0) + 2
+      try draft.save()
+    }
+    #expect(cache["a"] == 2)
+    #expect(store.reports.map(\.code) == [.notDecodable])
+    #expect(cache.statistics.notDecodable == 1)
+    #expect(cache.checkInvariants() == [])
+  }
+
   @Test func `a batch that is too large or contains a value that is too large stores nothing`() throws {
     let scratch = Scratch()
     let (store, cache) = try open(scratch)
