@@ -8,7 +8,8 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   public var countLimit: Int?
   /// Returns the cost of a value in memory, in bytes or another unit of the limits. A cost below 1 counts as 1.
   ///
-  /// Nil for the size of the encoded value. Called outside all locks, by the writer.
+  /// Nil for the size of the encoded value. Called outside all locks, by the writer. The greatest cost that memory holds is
+  /// 4,294,967,294 (4 GiB less 2 bytes), also with a higher limit or none. Use a larger unit for larger costs.
   public var weigher: (@Sendable (Value) -> Int)?
   /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
   /// cancelled with its last caller.
