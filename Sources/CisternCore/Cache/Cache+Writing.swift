@@ -25,6 +25,9 @@ extension Cache {
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) {
     secondTier?.partition.waitForRoom()
+    if !storesPlainly, !dependsOnCached, case nil = expiry, case nil = tags, case nil = context {
+      return setWithoutOptions(value, for: table.hashed(key))
+    }
     // A merge error was reported.
     _ = try? write(value, forKey: key, expiry: expiry, tags: tags, context: context)
   }
@@ -105,20 +108,33 @@ extension Cache {
     return try writeAnything(value, for: hashed, expiry: expiry, tags: tags, context: context)
   }
 
+  /// Stores a value that does not depend on the cached one. A function of its own, because most sets have no options and
+  /// use no outcome.
+  @inlinable
+  @inline(never)
+  func setWithoutOptions(_ value: Value, for key: HashedKey<Key>) {
+    if observers.isObserved { records.endUnnoticed(key) }
+    let encoded = writes.encode(value, for: key, expiry: nil, tags: [])
+    if case .some = writes.store(encoded, of: key, on: StoreTerms(if: .unedited)) { return }
+    // Unconfirmed edits lie over the key. An error was reported.
+    let terms = ReplacementTerms(Storing(expiry: nil, tags: nil), context: nil)
+    _ = try? conditional.mergeAndSet(value, for: key, on: terms)
+  }
+
   /// Stores a value of any kind. Not inlined, so that a plain set is short.
   @inlinable
   @inline(never)
   func writeAnything(
     _ value: Value, for key: HashedKey<Key>, expiry: Expiry?, tags: [String]?, context: WriterContext?
   ) throws(CisternError) -> Written<Value> {
-    let storing = Storing(expiry: expiry, tags: tags)
     if !dependsOnCached {
-      let encoded = writes.encode(value, for: key, storing)
+      let encoded = writes.encode(value, for: key, expiry: expiry, tags: tags ?? [])
       if let outcome = writes.store(encoded, of: key, on: StoreTerms(if: .unedited, context: context)) {
         return Written(value: value, outcome: outcome, encodingError: encoded.encodingError)
       }
     }
     // The value is merged with the cached one, or unconfirmed edits lie over the key.
-    return try conditional.mergeAndSet(value, for: key, on: ReplacementTerms(storing, context: context))
+    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
+    return try conditional.mergeAndSet(value, for: key, on: terms)
   }
 }

@@ -133,8 +133,9 @@ extension WritePipeline {
     }
   }
 
-  /// Stages a write in the second tier.
+  /// Stages a write in the second tier. Not inlined, so that a write without one is short.
   @inlinable
+  @inline(never)
   func stage(
     _ write: StagedWrite, if condition: RecordCondition? = nil, in batch: BatchToken?,
     _ outcome: inout WriteOutcome

@@ -6,13 +6,21 @@ extension WritePipeline {
   /// Weighs and encodes a value. Runs the user's weigher and codec.
   @inlinable
   func encode(_ value: Value, for key: HashedKey<Key>, _ storing: Storing) -> EncodedValue<Value> {
+    encode(value, for: key, expiry: storing.expiry, tags: storing.namedTags)
+  }
+
+  /// As ``encode(_:for:_:)``, for a write without kept tags. The options are separate for speed: they are not copied.
+  @inlinable
+  func encode(
+    _ value: Value, for key: HashedKey<Key>, expiry given: Expiry?, tags named: [String]
+  ) -> EncodedValue<Value> {
     let keyBytes = secondTier?.bytes(key.key)
-    var expiry = storing.expiry ?? lifetimes.expiryOfValue?(value) ?? lifetimes.expiry
+    var expiry = given ?? lifetimes.expiryOfValue?(value) ?? lifetimes.expiry
     guard !expiry.refusesWrite else {
       return EncodedValue(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     var timing = Timing.plain(until: .distantFuture)
-    let tags = allTags(of: value, and: storing.namedTags)
+    let tags = allTags(of: value, and: named)
     if !expiry.isNever || !tags.isEmpty {
       expiry = expiry.resolved(forHash: key.hash)
       timing = expiry.timing(from: lifetimes.clockTime(), tags: tags)
