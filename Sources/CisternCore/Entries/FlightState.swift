@@ -21,20 +21,6 @@ struct FlightState<Value: Sendable, Continuation> {
     case abandoned
   }
 
-  /// A result behind a reference.
-  ///
-  /// The size of a flight's state must not depend on its value. Destroying a flight then needs no type metadata of
-  /// the value.
-  @usableFromInline
-  final class Landed {
-    @usableFromInline let outcome: Outcome
-
-    @inlinable
-    init(_ outcome: Outcome) {
-      self.outcome = outcome
-    }
-  }
-
   /// The state of a waiter.
   @usableFromInline
   enum Waiter {

@@ -1,0 +1,45 @@
+extension FlightState {
+  /// A result behind a reference.
+  ///
+  /// The size of a flight's state must not depend on its value. Destroying a flight then needs no type metadata of
+  /// the value. For the same reason, a value has a class of its own: destroying an outcome would look up its type.
+  @usableFromInline
+  enum Landed {
+    case value(LandedValue)
+    /// An outcome without a fetched value.
+    case other(LandedOutcome)
+
+    @inlinable
+    init(_ outcome: Outcome) {
+      self = if case .value(let value) = outcome { .value(LandedValue(value)) } else { .other(LandedOutcome(outcome)) }
+    }
+
+    @inlinable
+    var outcome: Outcome {
+      switch self {
+      case .value(let landed): .value(landed.value)
+      case .other(let landed): landed.outcome
+      }
+    }
+  }
+
+  @usableFromInline
+  final class LandedValue {
+    @usableFromInline let value: Value
+
+    @inlinable
+    init(_ value: Value) {
+      self.value = value
+    }
+  }
+
+  @usableFromInline
+  final class LandedOutcome {
+    @usableFromInline let outcome: Outcome
+
+    @inlinable
+    init(_ outcome: Outcome) {
+      self.outcome = outcome
+    }
+  }
+}
