@@ -10,6 +10,7 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
   @usableFromInline let table: EntryTable<Key, Value>
 
   @inlinable
+  @inline(__always)
   init(
     for key: HashedKey<Key>, in table: EntryTable<Key, Value>, work: FlightWork?, priority: TaskPriority,
     pilot: EntryTable<Key, Value>.Pilot

@@ -135,15 +135,23 @@ extension EntryTable {
   @discardableResult
   func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause? = nil) -> Bool {
     let fingerprint = Self.fingerprint(hash)
+    // Released outside the lock.
+    var replaced: Entry<Value>?
+    var removed: Shard<Key, Value>.Slots.Taken?
+    defer {
+      withExtendedLifetime(replaced) {}
+      withExtendedLifetime(removed) {}
+    }
     return shards.withShard(of: hash) { shard in
       let number = shard.slots.find(key, fingerprint: fingerprint)
-      let result = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
+      let isOwn: Bool
+      (isOwn, replaced, removed) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
         Entry.end(flight, &entry, retryFrom: pause?.end)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
-      if result.decision, let pause, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
-      return result
-    }.decision
+      if isOwn, let pause, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+      return isOwn
+    }
   }
 
   /// Delays the next refresh until the end of `pause`, because a waiter's timeout expired. The flight continues.
