@@ -27,7 +27,8 @@ extension Cache {
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
     let hashed = table.hashed(key)
-    if let value = usableInMemory(hashed, accepting: (policy ?? loadPolicy).demand) { return value }
+    let usable = if let policy { usableInMemory(hashed, accepting: policy.demand) } else { usableInMemory(hashed) }
+    if let usable { return usable }
     let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
     return try await loader.load(LoadRequest(hashed, on: terms, owner: self, fetch: fetch)).value
   }
@@ -72,6 +73,12 @@ extension Cache {
   ) async throws -> Value {
     try await value(forKey: key, expiry: expiry, tags: tags, policy: .reload, fetch: fetch)
   }
+
+  /// As ``usableInMemory(_:accepting:)``, for a load with the cache's policy. Not inlined, so that a load does not copy
+  /// the policy.
+  @inlinable
+  @inline(never)
+  func usableInMemory(_ key: HashedKey<Key>) -> Value? { usableInMemory(key, accepting: loadPolicy.demand) }
 
   /// Returns a value of memory that starts no flight: a fresh value, or an accepted stale value without a due refresh.
   @inlinable
