@@ -45,9 +45,11 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ///   ``CisternError/Code/cyclicLoad``.
   /// - Complexity: O(1) for each caller.
   @inlinable
+  @inline(__always)
   public nonisolated(nonsending) func value(
     forKey key: Key, fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Value {
+    // Always inlined: a waiting task has one frame less.
     try Task.checkCancellation()
     let hash = table.hash(key)
     let seat = board(key, hash: hash, fetch: fetch)
@@ -58,7 +60,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   /// Waits inside another fetch, which may be the one that the flight waits for.
   @usableFromInline
   nonisolated(nonsending) func wait(
-    for flight: Flight<Value>, as waiter: Int, inside fetch: FlightWork, forKey key: Key
+    for flight: Flight<Value>, as waiter: Int, inside fetch: WorkIdentity, forKey key: Key
   ) async throws -> Value {
     let outcome = await flight.wait(as: waiter, lendingPermitOf: fetch)
     if case .failed(let error) = outcome, error is LoadCycle {
@@ -73,8 +75,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   @inline(never)
   func board(
     _ key: Key, hash: UInt64, fetch: @escaping @Sendable (Key) async throws -> Value
-  ) -> (flight: Flight<Value>, waiter: Int, enclosing: FlightWork?) {
-    let enclosing = FlightWork.enclosing
+  ) -> (flight: Flight<Value>, waiter: Int, enclosing: WorkIdentity?) {
+    let enclosing = WorkIdentity.enclosing
     let priority = Task.currentPriority
     let decision = table.load(
       HashedKey(key, hash: hash), at: MonotonicTime(nanoseconds: 0), priority: priority
@@ -98,20 +100,18 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, priority: TaskPriority,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
-    flight.work.startTask {
-      // The two branches differ only in the executor. A task without an executor preference is faster at each switch.
-      // A shared closure would add another closure and an asynchronous frame.
-      if let taskExecutor = pilot.taskExecutor {
-        flight.work.run(
-          Task(executorPreference: taskExecutor, priority: priority) { [table] in
-            await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
-          })
-      } else {
-        flight.work.run(
-          Task(priority: priority) { [table] in
-            await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
-          })
-      }
+    // The two branches differ only in the executor. A task without an executor preference is faster at each switch.
+    // A shared closure would add another closure and an asynchronous frame.
+    if let taskExecutor = pilot.taskExecutor {
+      flight.work.run(
+        Task(executorPreference: taskExecutor, priority: priority) { [table] in
+          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+        })
+    } else {
+      flight.work.run(
+        Task(priority: priority) { [table] in
+          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+        })
     }
   }
 
@@ -122,9 +122,10 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     fetch: @Sendable (Key) async throws -> Value
   ) async {
     // The fetch does not start if all waiters left before the task began.
-    guard !flight.work.isCancelled else { return }
+    let (identity, isCancelled) = (flight.work.identity, flight.work.isCancelled)
+    guard !isCancelled else { return }
     let outcome: FlightOutcome<Value>
-    do { outcome = .value(try await fetch(key)) } catch { outcome = .failed(error) }
+    do { outcome = .value(try await identity.fetching { try await fetch(key) }) } catch { outcome = .failed(error) }
     table.complete(flight, outcome, of: HashedKey(key, hash: hash))
   }
 

@@ -25,9 +25,9 @@ extension LoadSettings {
   /// holds no permit.
   @inlinable
   func attempt<Fetched>(
-    hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
+    hash: UInt64, clock: @autoclosure () -> any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
-    isPlain ? try await fetch() : try await attemptInTurn(hash: hash, clock: clock, fetch)
+    isPlain ? try await fetch() : try await attemptInTurn(hash: hash, clock: clock(), fetch)
   }
 
   @usableFromInline

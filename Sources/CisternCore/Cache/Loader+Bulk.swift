@@ -92,7 +92,7 @@ extension Loader {
     start(led, for: request, priority: priority, work: work)
     work.leaveOne()
     // The permit is lent once, and not for each key.
-    let enclosing = awaited.isEmpty ? nil : FlightWork.enclosing
+    let enclosing = awaited.isEmpty ? nil : WorkIdentity.enclosing
     enclosing?.lendPermit()
     var leftOut: Set<Key> = []
     for entry in awaited {
@@ -182,25 +182,24 @@ extension Loader {
   func start(_ led: [LedFlight], for request: BulkRequest, priority: TaskPriority, work: FlightWork) {
     if led.isEmpty { return }
     for one in led { noteFetch(by: one.flight) }
-    work.startTask {
-      work.run(
-        Task(executorPreference: pilot.taskExecutor, priority: priority) { [self] in
-          if !work.isCancelled { await run(led, for: request) }
-        })
-    }
+    work.run(
+      Task(executorPreference: pilot.taskExecutor, priority: priority) { [self] in
+        if !work.isCancelled { await run(led, for: request, by: work) }
+      })
   }
 
   /// The task of a bulk load's flights: one fetch. After it, each key is published, is missing, or fails by itself.
   @inlinable
-  func run(_ led: [LedFlight], for request: BulkRequest) async {
+  func run(_ led: [LedFlight], for request: BulkRequest, by work: FlightWork) async {
     let bases = led.map { mergeBase(of: $0.flight, for: $0.key) }
     defer { for base in bases { base?.end() } }
     do {
       let keys = led.map(\.key.key)
       // The pauses between attempts are those of the first key.
-      let values = try await settings.attempt(hash: led[0].key.hash, clock: lifetimes.clock) {
-        () async throws -> [Key: Value] in
-        try await request.fetch(keys)
+      let values = try await work.identity.fetching {
+        try await settings.attempt(hash: led[0].key.hash, clock: lifetimes.clock) { () async throws -> [Key: Value] in
+          try await request.fetch(keys)
+        }
       }
       for (one, base) in zip(led, bases) {
         guard let value = values[one.key.key] else {

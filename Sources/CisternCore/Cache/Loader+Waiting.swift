@@ -13,7 +13,7 @@ extension Loader {
     let policy = terms?.policy ?? settings.policy
     guard
       policy.timeout != .max || policy.softTimeout != .max || instead != nil || behind != nil
-        || FlightWork.enclosing != nil
+        || WorkIdentity.enclosing != nil
     else { return nil }
     return makePatience(terms, era: era, instead: instead, behind: behind)
   }

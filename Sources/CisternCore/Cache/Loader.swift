@@ -73,8 +73,9 @@ struct LoadRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: 1. Load
 
 extension Loader {
-  /// Hits, joins or leads.
+  /// Hits, joins or leads. Inlined, so that a waiting task has one frame less.
   @inlinable
+  @inline(__always)
   nonisolated(nonsending) func load(_ request: Request) async throws -> Loaded<Value> {
     while true {
       // A task that is cancelled before it begins starts nothing.
@@ -174,18 +175,21 @@ extension Loader {
 
   /// Starts the task of a flight. It inherits the caller's task-local values.
   @inlinable
+  @inline(__always)
   func start(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
     noteFetch(by: flight)
-    flight.work.startTask {
-      // The closure is written twice for speed. A task without an executor preference checks less at each switch. A closure
-      // that is passed on needs another closure and an asynchronous frame.
-      if let taskExecutor = pilot.taskExecutor {
-        flight.work.run(
-          Task(executorPreference: taskExecutor, priority: priority) { [self] in await run(flight, for: request) })
-      } else {
-        flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
-      }
-    }
+    // The closure is written twice for speed. A task without an executor preference checks less at each switch. A closure
+    // that is passed on needs another closure and an asynchronous frame.
+    if pilot.hasTaskExecutor { return startOnExecutor(flight, for: request, priority: priority) }
+    flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
+  }
+
+  /// The same on the executor of the store.
+  @inlinable
+  @inline(never)
+  func startOnExecutor(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
+    flight.work.run(
+      Task(executorPreference: pilot.taskExecutor, priority: priority) { [self] in await run(flight, for: request) })
   }
 
   /// Notes that the fetch of a flight begins, after the look-up in the second tier.
@@ -198,13 +202,16 @@ extension Loader {
   @inlinable
   @inline(__always)
   func run(_ flight: Flight<Value>, for request: Request) async {
-    guard !flight.work.isCancelled else { return }
+    let (identity, isCancelled) = (flight.work.identity, flight.work.isCancelled)
+    guard !isCancelled else { return }
     let key = request.key
     let base = mergeBase(of: flight, for: key)
     defer { base?.end() }
     do {
-      let value = try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
-        try await request.fetch(key.key)
+      let value = try await identity.fetching {
+        try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
+          try await request.fetch(key.key)
+        }
       }
       let published = try await publish(FetchedValue(value, of: flight, for: key, on: request.terms), since: base)
       flight.complete(.value(published))
@@ -232,20 +239,26 @@ extension Loader {
   @inlinable
   @inline(__always)
   func publish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>?) async throws -> Value {
-    if let base {
-      await secondTier?.partition.waitForRoom()
-      return try conditional.mergeAndPublish(fetched, since: base)
-    }
-    let (key, flight) = (fetched.key, fetched.flight)
-    let encoded = writes.encode(fetched.value, for: key, fetched.storing)
     await secondTier?.partition.waitForRoom()
+    if let base { return try conditional.mergeAndPublish(fetched, since: base) }
+    store(fetched)
+    return fetched.value
+  }
+
+  /// Stores a fetched value that does not depend on the cached one. Not inlined, so that the frame of the flight's task
+  /// contains neither the record nor the write.
+  @inlinable
+  @inline(never)
+  func store(_ fetched: FetchedValue<Key, Value>) {
+    let (key, flight) = (fetched.key, fetched.flight)
+    let encoded = writes.encode(
+      fetched.value, for: key, expiry: fetched.terms?.storing.expiry, tags: fetched.terms?.storing.namedTags ?? [])
     records.noticeExpiry(of: key)
     if writes.store(encoded, of: key, on: StoreTerms(if: .own(flight))) == nil {
       if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
       // An invalidation came in between: the entry must not wait for the flight any more.
       table.end(flight, forKey: key.key, hash: key.hash)
     }
-    return fetched.value
   }
 
   // MARK: 5. Complete
@@ -253,6 +266,7 @@ extension Loader {
   /// Ends a flight without a value. Its entry goes first: a waiter that asks again starts a new flight. A value that the flight was
   /// to refresh stays, and no refresh is due for a while.
   @inlinable
+  @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
     // A flight that was abandoned, or whose key was written, has not failed. Nor has one of a key that a bulk fetch left out.
     if table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause()), case .failed(let error) = outcome {

@@ -13,7 +13,7 @@ final class Patience<Value: Sendable>: Sendable {
   /// The tier that holds the older value.
   let source: Loaded<Value>.Source
   /// The fetch that this load is a part of; nil outside of fetches.
-  let fetch: FlightWork?
+  let fetch: WorkIdentity?
 
   init(
     policy: LoadPolicy, start: MonotonicTime, era: UInt64, instead: Held<Value>? = nil,
@@ -24,7 +24,7 @@ final class Patience<Value: Sendable>: Sendable {
     self.era = era
     self.instead = instead
     self.source = source
-    fetch = FlightWork.current
+    fetch = WorkIdentity.enclosing
   }
 
   /// The end of the soft timeout; nil if no older value may be returned at that time.

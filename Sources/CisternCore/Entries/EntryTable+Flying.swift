@@ -6,6 +6,8 @@ extension EntryTable {
   struct Pilot: Sendable {
     /// The executor of the flights' tasks; nil for the global executor.
     @usableFromInline let taskExecutor: (any TaskExecutor)?
+    /// Whether ``taskExecutor`` is given. A test of that property would copy it.
+    @usableFromInline let hasTaskExecutor: Bool
     /// Whether a flight completes and publishes its value after all its waiters have left.
     @usableFromInline let completesAbandonedFlights: Bool
     /// Whether the cache has a second tier, which may hold a value that memory does not hold.
@@ -14,6 +16,7 @@ extension EntryTable {
     @inlinable
     init(taskExecutor: (any TaskExecutor)?, completesAbandonedFlights: Bool, hasSecondTier: Bool = false) {
       self.taskExecutor = taskExecutor
+      hasTaskExecutor = taskExecutor != nil
       self.hasSecondTier = hasSecondTier
       self.completesAbandonedFlights = completesAbandonedFlights
     }

@@ -9,10 +9,10 @@ final class FetchPermit: Sendable {
 
   private let gate: FlightGate
   /// The work whose fetch holds the permit.
-  private let work: FlightWork?
+  private let work: WorkIdentity?
   private let state = Guarded(FetchPermitState())
 
-  private init(_ gate: FlightGate, for work: FlightWork?) {
+  private init(_ gate: FlightGate, for work: WorkIdentity?) {
     self.gate = gate
     self.work = work
   }
@@ -23,7 +23,7 @@ final class FetchPermit: Sendable {
     of gate: FlightGate, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     try await gate.enter(priority: Task.currentPriority)
-    let permit = FetchPermit(gate, for: FlightWork.current)
+    let permit = FetchPermit(gate, for: WorkIdentity.enclosing)
     defer { permit.end() }
     return try await $current.withValue(permit, operation: fetch)
   }
@@ -31,8 +31,8 @@ final class FetchPermit: Sendable {
   /// Returns the permit of this work's fetch.
   ///
   /// Nil if the fetch has no limiter, or if the current task is not part of it.
-  static func held(by work: FlightWork) -> FetchPermit? {
-    guard let current, current.work === work else { return nil }
+  static func held(by work: WorkIdentity) -> FetchPermit? {
+    guard let current, current.work == work else { return nil }
     return current
   }
 

@@ -1,4 +1,5 @@
 import Locking
+import Synchronization
 
 /// The task that produces the result of one flight, or of all flights of a bulk load.
 ///
@@ -6,8 +7,8 @@ import Locking
 /// any flight requests.
 @usableFromInline
 class FlightWork: @unchecked Sendable {
-  // Sendable holds: the state is accessed only under its lock. The same is true of ``Flight``, the only direct
-  // subclass.
+  // Sendable holds: the state is accessed only under its lock, or is atomic. The same is true of ``Flight``, the only
+  // direct subclass.
 
   // The task's type may throw, although the task never does. A closure that does not throw would be wrapped in
   // another closure.
@@ -21,6 +22,10 @@ class FlightWork: @unchecked Sendable {
   }
 
   private let state: Guarded<State>
+  /// Whether the state is `cancelled`, for reads without the lock. Stored under the lock.
+  private let cancelled = Atomic<Bool>(false)
+  /// The identity of this work in the waits between fetches.
+  @usableFromInline let identity = WorkIdentity()
 
   /// Creates the work of one flight or of a bulk load.
   ///
@@ -48,13 +53,13 @@ class FlightWork: @unchecked Sendable {
   /// Stores the task, which has just been started. Raises its priority and cancels it if that was requested before.
   @usableFromInline
   final func run(_ task: Task<Void, any Error>) {
-    let raised: Urgency? = state.withLock { state in
+    let (raised, isCancelled): (Urgency?, Bool) = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
         state = .running(task, flights: flights)
-        return raised
+        return (raised, false)
       case .cancelled:
-        return nil
+        return (nil, true)
       case .running:
         preconditionFailure("the task was stored twice")
       }
@@ -69,13 +74,16 @@ class FlightWork: @unchecked Sendable {
   final func leaveOne() {
     let task: Task<Void, any Error>? = state.withLock { state in
       switch state {
-      case .preparing(let flights, let raised):
-        state = flights > 1 ? .preparing(flights: flights - 1, raiseTo: raised) : .cancelled
+      case .preparing(let flights, let raised) where flights > 1:
+        state = .preparing(flights: flights - 1, raiseTo: raised)
         return nil
-      case .running(let task, let flights):
-        state = flights > 1 ? .running(task, flights: flights - 1) : .cancelled
-        return flights > 1 ? nil : task
-      case .cancelled:
+      case .running(let task, let flights) where flights > 1:
+        state = .running(task, flights: flights - 1)
+        return nil
+      case .preparing, .running, .cancelled:
+        cancelled.store(true, ordering: .releasing)
+        defer { state = .cancelled }
+        if case .running(let task, _) = state { return task }
         return nil
       }
     }
@@ -101,7 +109,5 @@ class FlightWork: @unchecked Sendable {
 
   /// Whether the last flight was abandoned. Operations that have not begun must not begin then.
   @usableFromInline
-  final var isCancelled: Bool {
-    state.withLock { if case .cancelled = $0 { true } else { false } }
-  }
+  final var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 }
