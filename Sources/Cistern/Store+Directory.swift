@@ -16,18 +16,23 @@ extension Store {
   /// - Parameters:
   ///   - directory: The path of a directory that contains nothing else.
   ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
-  ///   - diskLimit: The highest size of the store's file.
+  ///   - diskLimit: The highest size of the store's file, from 256 KiB to 64 TiB.
   ///   - configuration: Further options.
   ///
   /// - Throws: `CisternError` in these cases:
   ///   - The directory is open with other settings. The code is ``CisternError/Code/conflictingOpen``.
-  ///   - A limit is invalid.
+  ///   - A limit or the commit interval is invalid.
   ///   - The path leads to a file, or the process may not write to the directory.
   ///   - The disk has no room for an empty store.
   public convenience init(
     directory: String, memoryLimit: ByteCount, diskLimit: ByteCount, configuration: Configuration = Configuration()
   ) throws(CisternError) {
     let memoryLimit = try ByteCount.checkedLimit(memoryLimit, "memoryLimit")
+    guard configuration.commitInterval >= .zero else {
+      throw CisternError(
+        .invalidArgument, "commitInterval is \(configuration.commitInterval); it must not be negative",
+        location: "opening a store")
+    }
     let options = DiskOptions(
       limit: diskLimit, durability: configuration.durability, isReadOnly: configuration.isReadOnly,
       commitInterval: configuration.commitInterval)

@@ -81,7 +81,7 @@ extension CacheConfiguration {
   /// Throws for an invalid setting. The message names the allowed values.
   func check(location: String) throws(CisternError) {
     func refuse(_ message: String) -> CisternError { CisternError(.invalidArgument, message, location: location) }
-    if let memoryLimit { _ = try ByteCount.checkedLimit(memoryLimit, "memoryLimit") }
+    if let memoryLimit { _ = try ByteCount.checkedLimit(memoryLimit, "memoryLimit", location: location) }
     if let countLimit, countLimit <= 0 { throw refuse("countLimit is \(countLimit); it must be at least 1") }
     if let flightLimit, flightLimit <= 0 { throw refuse("flightLimit is \(flightLimit); it must be at least 1") }
     if refreshRetryInterval < .zero {

@@ -15,11 +15,11 @@ final class CacheReports: Sendable {
 
   /// The cache, as reports and errors name it.
   @usableFromInline
-  var location: String { "cache \"\(name)\"" }
+  var location: String { name.isEmpty ? "cache in memory" : "cache \"\(name)\"" }
 
   /// Returns a key of the cache, as reports and errors name it.
   @usableFromInline
-  func location<Key>(of key: Key) -> String { "cache \"\(name)\", key \(key)" }
+  func location<Key>(of key: Key) -> String { "\(location), key \(key)" }
 
   /// Reports that a fetch failed whose callers got an older value: no caller gets the error.
   func reportFailedRefresh<Key>(of key: Key, _ error: any Error, at now: MonotonicTime) {
@@ -27,7 +27,8 @@ final class CacheReports: Sendable {
     let addition = others == 0 ? "" : "; \(others) other refreshes failed since the last report"
     send(
       StoreReport(
-        .refreshFailed, "a value could not be fetched anew; callers get the older one until its grace ends\(addition)",
+        .refreshFailed,
+        "a value could not be refreshed; callers get the older one while it is fresh or in grace\(addition)",
         location: location(of: key), cause: error))
   }
 }

@@ -62,16 +62,17 @@ extension WritePipeline {
 
   @usableFromInline
   func tooLarge(count: Int, size: Int) -> CisternError {
-    let limit = secondTier?.partition.largestBatch.map { ": it may fill a quarter of the disk limit, here \($0)" } ?? ""
+    let limit = secondTier?.partition.largestBatch.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
     return CisternError(
       .tooLarge,
-      "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored. Make several of it",
-      location: reports.location)
+      "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored",
+      location: reports.location, remedy: "Divide the batch, or raise the store's disk limit")
   }
 
   @usableFromInline
   var tooLargeForMemory: CisternError {
     CisternError(
-      .tooLarge, "the batch is more than memory may hold; nothing of it was stored", location: reports.location)
+      .tooLarge, "the batch is larger than the memory limit; nothing of it was stored", location: reports.location,
+      remedy: "Divide the batch, or raise the memory limit")
   }
 }

@@ -12,5 +12,5 @@ extension CisternError: LocalizedError {
   public var failureReason: String? { cause.map { "\($0)" } }
 
   /// The remedy, or nil if the message contains it.
-  public var recoverySuggestion: String? { code.advice }
+  public var recoverySuggestion: String? { remedy }
 }

@@ -48,6 +48,8 @@ public struct CisternError: Error, Sendable {
   public let location: String
   /// The underlying error, if any.
   public let cause: (any Error)?
+  /// The remedy, or nil if the message contains it.
+  let remedy: String?
 
   /// Creates an error. Custom second tiers throw these errors, too.
   ///
@@ -61,6 +63,16 @@ public struct CisternError: Error, Sendable {
     self.message = message
     self.location = location
     self.cause = cause
+    remedy = code.advice
+  }
+
+  /// Creates an error whose remedy is not the usual one of its code. The remedy is nil if the message contains it.
+  package init(_ code: Code, _ message: String, location: String, cause: (any Error)? = nil, remedy: String?) {
+    self.code = code
+    self.message = message
+    self.location = location
+    self.cause = cause
+    self.remedy = remedy
   }
 }
 
@@ -69,13 +81,13 @@ extension CisternError: CustomStringConvertible {
   public var description: String {
     var text = "\(message) (\(location))"
     if let cause { text += ": \(cause)" }
-    if let advice = code.advice { text += ". \(advice)." }
+    if let remedy { text += ". \(remedy)." }
     return text
   }
 }
 
 extension CisternError.Code {
-  /// A remedy that does not depend on the case, or nil if messages of this kind contain one.
+  /// The usual remedy of the code, or nil if messages of this kind contain one.
   var advice: String? {
     switch self {
     case .invalidArgument, .directoryUnusable, .conflictingOpen, .storeInUse, .cyclicLoad: nil

@@ -37,7 +37,7 @@ public final class Store: Sendable {
   public struct Configuration: Sendable {
     /// The failures that a committed write survives.
     public var durability = Durability.powerCut
-    /// The longest time that a staged write waits for its commit.
+    /// The longest time that a staged write waits for its commit. It must not be negative.
     public var commitInterval = Duration.milliseconds(5)
     /// Whether the store never writes to disk. New values stay in memory, and the directory must exist.
     ///

@@ -95,6 +95,8 @@ final class DirectoryClaim: Sendable {
     guard mark >= 0 else { return nil }
     var bytes = [UInt8](repeating: 0, count: BootMark.size)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(mark, $0.baseAddress, $0.count, 0) }
+    // Only a read-only store opens a folder. It must not rename it.
+    if count < 0, errno == EISDIR { return BootMark([]) }
     guard count >= 0 else { throw SystemError(status: errno, operation: "read the mark in \(directory)") }
     return count == 0 ? nil : BootMark(bytes[..<count])
   }

@@ -69,18 +69,30 @@ package enum DiskDirectory {
 
   /// Returns the error for a directory that cannot be used.
   static func unusable(_ path: String, _ cause: any Error) -> CisternError {
-    let (code, message): (CisternError.Code, String) =
-      switch (cause as? SystemError)?.status {
-      case ENOSPC, EDQUOT: (.noSpace, "the disk has no space for the store")
-      // Another directory, or another owner of this one, would not help.
-      case EIO, EMFILE, ENFILE, ENOMEM: (.diskFailed, "the directory could not be read or written")
-      default:
-        (
-          .directoryUnusable,
-          "the directory cannot be used; this user needs permission to create it, or to read and write it"
-        )
-      }
-    return CisternError(code, message, location: path, cause: cause)
+    func error(_ code: CisternError.Code, _ message: String, remedy: String? = nil) -> CisternError {
+      CisternError(code, message, location: path, cause: cause, remedy: remedy)
+    }
+    return switch (cause as? SystemError)?.status {
+    case ENOSPC, EDQUOT, EFBIG:
+      CisternError(.noSpace, "the disk has no space for the store", location: path, cause: cause)
+    // Another directory, or another owner of this one, would not help.
+    case EIO: error(.diskFailed, "the directory could not be read or written", remedy: "Check the disk")
+    case EMFILE, ENFILE:
+      error(
+        .diskFailed, "no file descriptor is left to open the directory",
+        remedy: "Close other files, or raise the limit on open files")
+    case ENOMEM: error(.diskFailed, "no memory is left to open the directory", remedy: "Free memory")
+    case ENOENT: error(.directoryUnusable, "the directory does not exist; a read-only store does not create it")
+    case ENOTDIR: error(.directoryUnusable, "a part of the path is a file; choose another path")
+    case ENAMETOOLONG: error(.directoryUnusable, "the path, or a name in it, is too long; choose a shorter one")
+    case EACCES, EPERM:
+      error(
+        .directoryUnusable,
+        "the directory cannot be used; this user needs permission to create it, or to read and write it")
+    case EROFS:
+      error(.directoryUnusable, "the file system is read-only; choose another path, or open a read-only store")
+    default: error(.directoryUnusable, "the directory cannot be used")
+    }
   }
 
   /// Returns the size of the file in bytes, or nil if it does not exist.
@@ -105,6 +117,31 @@ package enum DiskDirectory {
     }
     for number in earlier { unsafe unlink("\(directory)/\(asidePrefix)\(number)") }
     return name
+  }
+
+  /// Renames folders that have the names of the mark and the lock file, so that they do not prevent an opening. Returns
+  /// the names that were renamed, with the new ones.
+  ///
+  /// Only the data file counts as contents of a store. A folder is therefore kept.
+  static func setFoldersAside(in directory: String) -> [(name: String, new: String)] {
+    guard [mark, lock].contains(where: { isFolder("\(directory)/\($0)") }) else { return [] }
+    let gate = unsafe open(directory, O_RDONLY | O_CLOEXEC)
+    guard gate >= 0 else { return [] }
+    defer { close(gate) }
+    // Otherwise, a file of another process that opens the directory at the same time could be renamed.
+    guard flock(gate, LOCK_EX) == 0 else { return [] }
+    return [mark, lock].filter { isFolder("\(directory)/\($0)") }.compactMap { name in
+      var number = 1
+      var status = stat()
+      while unsafe lstat("\(directory)/\(name).set-aside-\(number)", &status) == 0 { number += 1 }
+      let new = "\(name).set-aside-\(number)"
+      return unsafe rename("\(directory)/\(name)", "\(directory)/\(new)") == 0 ? (name, new) : nil
+    }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   private static func asideNumbers(in directory: String) -> [Int] {

@@ -13,6 +13,8 @@ import CisternCore
 struct DiskLimits: Sendable, Equatable {
   /// The minimum disk limit.
   static let minimum = minimum(pageSize: pageSize)
+  /// The maximum disk limit. The address space of today's machines has no room for a larger map.
+  static let maximum = ByteCount.gibibytes(65_536)
   /// The number of bytes for the other files of the directory: LMDB's lock file, and the mark.
   static let sideFiles = 48 << 10
   /// The size of a page in bytes. LMDB gives a new file the pages of the operating system, up to 32 KiB.
@@ -29,7 +31,7 @@ struct DiskLimits: Sendable, Equatable {
   /// The number of pages of the map.
   let pageCount: Int
 
-  /// Creates the sizes for a limit. Throws if the limit is less than ``minimum(pageSize:)``.
+  /// Creates the sizes for a limit. Throws if the limit is not between ``minimum(pageSize:)`` and ``maximum``.
   init(_ limit: ByteCount, pageSize: Int = DiskLimits.pageSize, location: String) throws(CisternError) {
     let minimum = DiskLimits.minimum(pageSize: pageSize)
     guard limit >= minimum else {
@@ -38,9 +40,12 @@ struct DiskLimits: Sendable, Equatable {
         "the disk limit must be \(minimum) (\(minimum.bytes) bytes) or more; it is \(limit.bytes) bytes",
         location: location)
     }
-    // The address space of today's machines has no room for a map of more than 2⁴⁶ bytes.
-    self.limit = min(limit.bytes, 1 << 46)
-    let room = self.limit - DiskLimits.sideFiles
+    guard limit <= DiskLimits.maximum else {
+      throw CisternError(
+        .invalidArgument, "the disk limit must be \(DiskLimits.maximum) or less; it is \(limit)", location: location)
+    }
+    self.limit = limit.bytes
+    let room = limit.bytes - DiskLimits.sideFiles
     mapSize = room - room % pageSize
     pageCount = mapSize / pageSize
   }

@@ -32,6 +32,14 @@ extension DiskOpening {
       identity: identity, stamp: nil)
   }
 
+  /// Renames folders that have the name of a file of the store.
+  mutating func setFoldersAside() {
+    if options.isReadOnly { return }
+    for (name, new) in DiskDirectory.setFoldersAside(in: directory) {
+      add(.setAside, "\(name) is a folder, not a file of the store. It was renamed to \(new)")
+    }
+  }
+
   /// Claims the directory again after it, or the mark in it, was removed or replaced.
   ///
   /// Other processes use the files at the path, and the old claim does not exclude them.
@@ -41,6 +49,7 @@ extension DiskOpening {
       .filesReplaced,
       "the store's directory, or its mark file, was removed or replaced while the store was open; "
         + "the store uses the files that are there now")
+    setFoldersAside()
     do {
       return try DirectoryClaim(directory: directory, isReadOnly: false)
     } catch {

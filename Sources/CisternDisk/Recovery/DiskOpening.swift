@@ -2,6 +2,12 @@ import CisternCore
 import LMDB
 import Locking
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The opening of a directory.
 ///
 /// It decides whether LMDB can trust the data file, sets aside a file that it cannot trust, and shrinks a file that
@@ -177,7 +183,8 @@ struct DiskOpening {
     } catch {
       guard let error = error as? LMDBError else {
         throw CisternError(
-          .diskFailed, "the data file could not be reduced to the disk limit", location: directory, cause: error)
+          .diskFailed, "the data file could not be reduced to the disk limit", location: directory, cause: error,
+          remedy: "Check the disk")
       }
       try lmdb { () throws(LMDBError) in try file.close() }
       if error.isAboutTheFile {
@@ -216,7 +223,8 @@ struct DiskOpening {
       noteUnreadable("it belongs to another store")
       return nil
     } catch {
-      guard error.isAboutTheFile else { throw cisternError(error) }
+      // A folder has the name of a file of the store.
+      guard error.isAboutTheFile || error.code == .other(EISDIR) else { throw cisternError(error) }
       noteUnreadable("\(error)")
       return nil
     }
@@ -248,6 +256,11 @@ struct DiskOpening {
   }
 
   private func cisternError(_ error: LMDBError) -> CisternError {
+    if case .outOfResources = error.code {
+      return CisternError(
+        .diskFailed, "no memory, address space or file descriptor is left to open the store", location: directory,
+        cause: error, remedy: nil)
+    }
     let (code, message): (CisternError.Code, String) =
       switch error.code {
       case .noSpace: (.noSpace, "the disk has no space for the store")
@@ -258,7 +271,9 @@ struct DiskOpening {
       case .other: (.storeInUse, "the store could not be opened")
       default: (.diskFailed, "the store could not be opened")
       }
-    return CisternError(code, message, location: directory, cause: error)
+    return code == .diskFailed
+      ? CisternError(code, message, location: directory, cause: error, remedy: "Check the disk")
+      : CisternError(code, message, location: directory, cause: error)
   }
 }
 

@@ -7,6 +7,7 @@ extension DiskOpening {
   ) throws(CisternError) -> DiskEngine {
     let directory = directory
     let claim: DirectoryClaim
+    setFoldersAside()
     do {
       claim = try DirectoryClaim(directory: directory, isReadOnly: options.isReadOnly)
     } catch {

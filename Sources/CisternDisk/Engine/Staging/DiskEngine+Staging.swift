@@ -249,8 +249,8 @@ extension DiskEngine {
     }
     guard hasUntoldLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
     throw CisternError(
-      .diskFailed, "the disk failed and recovered; values written during the failure are in memory only",
-      location: "flush, \(directory)")
+      .diskFailed, "the disk took no writes for some time and works again; values written then are in memory only",
+      location: "flush, \(directory)", remedy: "Write these values again if the disk must have them")
   }
 
   private func waitForAll() async throws(CisternError) {

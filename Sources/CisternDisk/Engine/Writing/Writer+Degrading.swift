@@ -10,8 +10,18 @@ extension Writer {
   }
 
   private func failure(_ message: String, _ error: LMDBError) -> CisternError {
+    if let longReader, error.code == .mapFull {
+      return CisternError(
+        .noSpace, "\(message): \(holding(longReader))", location: engine.directory,
+        remedy: "End the long read, for example a body of withBytes")
+    }
     let isSpace = error.code == .noSpace || error.code == .mapFull
     return CisternError(isSpace ? .noSpace : .diskFailed, message, location: engine.directory, cause: error)
+  }
+
+  /// Returns the effect of a reader that keeps pages from reuse.
+  func holding(_ reader: ReaderSlot) -> String {
+    "a read of process \(reader.process) lasts so long that free space cannot be reused"
   }
 
   /// Switches to degraded mode after a disk failure: the store works in memory only, and retries the disk later.
@@ -20,9 +30,13 @@ extension Writer {
     if wasActive { engine.mode = .degraded }
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
     if wasActive {
-      engine.report(
-        .degraded, "the disk failed; the store works in memory only, and retries the disk from time to time",
-        cause: error)
+      if let longReader, error.code == .mapFull {
+        engine.report(.degraded, "\(holding(longReader)); the store works in memory only until the read ends")
+      } else {
+        engine.report(
+          .degraded, "the disk failed; the store works in memory only, and retries the disk from time to time",
+          cause: error)
+      }
     }
     engine.announceRoom()
   }

@@ -43,8 +43,7 @@ extension Writer {
       report(
         StoreReport(
           .longReader,
-          "a reader of process \(reader.process) has held its snapshot so long that free space cannot be reused; "
-            + "the store works in memory only until the reader ends",
+          "\(holding(reader)); the store works in memory only until the read ends. End it, for example a body of withBytes",
           location: engine.directory))
     }
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")

@@ -1,0 +1,168 @@
+import Cistern
+import Foundation
+import Locking
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Errors and reports name the place of the problem and a remedy that helps.
+@Suite struct RemedyTests {
+  private func openError(
+    _ directory: String, diskLimit: ByteCount = .mebibytes(1), isReadOnly: Bool = false,
+    commitInterval: Duration = .milliseconds(5)
+  ) throws -> CisternError {
+    var configuration = Store.Configuration()
+    configuration.isReadOnly = isReadOnly
+    configuration.commitInterval = commitInterval
+    return try #require(
+      throws: CisternError.self,
+      performing: {
+        _ = try Store(
+          directory: directory, memoryLimit: .mebibytes(1), diskLimit: diskLimit, configuration: configuration)
+      })
+  }
+
+  @Test func `a batch that is too large for memory names the memory limit`() throws {
+    let cache = try Cache<String, [UInt8]>(costLimit: 100, weigher: \.count)
+    let error = try #require(
+      throws: CisternError.self,
+      performing: { try cache.batch { $0.setValue([UInt8](repeating: 1, count: 1000), forKey: "k") } })
+    #expect(error.code == .tooLarge)
+    #expect(error.location == "cache in memory")
+    #expect(error.recoverySuggestion == "Divide the batch, or raise the memory limit")
+    #expect(!"\(error)".contains("disk"))
+  }
+
+  @Test func `an invalid memory limit of a cache names the cache`() throws {
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+    var configuration = CacheConfiguration<String>()
+    configuration.memoryLimit = .bytes(0)
+    let error = try #require(
+      throws: CisternError.self,
+      performing: { _ = try store.cache("texts", keyedBy: String.self, configuration: configuration) })
+    #expect(error.code == .invalidArgument)
+    #expect(error.location.contains("texts"))
+    let bare = try #require(
+      throws: CisternError.self, performing: { _ = try Cache<String, String>(settings: configuration) })
+    #expect(bare.location == "creating a cache in memory")
+  }
+
+  @Test(arguments: [EMFILE, ENFILE, ENOMEM, EIO, ENOENT, ENOTDIR, ENAMETOOLONG, EACCES, EROFS, EINVAL])
+  func `an error of an opening does not say that values are kept, and names permission only if it is missing`(
+    status: Int32
+  ) {
+    let error = DiskDirectory.unusable("/store", SystemError(status: status, operation: "open /store"))
+    #expect(!"\(error)".contains("in memory"))
+    #expect(error.message.contains("permission") == (status == EACCES))
+    #expect((error.code == .diskFailed) == [EMFILE, ENFILE, ENOMEM, EIO].contains(status))
+  }
+
+  @Test func `an unusable path has a message about the path`() throws {
+    let scratch = Scratch()
+    let long = try openError("\(scratch.path)/" + String(repeating: "x", count: 300))
+    #expect(long.code == .directoryUnusable)
+    #expect(long.message.contains("too long"))
+    try Data().write(to: URL(fileURLWithPath: "\(scratch.path)/file"))
+    let below = try openError("\(scratch.path)/file/store")
+    #expect(below.code == .directoryUnusable)
+    #expect(below.message.contains("is a file"))
+    let missing = try openError("\(scratch.path)/missing", isReadOnly: true)
+    #expect(missing.code == .directoryUnusable)
+    #expect(missing.message.contains("does not exist"))
+  }
+
+  @Test(arguments: ["cistern.mark", "lock.mdb", "data.mdb"])
+  func `a folder with the name of a file is renamed and reported`(name: String) async throws {
+    let scratch = Scratch()
+    try await fill(scratch, count: 3)
+    let folder = "\(scratch.store)/\(name)"
+    try? FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data([1]).write(to: URL(fileURLWithPath: folder + "/mine"))
+    let readOnly = Told()
+    let reader = try openTier(scratch, told: readOnly, isReadOnly: true)
+    #expect(readOnly.reportCodes == [.setAside])
+    #expect(try reader.cache().get("k0") == nil)
+    try await reader.close()
+    #expect(FileManager.default.fileExists(atPath: folder + "/mine"))
+
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    #expect(told.reportCodes == [.setAside])
+    let cache = try tier.cache()
+    cache.put("k", bytes("new"))
+    try await tier.flush()
+    #expect(cache.get("k") == bytes("new"))
+    try await tier.close()
+    let kept = try FileManager.default.subpathsOfDirectory(atPath: scratch.store).filter { $0.hasSuffix("/mine") }
+    #expect(kept.count == 1)
+  }
+
+  @Test func `a long read is the remedy that an error and the reports name`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    options.readerPatience = .milliseconds(5)
+    options.retryInterval = .seconds(3600)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    let cache = try tier.cache(told: told)
+    cache.put("held", bytes("held"))
+    try await tier.flush()
+    let engine = tier.engine
+    let key = bytes("held")
+    let failure = Switch<CisternError>()
+    cache.withRecord(forKey: key.rawSpan) { _, _ in
+      var number = 0
+      while engine.mode == .active, number < 20_000 {
+        number += 1
+        cache.put("k\(number)", value(number, size: 1000))
+        cache.waitForRoom()
+      }
+      let isDone = DispatchSemaphore(value: 0)
+      Task.detached {
+        do { try await tier.flush() } catch { failure.set(error as? CisternError) }
+        isDone.signal()
+      }
+      isDone.wait()
+    }
+    let error = try #require(failure.peek())
+    #expect(error.code == .noSpace)
+    #expect(error.recoverySuggestion == "End the long read, for example a body of withBytes")
+    _ = await told.reportCodes(atLeast: 2)
+    let texts = ["\(error)"] + told.reports.withLock { $0.map { "\($0)" } }
+    for text in texts {
+      #expect(text.contains("a read of process"))
+      for wrong in ["smaller transactions", "Check the disk", "Free space"] { #expect(!text.contains(wrong)) }
+    }
+    try? await tier.close()
+  }
+
+  @Test func `settings out of range are refused`() throws {
+    let scratch = Scratch()
+    let interval = try openError(scratch.store, commitInterval: .milliseconds(-1))
+    #expect(interval.code == .invalidArgument)
+    #expect(interval.message.contains("commitInterval"))
+    let limit = try openError(scratch.store, diskLimit: .gibibytes(65_537))
+    #expect(limit.code == .invalidArgument)
+    #expect(limit.message.contains("65536 GiB"))
+    #expect(try DiskLimits(.gibibytes(65_536), location: "").limit == 1 << 46)
+  }
+
+  @Test func `a failed refresh of a fresh value does not speak of a grace that the value does not have`() {
+    let told = Told()
+    let reports = CacheReports(name: "c") { report in told.reports.withLock { $0.append(report) } }
+    let error = CisternError(.diskFailed, "x", location: "y")
+    reports.reportFailedRefresh(of: "k", error, at: MonotonicTime(nanoseconds: 1))
+    let message = told.reports.withLock { $0[0].message }
+    #expect(message.contains("while it is fresh or in grace"))
+  }
+}
