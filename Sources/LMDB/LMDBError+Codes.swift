@@ -29,7 +29,7 @@ extension LMDBError.Code {
       case MDB_BAD_VALSIZE: .badValueSize
       case MDB_BAD_DBI: .badDatabase
       case MDB_KEYEXIST: .keyExists
-      case ENOSPC, EDQUOT: .noSpace
+      case ENOSPC, EDQUOT, EFBIG: .noSpace
       case EIO: .ioError
       case EACCES, EPERM, EROFS: .permission
       case ENOENT: .notFoundDirectory

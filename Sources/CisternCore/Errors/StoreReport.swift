@@ -12,8 +12,11 @@ public struct StoreReport: Sendable {
     case rolledBack
     /// The disk failed. The store continues in memory only.
     case degraded
-    /// The disk works again.
+    /// The disk works again, or a full device has room again.
     case recovered
+    /// The device is full below the disk limit. The store keeps the newest records that fit. It reports this once
+    /// until the device has room again.
+    case deviceFull
     /// A record failed its checksum and was removed.
     case damagedRecord
     /// A value could not be encoded. It is in memory only, or if the cache has no weigher, not stored at all.

@@ -64,22 +64,36 @@ struct Committing {
   mutating func skip(_ error: CisternError) {
     let unit = round.unit(from: position)
     for index in unit { giveUp(round[index], error) }
-    refusals.append(error)
+    // A full device has its own report.
+    if error.code != .noSpace { refusals.append(error) }
     position = unit.upperBound
     debt = nil
   }
 
-  /// Gives up the next batch if it has become too large for one transaction. Returns whether it did.
-  mutating func skipsUnfit(limit: Int, location: String) -> Bool {
-    guard position < round.count, round.isBatched(position),
-      round.size(of: round.unit(from: position)).footprint / DiskLimits.pageSize > limit
-    else { return false }
+  /// Gives up the next batch if it has become too large for one transaction. On a full device, also gives up a record
+  /// or batch that would displace too many others. Returns whether it did.
+  mutating func skipsUnfit(limits: DiskLimits, isDeviceFull: Bool, location: String) -> Bool {
+    guard position < round.count, isUnfit(at: position, limits: limits, isDeviceFull: isDeviceFull) else {
+      return false
+    }
+    let limit = ByteCount.bytes(limits.pagesPerJoinedBatch * DiskLimits.pageSize)
     skip(
-      CisternError(
-        .tooLarge,
-        "batches that share keys need one commit, but together exceed half of the disk limit, \(ByteCount.bytes(limit * DiskLimits.pageSize)); none of them is on disk",
-        location: location))
+      isDeviceFull
+        ? CisternError(.noSpace, "the device has no room for a write of this size", location: location)
+        : CisternError(
+          .tooLarge,
+          "batches that share keys need one commit, but together exceed half of the disk limit, \(limit); none of them is on disk",
+          location: location))
     return true
+  }
+
+  /// Returns whether the item or batch at the position is too large for the sizes. A single record was compared with
+  /// the disk limit when it was staged, so only a full device can be too small for it.
+  func isUnfit(at position: Int, limits: DiskLimits, isDeviceFull: Bool) -> Bool {
+    let isBatched = round.isBatched(position)
+    guard isBatched || isDeviceFull else { return false }
+    let limit = isBatched ? limits.pagesPerJoinedBatch : limits.largestRecord / DiskLimits.pageSize
+    return round.size(of: round.unit(from: position)).footprint / DiskLimits.pageSize > limit
   }
 
   /// Gives up everything that is not committed.

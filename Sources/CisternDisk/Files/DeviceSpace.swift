@@ -36,5 +36,18 @@ enum DeviceSpace {
     return false
   }
 
-  private static func isAboutSpace(_ status: Int32) -> Bool { status == ENOSPC || status == EDQUOT }
+  /// Returns the bytes of the device that this user can still fill, or nil if they are unknown.
+  ///
+  /// The number ignores quotas.
+  static func freeBytes(in directory: String) -> Int? {
+    var status = statvfs()
+    guard unsafe statvfs(directory, &status) == 0 else { return nil }
+    let (bytes, overflow) = Int(status.f_bavail).multipliedReportingOverflow(by: Int(status.f_frsize))
+    return overflow ? nil : bytes
+  }
+
+  /// Whether the status is about space: of the device, of a quota, or of the process's limit on file sizes.
+  private static func isAboutSpace(_ status: Int32) -> Bool {
+    status == ENOSPC || status == EDQUOT || status == EFBIG
+  }
 }

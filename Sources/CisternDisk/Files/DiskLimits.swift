@@ -50,6 +50,18 @@ struct DiskLimits: Sendable, Equatable {
     pageCount = mapSize / pageSize
   }
 
+  private init(limit: Int, pageCount: Int) {
+    self.limit = limit
+    mapSize = pageCount * DiskLimits.pageSize
+    self.pageCount = pageCount
+  }
+
+  /// Returns the sizes for a file of at most this many pages, but no fewer than the minimum limit has.
+  func reduced(toPages pages: Int) -> DiskLimits {
+    let least = (DiskLimits.minimum.bytes - DiskLimits.sideFiles) / DiskLimits.pageSize
+    return DiskLimits(limit: limit, pageCount: min(max(pages, least), pageCount))
+  }
+
   /// Returns the minimum disk limit: the tables and their copies need about 50 pages.
   static func minimum(pageSize: Int) -> ByteCount { .bytes(64 * pageSize) }
 

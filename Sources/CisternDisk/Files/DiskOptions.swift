@@ -61,10 +61,16 @@ package struct DiskFaults: Sendable {
   package var atCommit: @Sendable () -> Fault?
   /// Returns whether the device is full, after a write failed. If nil, the tier tests the device.
   package var isDeviceFull: (@Sendable () -> Bool)?
+  /// Returns the free bytes of the device. If nil, the tier asks the system.
+  package var freeBytes: (@Sendable () -> Int)?
 
-  package init(atCommit: @escaping @Sendable () -> Fault? = { nil }, isDeviceFull: (@Sendable () -> Bool)? = nil) {
+  package init(
+    atCommit: @escaping @Sendable () -> Fault? = { nil }, isDeviceFull: (@Sendable () -> Bool)? = nil,
+    freeBytes: (@Sendable () -> Int)? = nil
+  ) {
     self.atCommit = atCommit
     self.isDeviceFull = isDeviceFull
+    self.freeBytes = freeBytes
   }
 }
 

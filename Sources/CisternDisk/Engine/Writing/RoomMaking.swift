@@ -31,10 +31,8 @@ struct RoomMaking {
   init(writer: Writer, commit: Committing, budget: Int) {
     self.writer = writer
     self.budget = budget
-    let limits = writer.engine.limits
-    // If the device is full, the file cannot grow. The file's size at that time then replaces the size of the map.
-    let missing = limits.pageCount - min(limits.pageCount, writer.ceiling ?? limits.pageCount)
-    low = max(8, limits.lowWatermark - writer.extraMargin - missing)
+    let limits = writer.room.limits
+    low = max(8, limits.lowWatermark - writer.extraMargin)
     high = low + limits.pagesPerTransaction
     mostLive = high + limits.pagesPerTransaction / 2
     mostPages = low + limits.margin / 2

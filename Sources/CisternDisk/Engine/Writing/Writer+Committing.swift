@@ -65,10 +65,11 @@ extension Writer {
   ///
   /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
   private func perform(_ commit: inout Committing) throws(LMDBError) {
-    var budget = engine.limits.pagesPerTransaction
     try followFiles()
+    try tryLargerSize()
+    var budget = room.limits.pagesPerTransaction
     while !commit.isDone {
-      if commit.skipsUnfit(limit: engine.limits.pagesPerJoinedBatch, location: engine.directory) { continue }
+      if commit.skipsUnfit(limits: room.limits, isDeviceFull: room.isLimited, location: engine.directory) { continue }
       guard let file = engine.file else {
         throw LMDBError(.ioError, operation: "commit", message: "the data file is not open")
       }
@@ -117,6 +118,7 @@ extension Writer {
       }
       var position = start
       while position < commit.round.count, step.outcome.touchedPages < budget,
+        position == start || !commit.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
         let next = try put(commit.round, from: position, &step, &room, in: &transaction)
       {
         position = next
@@ -225,6 +227,9 @@ extension Writer {
     file.knownTransaction.store(transaction, ordering: .releasing)
     engine.counters.commits.count()
     commit.note(step, leaving: leaving, among: engine.partitions)
+    if !step.outcome.storesByPartition.isEmpty, outages.noteRecord() {
+      report(StoreReport(.recovered, "the disk works again", location: engine.directory))
+    }
     if step.outcome.hasDeadGenerations { loadDeadGenerations() }
     engine.noteSizes(of: file)
   }

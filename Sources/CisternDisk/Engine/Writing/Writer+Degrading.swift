@@ -29,7 +29,7 @@ extension Writer {
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
-    if wasActive {
+    if wasActive, outages.noteFailure(isFull: error.code == .noSpace) {
       if let longReader, error.code == .mapFull {
         engine.report(.degraded, "\(holding(longReader)); the store works in memory only until the read ends")
       } else {
@@ -83,13 +83,13 @@ extension Writer {
     }
     noteChanges()
     engine.monitor.withLock { $0.retryAt = nil }
+    room.noteRecovery()
     // The mode changes before the commit, so that writes from now on are staged for the disk again.
     engine.mode = .active
     commitStaged()
     guard engine.mode == .active else { return }
     retryDelay = initialRetryDelay
-    ceiling = nil
-    engine.report(.recovered, "the disk works again")
+    if outages.noteRecovery() { engine.report(.recovered, "the disk works again") }
   }
 
   /// Commits an empty change, to test whether the disk works.
@@ -132,6 +132,9 @@ extension Writer {
 }
 
 extension DiskEngine {
+  /// The free bytes of the device, or nil if they are unknown.
+  var freeBytes: Int? { options.faults.freeBytes?() ?? DeviceSpace.freeBytes(in: directory) }
+
   /// Returns the error, or an error with the code `noSpace` if the device is full.
   ///
   /// LMDB reports a write that the system cut short in the same way as a failed write.

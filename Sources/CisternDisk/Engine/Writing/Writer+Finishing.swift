@@ -50,6 +50,8 @@ extension Writer {
     if let error = commit.error {
       if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
       degrade(error)
+    } else {
+      reportSmallDevice()
     }
     settle(commit.round.through)
   }

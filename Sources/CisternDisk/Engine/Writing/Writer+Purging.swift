@@ -8,7 +8,7 @@ extension Writer {
     guard let file = engine.file else { return }
     if walk == nil { walk = try nextWalk(in: file) }
     guard var walk else { return }
-    let keys = try walk.next(max(1, engine.limits.pagesPerTransaction / 4), in: file)
+    let keys = try walk.next(max(1, room.limits.pagesPerTransaction / 4), in: file)
     if !keys.isEmpty {
       try chore(in: file) { (step, transaction) throws(LMDBError) in
         try step.purge(keys, concealedBy: walk.set, in: &transaction)

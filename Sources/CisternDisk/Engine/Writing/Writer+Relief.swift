@@ -12,18 +12,16 @@ extension Writer {
     _ commit: inout Committing, in file: DiskFile, budget: inout Int, _ error: LMDBError
   ) throws(LMDBError) {
     commit.reliefs += 1
-    if error.code == .noSpace {
-      ceiling = try file.environment.information().pageCount
-      if commit.reliefs > 3 { throw error }
-    }
-    if commit.reliefs > 64 { throw error }
+    let isResized = error.code == .noSpace ? try noteFullDevice(file) : false
+    if commit.reliefs > (error.code == .noSpace ? 8 : 64) { throw error }
     try waitForReaders(of: file)
-    budget = max(1, budget / 2)
+    let limits = room.limits
+    budget = max(1, min(budget / 2, limits.pagesPerTransaction))
     // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
     // commits freed, and readers may have ended.
     if commit.reliefs == 1, error.code == .mapFull, try pass(in: file) { return }
-    extraMargin = min(extraMargin + engine.limits.pagesPerTransaction / 2, engine.limits.pageCount / 4)
-    let pages = engine.limits.pagesPerTransaction * min(commit.reliefs, 8)
+    extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
+    let pages = limits.pagesPerTransaction * min(commit.reliefs, 8)
     let hasRecords = try evict(
       bytes: pages * DiskLimits.pageSize, sparing: commit.reliefs <= 3, in: file, during: &commit)
     if !hasRecords, commit.reliefs > 4 {
@@ -33,6 +31,38 @@ extension Writer {
       )
       commit.reliefs = 0
     }
+  }
+
+  /// Replaces the disk limit by the size that the device has room for. Returns whether the sizes have changed.
+  private func noteFullDevice(_ file: DiskFile) throws(LMDBError) -> Bool {
+    let information = try file.environment.information()
+    // The failed transaction has extended the file as far as the device allows.
+    return room.noteFull(pages: max(information.pageCount, information.fileSize / DiskLimits.pageSize))
+  }
+
+  /// Tries a larger size from time to time while the device is smaller than the disk limit.
+  func tryLargerSize() throws(LMDBError) {
+    guard let file = engine.file else { return }
+    let information = try file.environment.information()
+    let pages = max(information.pageCount, information.fileSize / DiskLimits.pageSize)
+    switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
+    case .unchanged: break
+    case .grown: extraMargin = 0
+    case .recovered:
+      report(StoreReport(.recovered, "the device has room for more records again", location: engine.directory))
+    }
+  }
+
+  /// Reports once that the device is smaller than the disk limit.
+  func reportSmallDevice() {
+    guard room.noteSuccess() else { return }
+    let limit = ByteCount.bytes(engine.limits.limit)
+    let size = ByteCount.bytes(room.limits.mapSize)
+    report(
+      StoreReport(
+        .deviceFull,
+        "the device is full below the disk limit of \(limit); the store keeps the newest records in about \(size), and uses more when the device has room. Free space on the device, or open the store with a lower disk limit",
+        location: engine.directory))
   }
 
   /// Evicts about this many bytes, in at least three transactions, because LMDB reuses a page two commits after it
@@ -46,15 +76,21 @@ extension Writer {
     var freed = 0
     var rounds = 0
     var atOnce = 16
+    var passes = 0
     var hasRecords = true
     while rounds < 3 || (freed < bytes && hasRecords) {
       rounds += 1
-      do {
+      do throws(LMDBError) {
         let (dropped, isEmpty) = try evictSome(atOnce, sparing: sparing, in: file, during: &commit)
         freed += dropped
         hasRecords = !isEmpty
       } catch {
-        guard error.code == .mapFull || error.code == .noSpace, atOnce > 1 else { throw error }
+        guard isAboutRoom(error) else { throw error }
+        // Even one eviction copies some pages. Commits that copy fewer pages make freed pages reusable.
+        if atOnce == 1 {
+          guard passes < 3, try pass(in: file) else { throw error }
+          passes += 1
+        }
         atOnce = 1
         sparing = false
       }
@@ -100,15 +136,21 @@ extension Writer {
 
   /// Commits two empty changes. Returns false if the map has no room even for these.
   private func pass(in file: DiskFile) throws(LMDBError) -> Bool {
-    do {
+    do throws(LMDBError) {
       for _ in 0..<2 {
         try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
       }
       return true
     } catch {
-      if error.code == .mapFull { return false }
+      if isAboutRoom(error) { return false }
       throw error
     }
+  }
+
+  /// Whether the map or the device was too small for the transaction. A device can cut a write short.
+  private func isAboutRoom(_ error: LMDBError) -> Bool {
+    let code = engine.diagnosis(of: error).code
+    return code == .mapFull || code == .noSpace
   }
 }
 

@@ -76,7 +76,7 @@ extension Writer {
     let file = try opening.reopen(engine.claim)
     deadGenerations = []
     extraMargin = 0
-    ceiling = nil
+    room = DeviceRoom(engine.limits)
     // All knowledge of the old file is invalid for the new one.
     for partition in engine.partitions {
       engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)

@@ -13,8 +13,9 @@ final class Writer {
   var walk: PurgeWalk?
   /// The number of additional pages to keep free since the map was found full.
   var extraMargin = 0
-  /// The number of pages in the file when the device was full, or nil if the device is not known to be full.
-  var ceiling: Int?
+  /// The sizes that the device has room for.
+  var room: DeviceRoom
+  var outages = OutageReports()
   /// The delay before the next retry of a failing disk, in nanoseconds.
   var retryDelay: UInt64
   /// The reason for the current retry of the disk; nil if no retry is running.
@@ -35,6 +36,7 @@ final class Writer {
 
   init(engine: DiskEngine) {
     self.engine = engine
+    room = DeviceRoom(engine.limits)
     retryDelay = engine.options.retryInterval.clampedNanoseconds
   }
 

@@ -1,0 +1,80 @@
+// The process's part in the tests of a full device. The limit on the size of a file stands for the device.
+import Cistern
+import CisternDisk
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Sets the size that no file of this process can exceed.
+func setDevice(_ bytes: Int) {
+  var limit = rlimit()
+  unsafe getrlimit(fileSizes, &limit)
+  limit.rlim_cur = rlim_t(bytes)
+  unsafe setrlimit(fileSizes, &limit)
+}
+
+#if canImport(Glibc)
+  private let fileSizes = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+#else
+  private let fileSizes = RLIMIT_FSIZE
+#endif
+
+/// Fills a store on a device that is smaller than the disk limit, then on a larger one, and checks each step.
+///
+/// The arguments after the durability are the size of the device and the larger size. Without the word "reported" at
+/// the end, the device does not state its free space, as a quota.
+func fillDevice() async throws {
+  guard let small = Int(CommandLine.arguments[5]), let large = Int(CommandLine.arguments[6]) else { exit(2) }
+  let device = Guard(small)
+  let isReported = CommandLine.arguments.last == "reported"
+  let path = "\(CommandLine.arguments[2])/store"
+  signal(SIGXFSZ, SIG_IGN)
+  setDevice(small)
+  let faults = DiskFaults(
+    isDeviceFull: { true },
+    freeBytes: {
+      guard isReported else { return 1 << 40 }
+      var status = stat()
+      unsafe stat("\(path)/data.mdb", &status)
+      return max(0, device.value.withLock { $0 } - Int(status.st_size))
+    })
+  let tier = try DiskTier(
+    directory: path, options: DiskOptions(limit: .mebibytes(16), durability: .processCrash, faults: faults)
+  ) { report in say("report \(report.code) \(report.cause.map { "\($0)" } ?? "")") }
+  let cache = try tier.partition(named: "cache") { _ in }
+
+  func fill(_ numbers: Range<Int>) async {
+    var failed = 0
+    for number in numbers {
+      let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 3000 + number * 37 % 7000)
+      guard case .staged(let ticket) = cache.stage(record(key(number), number, bytes)) else {
+        failed += 1
+        continue
+      }
+      do { try await cache.waitForCommit(ticket) } catch { failed += 1 }
+    }
+    var wrong = 0
+    var newest = 0
+    for number in 0..<numbers.upperBound {
+      let byte = UInt8(truncatingIfNeeded: number)
+      let size = 3000 + number * 37 % 7000
+      let isRight = cache.withRecord(forKey: key(number).rawSpan) { _, bytes in
+        let last = unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self)
+        return bytes.byteCount == size && last == byte
+      }
+      if isRight == false { wrong += 1 }
+      if isRight == true { newest = number }
+    }
+    let defects = tier.checkInvariants()
+    say("\(tier.statistics.entryCount) \(tier.statistics.liveBytes) \(failed) \(wrong + defects.count) \(newest)")
+  }
+  await fill(0..<1500)
+  setDevice(large)
+  device.value.withLock { $0 = large }
+  await fill(1500..<4000)
+  do { try await tier.close() } catch { exit(3) }
+  exit(0)
+}
