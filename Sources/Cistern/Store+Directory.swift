@@ -16,7 +16,7 @@ extension Store {
   /// - Parameters:
   ///   - directory: The path of a directory that contains nothing else.
   ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
-  ///   - diskLimit: The highest size of the store's file, from 256 KiB to 64 TiB.
+  ///   - diskLimit: The highest size of the store's file, from 64 pages (256 KiB) to 64 TiB.
   ///   - configuration: Further options.
   ///
   /// - Throws: `CisternError` in these cases:

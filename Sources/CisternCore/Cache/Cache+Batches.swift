@@ -12,7 +12,7 @@ extension Cache {
   /// Returns when all values are readable; ``commitBatch(context:_:)`` waits for the disk. If the cache merges, each value is
   /// merged, also with those that the batch set for its key before. If memory cannot hold all values, the rest is on disk only.
   ///
-  /// A batch may fill a quarter of the disk limit, 256 MiB at most. Each of its values may be as large as alone. A large batch evicts
+  /// A batch may fill a quarter of the data file, 256 MiB at most. Each of its values may be as large as alone. A large batch evicts
   /// more than its own size: on disk it is one transaction, which copies the pages that it changes.
   ///
   /// Throws the error of `body`. Throws `CisternError` if the batch is larger than that, or too large for memory without a

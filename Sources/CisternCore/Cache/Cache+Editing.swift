@@ -16,7 +16,8 @@ extension Cache {
   /// the changed value stays. If it throws, or is cancelled, the change is withdrawn.
   ///
   /// Several edits of a key may be under way. Each is kept or withdrawn by itself: readers see the confirmed value with all
-  /// unconfirmed changes applied, in their order. A load, set, update, batch or draft replaces the confirmed value, and the changes
+  /// unconfirmed changes applied, in the order in which they began. A change that is confirmed before an earlier one comes before it
+  /// from then on. A load, set, update, batch or draft replaces the confirmed value, and the changes
   /// are applied to the new one. A load that began before an edit was confirmed does not replace it. A removal ends the edits: their
   /// operations go on, and nothing of them is stored.
   ///

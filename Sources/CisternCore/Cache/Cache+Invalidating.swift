@@ -35,7 +35,8 @@ extension Cache {
   /// - Parameters:
   ///   - isRemoved: called outside all locks and transactions, once for a key.
   ///   - context: the writer, for ``Change/context``.
-  /// - Returns: the number of removed keys. A key that was only being fetched does not count.
+  /// - Returns: the number of removed keys. A key that was only being fetched does not count. Neither does a key whose
+  ///   record a newer schema version wrote: the record is removed, and the key was absent for readers and observers.
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
     // The value of a key in progress is in no tier yet. A removal prevents that it is stored.

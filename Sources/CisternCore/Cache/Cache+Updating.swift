@@ -1,6 +1,6 @@
 extension Cache {
   /// Reads the value of a key from either tier, lets `transform` change it, and stores the new value in its place; nil removes
-  /// the key. No update is lost, however many run concurrently.
+  /// the key. No update of one process is lost, however many run concurrently. Two processes can replace each other's updates.
   ///
   /// `transform` gets nil if the key has no fresh value. If it leaves nil then, the key is removed all the same: a value in grace
   /// goes, and unconfirmed edits end. To leave such a key as it is, throw.

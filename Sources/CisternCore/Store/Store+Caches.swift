@@ -7,7 +7,7 @@ extension Store {
   ///   - name: The cache's name, between 1 and 128 bytes of UTF-8. The cache contains the records that were stored
   ///     under this name earlier. Equal strings are the same name, even if only one of them uses decomposed accents.
   ///   - codec: The codec that converts values to bytes and back.
-  ///   - keyType: The type of the keys.
+  ///   - keyType: The type of the keys. The disk does not record it: choose another name when the type changes.
   ///   - expiry: The lifetime of values that are stored without an expiry.
   ///   - configuration: Further options.
   ///
