@@ -66,7 +66,7 @@ extension Writer {
   /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
   private func perform(_ commit: inout Committing) throws(LMDBError) {
     try followFiles()
-    try tryLargerSize()
+    tryLargerSize()
     var budget = room.limits.pagesPerTransaction
     while !commit.isDone {
       if commit.skipsUnfit(limits: room.limits, isDeviceFull: room.isLimited, location: engine.directory) { continue }

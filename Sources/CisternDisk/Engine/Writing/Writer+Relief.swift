@@ -1,5 +1,6 @@
 import CisternCore
 import LMDB
+import Synchronization
 
 extension Writer {
   /// Makes room after the map or the device was found full, so that the caller can try the transaction again.
@@ -41,10 +42,9 @@ extension Writer {
   }
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
-  func tryLargerSize() throws(LMDBError) {
-    guard let file = engine.file else { return }
-    let information = try file.environment.information()
-    let pages = max(information.pageCount, information.fileSize / DiskLimits.pageSize)
+  func tryLargerSize() {
+    // Asks LMDB nothing: outside a transaction, its pages can be missing because another program truncated the file.
+    let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
     switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
     case .unchanged: break
     case .grown: extraMargin = 0
