@@ -126,8 +126,10 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   @Test func `A failing tier does not say that a key is absent, and keeps the removal of the key`() throws {
-    let cache = try openCache()
+    let store = try openStore()
+    let cache = try openCache(of: store)
     cache["a"] = 1
+    store.trimMemory(to: .bytes(0))
     tier.state.withLock { $0.mode = .degraded }
     let presence = try open().presence(of: Array("a".utf8).rawSpan)
     #expect(presence == nil)
