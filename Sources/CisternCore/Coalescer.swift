@@ -18,7 +18,7 @@ import Eviction
 /// The coalescer corresponds to Go's `singleflight`, with reference-counted cancellation.
 public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let table: EntryTable<Key, Value>
-  @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
+  @usableFromInline let flightOptions: EntryTable<Key, Value>.FlightOptions
 
   /// Creates a coalescer.
   ///
@@ -29,7 +29,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   public init(completesAbandonedFlights: Bool = false, taskExecutor: (any TaskExecutor)? = nil) {
     table = EntryTable(
       shardCount: MemorySizing.defaultShardCount, policy: .lru, budget: MemoryBudget(costLimit: 0, countLimit: 0))
-    pilot = EntryTable.Pilot(taskExecutor: taskExecutor, completesAbandonedFlights: completesAbandonedFlights)
+    flightOptions = EntryTable.FlightOptions(
+      taskExecutor: taskExecutor, completesAbandonedFlights: completesAbandonedFlights)
   }
 
   /// Returns the value that `fetch` returns, with one execution for all concurrent callers with the same key.
@@ -52,9 +53,9 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     // Always inlined: a waiting task has one frame less.
     try Task.checkCancellation()
     let hash = table.hash(key)
-    let seat = board(key, hash: hash, fetch: fetch)
-    guard let fetch = seat.enclosing else { return try await seat.flight.wait(as: seat.waiter).get() }
-    return try await wait(for: seat.flight, as: seat.waiter, inside: fetch, forKey: key)
+    let place = joinOrLead(key, hash: hash, fetch: fetch)
+    guard let fetch = place.enclosing else { return try await place.flight.wait(as: place.waiter).get() }
+    return try await wait(for: place.flight, as: place.waiter, inside: fetch, forKey: key)
   }
 
   /// Waits inside another fetch, which may be the one that the flight waits for.
@@ -73,7 +74,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   /// waiters small.
   @inlinable
   @inline(never)
-  func board(
+  func joinOrLead(
     _ key: Key, hash: UInt64, fetch: @escaping @Sendable (Key) async throws -> Value
   ) -> (flight: Flight<Value>, waiter: Int, enclosing: WorkIdentity?) {
     let enclosing = WorkIdentity.enclosing
@@ -81,7 +82,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     let decision = table.load(
       HashedKey(key, hash: hash), at: MonotonicTime(nanoseconds: 0), priority: priority
     ) {
-      table.makeFlight(for: HashedKey(key, hash: hash), priority: priority, pilot: pilot)
+      table.makeFlight(for: HashedKey(key, hash: hash), priority: priority, flightOptions: flightOptions)
     }
     switch decision {
     case .join(let flight, let waiter, _, _):
@@ -89,7 +90,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     case .lead(let flight, let waiter, _, _):
       start(flight, forKey: key, hash: hash, priority: priority, fetch: fetch)
       return (flight, waiter, enclosing)
-    case .hit, .refresh, .lookBehind, .notCached, .expired:
+    case .hit, .refresh, .lookInSecondTier, .notCached, .expired:
       preconditionFailure("a coalescer stores no values")
     }
   }
@@ -102,22 +103,22 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ) {
     // The two branches differ only in the executor. A task without an executor preference is faster at each switch.
     // A shared closure would add another closure and an asynchronous frame.
-    if let taskExecutor = pilot.taskExecutor {
+    if let taskExecutor = flightOptions.taskExecutor {
       flight.work.run(
         Task(executorPreference: taskExecutor, priority: priority) { [table] in
-          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+          await Self.runFlight(flight, forKey: key, hash: hash, in: table, fetch: fetch)
         })
     } else {
       flight.work.run(
         Task(priority: priority) { [table] in
-          await Self.fly(flight, forKey: key, hash: hash, in: table, fetch: fetch)
+          await Self.runFlight(flight, forKey: key, hash: hash, in: table, fetch: fetch)
         })
     }
   }
 
   @inlinable
   @inline(__always)
-  static func fly(
+  static func runFlight(
     _ flight: Flight<Value>, forKey key: Key, hash: UInt64, in table: EntryTable<Key, Value>,
     fetch: @Sendable (Key) async throws -> Value
   ) async {

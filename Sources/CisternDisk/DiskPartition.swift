@@ -72,11 +72,11 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
-    if owner.isClosed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
+    if owner.isClosed { return (partition.invalidations.invalidationVersion + 1, CommitTicket(number: 0)) }
     return engine.stageInvalidation(invalidation, of: partition)
   }
 
-  package var invalidationVersion: UInt64 { partition.invalidations.era }
+  package var invalidationVersion: UInt64 { partition.invalidations.invalidationVersion }
 
   package func canHold(batchBytes: Int, count: Int) -> Bool {
     engine.limits.canHold(batchBytes: batchBytes, count: count)

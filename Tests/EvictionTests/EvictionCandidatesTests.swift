@@ -29,28 +29,28 @@ struct EvictionCandidatesTests {
         #expect(candidates.count == expected.count)
       }
       while !expected.isEmpty {
-        let least = candidates.least(sparing: .none)
+        let least = candidates.least(keeping: .none)
         #expect(least?.number == SlotNumber(UInt32(expected[0].number)))
         #expect(candidates.lowest == Float(expected[0].density))
-        let spared = candidates.least(sparing: SlotNumber(UInt32(expected[0].number)))
+        let spared = candidates.least(keeping: SlotNumber(UInt32(expected[0].number)))
         #expect(spared?.number == (expected.count > 1 ? SlotNumber(UInt32(expected[1].number)) : nil))
         candidates.remove(SlotNumber(UInt32(expected.removeFirst().number)))
       }
-      #expect(candidates.least(sparing: .none) == nil)
+      #expect(candidates.least(keeping: .none) == nil)
       #expect(candidates.lowest == .infinity)
     }
   }
 
   @Test(arguments: [200, 5_000])
   func `the table keeps the newest evictions, each once, about as many as there are entries`(entryCount: Int) {
-    var departed = DepartedTable()
+    var departed = GhostHistoryTable()
     var ended = 0
     func fingerprint(_ number: Int) -> UInt32 {
       var generator = SeededGenerator(seed: UInt64(number))
       return UInt32(truncatingIfNeeded: generator.next())
     }
     for number in 0..<20_000 {
-      let entry = DepartedTable.EvictedEntry(
+      let entry = GhostHistoryTable.EvictedEntry(
         fingerprint: fingerprint(number), uses: UInt8(number % 250 + 1), lastUse: UInt32(number))
       departed.insert(entry, at: UInt32(number), entryCount: entryCount) { _ in ended += 1 }
     }

@@ -19,7 +19,7 @@ struct EvictionPolicyTests {
         switch generator.next(below: 10) {
         case 0: simulation.remove(key)
         case 1: simulation.update(key, cost: 1 + generator.next(below: seed % 3 == 0 ? 300 : 20))
-        case 2: simulation.evict(sparing: simulation.slot(of: key) ?? .none)
+        case 2: simulation.evict(keeping: simulation.slot(of: key) ?? .none)
         default: simulation.request(key, cost: 1 + generator.next(below: seed % 2 == 0 ? 12 : 100))
         }
         if simulation.total.cost > 300 { Issue.record("seed \(seed): \(simulation.total.cost) exceed the limit") }
@@ -47,7 +47,7 @@ struct EvictionPolicyTests {
           return
         }
         var count = 0
-        while let key = simulation.evict(sparing: slot) {
+        while let key = simulation.evict(keeping: slot) {
           if key == kept { Issue.record("\(key) was evicted although it is spared") }
           count += 1
         }

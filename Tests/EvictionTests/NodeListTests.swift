@@ -17,7 +17,7 @@ struct NodeListTests {
           let numbers = table.rebuild()
           slots = slots.map { numbers[$0] }
         }
-        let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
+        let held = CachedValue(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
         slots.append(table.insert(key, fingerprint: UInt32(key) << 20, entry: .ready(held)))
         table[node: slots[key]].cost = UInt32(key)
       }

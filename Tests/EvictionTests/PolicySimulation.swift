@@ -51,7 +51,7 @@ struct PolicySimulation: ~Copyable {
       guard evict() != nil else { preconditionFailure("nothing is left to evict, and there is no room") }
     }
     if table.isFull { policy.renumber(table.rebuild(relinking: policy.linksEntries)) }
-    let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
+    let held = CachedValue(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
     let slot = table.insert(key, fingerprint: Self.fingerprint(key), entry: .ready(held))
     table[node: slot].cost = UInt32(cost)
     policy.insert(slot, in: table.evictionNodes)
@@ -60,7 +60,7 @@ struct PolicySimulation: ~Copyable {
   private mutating func hit(_ slot: SlotNumber) {
     switch policy.hitRule {
     case .count(let maximum): if table[slot].use.frequency < maximum { table[slot].use.frequency += 1 }
-    case .tellPolicy: policy.hit(slot, in: table.evictionNodes)
+    case .notifyPolicy: policy.hit(slot, in: table.evictionNodes)
     }
   }
 
@@ -68,7 +68,7 @@ struct PolicySimulation: ~Copyable {
   mutating func update(_ key: Int, cost: Int) {
     guard let slot = slot(of: key) else { return }
     while policy.total.cost - Int(table[node: slot].cost) + cost > limit {
-      guard evict(sparing: slot) != nil else { break }
+      guard evict(keeping: slot) != nil else { break }
     }
     policy.update(slot, cost: UInt32(cost), in: table.evictionNodes)
   }
@@ -80,8 +80,8 @@ struct PolicySimulation: ~Copyable {
   }
 
   @discardableResult
-  mutating func evict(sparing kept: SlotNumber = .none) -> Int? {
-    guard let victim = policy.evict(sparing: kept, in: table.evictionNodes) else { return nil }
+  mutating func evict(keeping kept: SlotNumber = .none) -> Int? {
+    guard let victim = policy.evict(keeping: kept, in: table.evictionNodes) else { return nil }
     let key = table.key(of: victim)
     _ = table.remove(victim)
     evicted.append(key)

@@ -55,7 +55,7 @@ extension Cache {
     try conditional.writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
       key, snapshot throws(CisternError) in
       guard let write = batch.writes[key] else { return PlannedWrite(.keep) }
-      return try conditional.plan(write, conditional.keptTags.arriving(write.storing), for: key, over: snapshot)
+      return try conditional.plan(write, conditional.keptTags.arriving(write.writeOptions), for: key, over: snapshot)
     }
   }
 

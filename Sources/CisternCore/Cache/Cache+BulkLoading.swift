@@ -23,7 +23,7 @@ extension Cache {
   ) async throws -> LoadedValues<Key, Value> {
     var result = LoadedValues<Key, Value>()
     var wanted = Set(keys)
-    let request = Loader<Key, Value>.BulkRequest(Storing(expiry: expiry, tags: tags), owner: self, fetch: fetch)
+    let request = Loader<Key, Value>.BulkRequest(WriteOptions(expiry: expiry, tags: tags), owner: self, fetch: fetch)
     repeat {
       wanted = try await loader.load(wanted, for: request, into: &result)
     } while !wanted.isEmpty

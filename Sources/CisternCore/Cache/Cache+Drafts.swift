@@ -53,10 +53,10 @@ extension Cache: DraftParent {
       guard let write else { return PlannedWrite(.keep) }
       // The write itself is one change.
       versions[key] = UInt64(snapshot.version.changes &+ 1)
-      var storing = write.storing
+      var writeOptions = write.writeOptions
       // If the value expired since the draft read it, that is no conflict, and its tags stay.
-      if case nil = snapshot.usable { storing = storing.keepingTags(draft.tags(below: key)) }
-      return try conditional.plan(write, storing, for: key, over: snapshot)
+      if case nil = snapshot.usable { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
+      return try conditional.plan(write, writeOptions, for: key, over: snapshot)
     }
     return SavedDraft(outcome: outcome, versions: versions)
   }

@@ -45,11 +45,11 @@ extension Cache {
     try Task.checkCancellation()
     let edit = EditInProgress<Key>(
       key: table.hashed(key), number: edits.makeNumber(),
-      terms: ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context))
+      options: ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context))
     // The key is watched while the edit is pending, which keeps its mark.
     table.watch(edit.key.hash)
     defer { table.unwatch(edit.key.hash) }
-    _ = conditional.edits.settle(edit.key, on: edit.terms) { queue, _ throws(Never) in
+    _ = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
       queue.add(EditQueue.Edit(number: edit.number, change: change))
       return .shows
     }
@@ -58,7 +58,7 @@ extension Cache {
       await secondTier?.partition.waitForRoom()
       return try confirm(edit, answer: answer)
     } catch {
-      _ = conditional.edits.settle(edit.key, on: edit.terms) { queue, _ throws(Never) in
+      _ = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
         guard queue.contains(edit.number) else { return .nothing }
         queue.withdraw(edit.number)
         return .shows
@@ -69,7 +69,7 @@ extension Cache {
 
   private func confirm(_ edit: EditInProgress<Key>, answer: Value?) throws(CisternError) -> Value? {
     let number = edit.number
-    return try conditional.edits.settle(edit.key, on: edit.terms) { queue, usable throws(CisternError) in
+    return try conditional.edits.settle(edit.key, options: edit.options) { queue, usable throws(CisternError) in
       guard queue.contains(number) else { return .nothing }
       // A value whose lifetime has ended does not come back, edited or not.
       let isGone = if case (nil, .some) = (usable, queue.base) { true } else { false }
@@ -90,5 +90,5 @@ private struct EditInProgress<Key: Hashable & Sendable> {
   let key: HashedKey<Key>
   let number: UInt64
   /// The terms of the confirmed value.
-  let terms: ReplacementTerms
+  let options: ReplacementOptions
 }

@@ -166,14 +166,14 @@ extension Cache {
       if observers.isObserved { observers.record(.invalidated(what), context: context) }
     }
     writes.deliverChanges()
-    sweepBehind()
+    sweepInBackground()
     return ticket
   }
 
   /// Starts a task that releases invalidated values, unless one runs.
   @inlinable
-  func sweepBehind() {
+  func sweepInBackground() {
     guard table.requestSweep() else { return }
-    TaskStarter.start(on: loader.pilot.taskExecutor) { [table] in await table.sweep() }
+    TaskStarter.start(on: loader.flightOptions.taskExecutor) { [table] in await table.sweep() }
   }
 }

@@ -29,8 +29,8 @@ extension Cache {
     let hashed = table.hashed(key)
     let usable = if let policy { usableInMemory(hashed, accepting: policy.demand) } else { usableInMemory(hashed) }
     if let usable { return usable }
-    let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
-    return try await loader.load(LoadRequest(hashed, on: terms, owner: self, fetch: fetch)).value
+    let options = LoadOptions.unlessDefault(expiry: expiry, tags: tags, policy: policy)
+    return try await loader.load(LoadRequest(hashed, options: options, owner: self, fetch: fetch)).value
   }
 
   /// As ``value(forKey:expiry:tags:policy:fetch:)``, and returns also the source of the value.
@@ -42,8 +42,8 @@ extension Cache {
     if let value = usableInMemory(hashed, accepting: (policy ?? loadPolicy).demand.freshOnly) {
       return Loaded(value: value, source: .memory)
     }
-    let terms = LoadTerms.unlessUsual(expiry: expiry, tags: tags, policy: policy)
-    return try await loader.load(LoadRequest(hashed, on: terms, owner: self, fetch: fetch))
+    let options = LoadOptions.unlessDefault(expiry: expiry, tags: tags, policy: policy)
+    return try await loader.load(LoadRequest(hashed, options: options, owner: self, fetch: fetch))
   }
 
   /// Returns the value of a key from either tier, fresh or in grace, and its source. Never fetches and never suspends.
@@ -94,7 +94,7 @@ extension EntryTable {
   @inlinable
   @inline(__always)
   func usableValue(
-    of key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand, noteUse: (Uses) -> Void
+    of key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand, noteUse: (LastAccess) -> Void
   ) -> Value? {
     guard demand.acceptsFresh else { return nil }
     switch lookUp(key.key, hash: key.hash, at: now, accepting: demand) {

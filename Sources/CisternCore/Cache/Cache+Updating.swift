@@ -25,8 +25,8 @@ extension Cache {
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
-    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
-    return try await update(key, on: terms, transform).result
+    let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
+    return try await update(key, options: options, transform).result
   }
 
   /// As `updateValue(forKey:)`, on the calling thread. Blocks it only while more writes are staged than the disk can commit.
@@ -38,8 +38,8 @@ extension Cache {
   ) throws(Failure) -> Result {
     secondTier?.partition.waitForRoom()
     var result: Result?
-    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
-    _ = try conditional.readModifyWrite(table.hashed(key), on: terms) { snapshot throws(Failure) in
+    let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
+    _ = try conditional.readModifyWrite(table.hashed(key), options: options) { snapshot throws(Failure) in
       var value = snapshot.value
       result = try transform(&value)
       return Replacement(value)
@@ -58,8 +58,8 @@ extension Cache {
     _ transform: (inout Value?) async throws -> Result
   ) async throws -> Result {
     await secondTier?.partition.prepareToCommit()
-    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context, stagesRemovals: true)
-    let (result, written) = try await update(key, on: terms, transform)
+    let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context, stagesRemovals: true)
+    let (result, written) = try await update(key, options: options, transform)
     try await writes.waitForCommit(written, of: key)
     return result
   }
@@ -78,10 +78,10 @@ extension Cache {
     _ transform: @escaping @Sendable (inout Value?) async throws -> Void,
     completion: @escaping @Sendable (Result<Value?, any Error>) -> Void = { _ in }
   ) {
-    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
-    Task(executorPreference: loader.pilot.taskExecutor) { [self] in
+    let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
+    Task(executorPreference: loader.flightOptions.taskExecutor) { [self] in
       do {
-        let (_, written) = try await update(key, on: terms, transform)
+        let (_, written) = try await update(key, options: options, transform)
         completion(.success(written.value))
       } catch {
         completion(.failure(error))
@@ -91,8 +91,8 @@ extension Cache {
 
   @inlinable
   nonisolated(nonsending) func update<Result>(
-    _ key: Key, on terms: ReplacementTerms, _ transform: (inout Value?) async throws -> Result
-  ) async throws -> (result: Result, written: Written<Value>) {
+    _ key: Key, options: ReplacementOptions, _ transform: (inout Value?) async throws -> Result
+  ) async throws -> (result: Result, written: AppliedWrite<Value>) {
     let hashed = table.hashed(key)
     table.watch(hashed.hash)
     defer { table.unwatch(hashed.hash) }
@@ -103,7 +103,8 @@ extension Cache {
       var value = snapshot.value
       let result = try await transform(&value)
       try Task.checkCancellation()
-      if let written = conditional.compareAndSet(Replacement(value), of: hashed, replacing: snapshot, on: terms) {
+      if let written = conditional.compareAndSet(Replacement(value), of: hashed, replacing: snapshot, options: options)
+      {
         return (result, written)
       }
     }

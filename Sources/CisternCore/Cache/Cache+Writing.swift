@@ -65,7 +65,7 @@ extension Cache {
     await secondTier?.partition.prepareToCommit()
     // Staged in any case: an earlier removal of the key may not have been committed yet.
     let outcome = conditional.remove(table.hashed(key), stagesAlways: true, context: context) ?? .nothing
-    try await writes.waitForCommit(Written(value: nil, outcome: outcome), of: key)
+    try await writes.waitForCommit(AppliedWrite(value: nil, outcome: outcome), of: key)
   }
 
   /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are under way are not
@@ -79,7 +79,7 @@ extension Cache {
     var edited: [Key: EditedKeys<Key, Value>.Edited]?
     defer { withExtendedLifetime(edited) {} }
     table.clear {
-      TaskStarter.start(on: loader.pilot.taskExecutor, $0)
+      TaskStarter.start(on: loader.flightOptions.taskExecutor, $0)
     } commit: {
       if !edits.isEmpty { edited = edits.removeAll() }
       _ = secondTier?.partition.stageRemovalOfAll()
@@ -95,14 +95,14 @@ extension Cache {
   @inline(__always)
   func write(
     _ value: Value, forKey key: Key, expiry: Expiry?, tags: [String]?, context: WriterContext?
-  ) throws(CisternError) -> Written<Value> {
+  ) throws(CisternError) -> AppliedWrite<Value> {
     let hashed = table.hashed(key)
     if observers.isObserved { records.endUnnoticed(hashed) }
     if storesPlainly, !dependsOnCached, case nil = expiry, tags?.isEmpty ?? true {
       // The main path of sets: the value is not encoded, and usually needs no decision.
       let cost = UInt32(clamping: max(1, weigher?(value) ?? 1))
       if table.set(value, cost: cost, forKey: key, hash: hashed.hash) {
-        return Written(value: value, outcome: .nothing)
+        return AppliedWrite(value: value, outcome: .nothing)
       }
     }
     return try writeAnything(value, for: hashed, expiry: expiry, tags: tags, context: context)
@@ -115,10 +115,10 @@ extension Cache {
   func setWithoutOptions(_ value: Value, for key: HashedKey<Key>) {
     if observers.isObserved { records.endUnnoticed(key) }
     let encoded = writes.encode(value, for: key, expiry: nil, tags: [])
-    if case .some = writes.store(encoded, of: key, on: StoreTerms(if: .unedited)) { return }
+    if case .some = writes.store(encoded, of: key, options: StoringOptions(if: .unedited)) { return }
     // Unconfirmed edits lie over the key. An error was reported.
-    let terms = ReplacementTerms(Storing(expiry: nil, tags: nil), context: nil)
-    _ = try? conditional.mergeAndSet(value, for: key, on: terms)
+    let options = ReplacementOptions(WriteOptions(expiry: nil, tags: nil), context: nil)
+    _ = try? conditional.mergeAndSet(value, for: key, options: options)
   }
 
   /// Stores a value of any kind. Not inlined, so that a plain set is short.
@@ -126,15 +126,15 @@ extension Cache {
   @inline(never)
   func writeAnything(
     _ value: Value, for key: HashedKey<Key>, expiry: Expiry?, tags: [String]?, context: WriterContext?
-  ) throws(CisternError) -> Written<Value> {
+  ) throws(CisternError) -> AppliedWrite<Value> {
     if !dependsOnCached {
       let encoded = writes.encode(value, for: key, expiry: expiry, tags: tags ?? [])
-      if let outcome = writes.store(encoded, of: key, on: StoreTerms(if: .unedited, context: context)) {
-        return Written(value: value, outcome: outcome, encodingError: encoded.encodingError)
+      if let outcome = writes.store(encoded, of: key, options: StoringOptions(if: .unedited, context: context)) {
+        return AppliedWrite(value: value, outcome: outcome, encodingError: encoded.encodingError)
       }
     }
     // The value is merged with the cached one, or unconfirmed edits lie over the key.
-    let terms = ReplacementTerms(Storing(expiry: expiry, tags: tags), context: context)
-    return try conditional.mergeAndSet(value, for: key, on: terms)
+    let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
+    return try conditional.mergeAndSet(value, for: key, options: options)
   }
 }

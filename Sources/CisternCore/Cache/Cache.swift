@@ -54,7 +54,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let shared: (any Sendable & AnyObject)?
 
   /// The parts of a store that a cache uses.
-  struct Surroundings {
+  struct StoreParts {
     let budget: MemoryBudget
     let evictionPolicy: EvictionPolicyKind
     let clock: any CacheClock
@@ -74,13 +74,13 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   init(
-    _ storage: Storage, expiry: Expiry, configuration: CacheConfiguration<Value>, surroundings: Surroundings
+    _ storage: Storage, expiry: Expiry, configuration: CacheConfiguration<Value>, storeParts: StoreParts
   ) {
     name = storage.name
     secondTier = storage.secondTier
     codec = storage.codec
-    shared = surroundings.shared
-    clock = surroundings.clock
+    shared = storeParts.shared
+    clock = storeParts.clock
     loadPolicy = configuration.loadPolicy
     weigher = configuration.weigher
     storesPlainly =
@@ -88,13 +88,13 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       && configuration.tagsOfValue == nil
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     edits = EditedKeys()
-    observers = ObserverRegistry(taskExecutor: surroundings.taskExecutor)
-    table = Self.makeTable(storage, configuration: configuration, surroundings: surroundings, observers: observers)
+    observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
+    table = Self.makeTable(storage, configuration: configuration, storeParts: storeParts, observers: observers)
     let parts = CacheParts(
       table: table, secondTier: storage.secondTier, observers: observers, edits: edits,
       lifetimes: Lifetimes(
-        table: table, clock: surroundings.clock, expiry: expiry, expiryOfValue: configuration.expiryFromValue),
-      reports: CacheReports(name: storage.name, send: surroundings.report), codec: storage.codec)
+        table: table, clock: storeParts.clock, expiry: expiry, expiryOfValue: configuration.expiryFromValue),
+      reports: CacheReports(name: storage.name, send: storeParts.report), codec: storage.codec)
     let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)
     writes = WritePipeline(parts, configuration)
     records = RecordPromoter(parts, writes: writes, migrate: configuration.schema?.migrate)
@@ -104,34 +104,34 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       keptTags: keptTags, configuration)
     loader = Loader(
       parts, conditional: conditional, settings: LoadSettings(configuration),
-      pilot: EntryTable.Pilot(
-        taskExecutor: surroundings.taskExecutor,
+      flightOptions: EntryTable.FlightOptions(
+        taskExecutor: storeParts.taskExecutor,
         completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: storage.secondTier != nil))
   }
 
   private static func makeTable(
-    _ storage: Storage, configuration: CacheConfiguration<Value>, surroundings: Surroundings,
+    _ storage: Storage, configuration: CacheConfiguration<Value>, storeParts: StoreParts,
     observers: ObserverRegistry<Key, Value>
   ) -> EntryTable<Key, Value> {
     let budget: MemoryBudget
     if configuration.memoryLimit == nil && configuration.countLimit == nil {
-      budget = surroundings.budget
+      budget = storeParts.budget
     } else {
       budget = MemoryBudget(
         costLimit: configuration.memoryLimit?.bytes ?? .max, countLimit: configuration.countLimit ?? .max,
-        parent: surroundings.budget)
+        parent: storeParts.budget)
     }
     let limit = budget.overallLimit
     let partition = storage.secondTier?.partition
     let table = EntryTable<Key, Value>(
-      shardCount: surroundings.shardCount
+      shardCount: storeParts.shardCount
         ?? MemorySizing.shardCount(
           costLimit: limit.cost, countLimit: limit.count,
           costIsCount: storage.codec == nil && configuration.weigher == nil),
-      policy: surroundings.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? 0,
+      policy: storeParts.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? 0,
       handlers: EntryTable.EvictionHandlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
-        evicted: { (key: Key, held: Held<Value>) in
+        evicted: { (key: Key, held: CachedValue<Value>) in
           let isTierClosed = partition?.mode == .closed
           let event = WriteEvent.ofEviction(from: held.residency, isTierClosed: isTierClosed)
           guard case .removed(let cause)? = event else { return }

@@ -4,13 +4,15 @@
 @usableFromInline
 struct PlannedWrite<Value: Sendable> {
   @usableFromInline let replacement: Replacement<Value>
-  @usableFromInline let storing: Storing
+  @usableFromInline let writeOptions: WriteOptions
   @usableFromInline let effect: WriteEffect
 
   @inlinable
-  init(_ replacement: Replacement<Value>, _ storing: Storing = Storing(), effect: WriteEffect = .replacement) {
+  init(
+    _ replacement: Replacement<Value>, _ writeOptions: WriteOptions = WriteOptions(), effect: WriteEffect = .replacement
+  ) {
     self.replacement = replacement
-    self.storing = storing
+    self.writeOptions = writeOptions
     self.effect = effect
   }
 }
@@ -57,8 +59,8 @@ extension ConditionalWriter {
       return PreparedWrite(
         removing: secondTier?.bytes(key.key), if: snapshot.condition, stagesAlways: true, context: context)
     case .store(let value):
-      let terms = ReplacementTerms(planned.storing, effect: planned.effect, context: context)
-      let (write, encodingError) = prepare(value, of: key, replacing: snapshot, on: terms)
+      let options = ReplacementOptions(planned.writeOptions, effect: planned.effect, context: context)
+      let (write, encodingError) = prepare(value, of: key, replacing: snapshot, options: options)
       if let encodingError { throw notEncodable(key.key, encodingError) }
       return write
     }
@@ -67,13 +69,13 @@ extension ConditionalWriter {
   /// Plans the write of a key in a batch or a draft. If the cache merges, the value is merged with the cached one.
   @inlinable
   func plan(
-    _ write: KeyWrite<Value>, _ storing: Storing, for key: Key, over snapshot: Snapshot
+    _ write: KeyWrite<Value>, _ writeOptions: WriteOptions, for key: Key, over snapshot: Snapshot
   ) throws(CisternError) -> PlannedWrite<Value> {
     let result = try write.value(over: snapshot.usable) { incoming, earlier throws(CisternError) in
       try merged(incoming, over: earlier, for: key)
     }
     guard let result else { return PlannedWrite(.remove) }
-    return PlannedWrite(.store(result), storing, effect: write.replaces ? .replacement : arrivalEffect)
+    return PlannedWrite(.store(result), writeOptions, effect: write.replaces ? .replacement : newValueEffect)
   }
 
   @usableFromInline

@@ -5,18 +5,21 @@ extension ConditionalWriter {
   ///
   /// Throws if the values cannot be merged, which is reported. The cached value stays.
   @usableFromInline
-  func mergeAndSet(_ value: Value, for key: HashedKey<Key>, on terms: ReplacementTerms) throws(CisternError) -> Written<
-    Value
-  > {
-    let terms = ReplacementTerms(keptTags.arriving(terms.storing), effect: arrivalEffect, context: terms.context)
-    return try readModifyWrite(key, on: terms) { snapshot throws(CisternError) in
+  func mergeAndSet(_ value: Value, for key: HashedKey<Key>, options: ReplacementOptions) throws(CisternError)
+    -> AppliedWrite<
+      Value
+    >
+  {
+    let options = ReplacementOptions(
+      keptTags.arriving(options.writeOptions), effect: newValueEffect, context: options.context)
+    return try readModifyWrite(key, options: options) { snapshot throws(CisternError) in
       .store(try merged(value, over: snapshot.usable, for: key.key))
     }
   }
 
   /// The meaning of an arriving value for flights under way. If the cache merges, they are merged under the value. Else they are over.
   @inlinable
-  var arrivalEffect: WriteEffect { merge == nil ? .replacement : .arrival }
+  var newValueEffect: WriteEffect { merge == nil ? .replacement : .addition }
 
   /// Returns the merged value, or the incoming one if the cache does not merge or has no value.
   @inlinable
@@ -56,7 +59,7 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   init(of flight: Flight<Value>, hash: UInt64, in table: EntryTable<Key, Value>) {
     self.table = table
     self.hash = hash
-    version = table.watch(hash, fetchedSince: flight.era)
+    version = table.watch(hash, fetchedSince: flight.invalidationVersion)
   }
 
   /// Ends the watch of the key. Call it once, when the flight has published or failed.
@@ -72,18 +75,18 @@ struct FetchedValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let flight: Flight<Value>
   @usableFromInline let key: HashedKey<Key>
   /// The options of the load; nil for the cache's own.
-  @usableFromInline let terms: LoadTerms?
+  @usableFromInline let options: LoadOptions?
 
   @inlinable
-  init(_ value: Value, of flight: Flight<Value>, for key: HashedKey<Key>, on terms: LoadTerms?) {
+  init(_ value: Value, of flight: Flight<Value>, for key: HashedKey<Key>, options: LoadOptions?) {
     self.value = value
     self.flight = flight
     self.key = key
-    self.terms = terms
+    self.options = options
   }
 
   @inlinable
-  var storing: Storing { terms?.storing ?? Storing() }
+  var writeOptions: WriteOptions { options?.writeOptions ?? WriteOptions() }
 }
 
 extension ConditionalWriter {
@@ -98,7 +101,7 @@ extension ConditionalWriter {
     let (value, flight, key) = (fetched.value, fetched.flight, fetched.key)
     while !flight.isInvalidated {
       let snapshot = records.snapshot(of: key, isOwnOf: flight)
-      let tags = writes.allTags(of: value, and: fetched.storing.namedTags)
+      let tags = writes.allTags(of: value, and: fetched.writeOptions.namedTags)
       let result: Value
       let isOvertaken = snapshot.flight == nil
       if !isOvertaken {
@@ -107,16 +110,17 @@ extension ConditionalWriter {
         let newer = snapshot.usable
       {
         // An invalidation that concerns the fetched value ends the attempt, and the next one drops the value.
-        table.noteRead(key.key, hash: key.hash, tags: tags, version: snapshot.version, since: flight.era)
+        table.noteRead(
+          key.key, hash: key.hash, tags: tags, version: snapshot.version, since: flight.invalidationVersion)
         result = try merged(newer, over: value, for: key.key)
       } else {
         // The flight has no entry any more. Callers that joined it after an invalidation must not get the value.
         table.noteInvalidation(of: flight, forKey: key.key, hash: key.hash, tags: tags)
         return value
       }
-      let storing = keptTags.arriving(fetched.storing, over: snapshot, isNewer: isOvertaken)
-      let terms = ReplacementTerms(storing, effect: arrivalEffect)
-      if compareAndSet(.store(result), of: key, replacing: snapshot, on: terms) != nil { return result }
+      let writeOptions = keptTags.arriving(fetched.writeOptions, over: snapshot, isNewer: isOvertaken)
+      let options = ReplacementOptions(writeOptions, effect: newValueEffect)
+      if compareAndSet(.store(result), of: key, replacing: snapshot, options: options) != nil { return result }
     }
     // The entry must not wait for the flight any more.
     table.end(flight, forKey: key.key, hash: key.hash)
@@ -132,8 +136,8 @@ extension ConditionalWriter {
     while true {
       let snapshot = records.snapshot(of: key, isOwnOf: flight)
       guard snapshot.flight != nil, !flight.isInvalidated else { return }
-      let terms = ReplacementTerms(fetched.storing)
-      if compareAndSet(.store(fetched.value), of: key, replacing: snapshot, on: terms) != nil { return }
+      let options = ReplacementOptions(fetched.writeOptions)
+      if compareAndSet(.store(fetched.value), of: key, replacing: snapshot, options: options) != nil { return }
     }
   }
 }

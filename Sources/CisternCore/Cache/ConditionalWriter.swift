@@ -51,8 +51,8 @@ enum Replacement<Value: Sendable>: Sendable {
 
 /// The terms of a dependent write.
 @usableFromInline
-struct ReplacementTerms: Sendable {
-  @usableFromInline let storing: Storing
+struct ReplacementOptions: Sendable {
+  @usableFromInline let writeOptions: WriteOptions
   @usableFromInline let effect: WriteEffect
   @usableFromInline let context: WriterContext?
   /// Whether the removal of an absent key is staged, too: an earlier removal may not be committed yet.
@@ -60,9 +60,10 @@ struct ReplacementTerms: Sendable {
 
   @inlinable
   init(
-    _ storing: Storing, effect: WriteEffect = .replacement, context: WriterContext? = nil, stagesRemovals: Bool = false
+    _ writeOptions: WriteOptions, effect: WriteEffect = .replacement, context: WriterContext? = nil,
+    stagesRemovals: Bool = false
   ) {
-    self.storing = storing
+    self.writeOptions = writeOptions
     self.effect = effect
     self.context = context
     self.stagesRemovals = stagesRemovals
@@ -75,61 +76,61 @@ extension ConditionalWriter {
   /// - Parameter decide: returns the new state of the key. May be called several times.
   @inlinable
   func readModifyWrite<Failure: Error>(
-    _ key: HashedKey<Key>, on terms: ReplacementTerms, _ decide: (Snapshot) throws(Failure) -> Replacement<Value>
-  ) throws(Failure) -> Written<Value> {
+    _ key: HashedKey<Key>, options: ReplacementOptions, _ decide: (Snapshot) throws(Failure) -> Replacement<Value>
+  ) throws(Failure) -> AppliedWrite<Value> {
     table.watch(key.hash)
     defer { table.unwatch(key.hash) }
     while true {
       let snapshot = records.snapshot(of: key)
       let replacement = try decide(snapshot)
-      if let written = compareAndSet(replacement, of: key, replacing: snapshot, on: terms) { return written }
+      if let written = compareAndSet(replacement, of: key, replacing: snapshot, options: options) { return written }
     }
   }
 
   /// Makes a write that depends on a read. Returns nil if the read does not stand any more.
   @inlinable
   func compareAndSet(
-    _ replacement: Replacement<Value>, of key: HashedKey<Key>, replacing snapshot: Snapshot, on terms: ReplacementTerms
-  ) -> Written<Value>? {
+    _ replacement: Replacement<Value>, of key: HashedKey<Key>, replacing snapshot: Snapshot, options: ReplacementOptions
+  ) -> AppliedWrite<Value>? {
     switch replacement {
     case .keep:
-      return Written(value: snapshot.value, outcome: .nothing)
+      return AppliedWrite(value: snapshot.value, outcome: .nothing)
     case .remove:
       records.noticeExpiry(of: key)
       let write = PreparedWrite<Key, Value>(
         removing: snapshot.hasForeignRecord ? nil : secondTier?.bytes(key.key), if: snapshot.condition,
-        stagesAlways: terms.stagesRemovals, context: terms.context)
+        stagesAlways: options.stagesRemovals, context: options.context)
       let outcome = writes.apply(write, to: key)
-      return outcome.map { Written(value: nil, outcome: $0) }
+      return outcome.map { AppliedWrite(value: nil, outcome: $0) }
     case .store(let value):
-      var (write, encodingError) = prepare(value, of: key, replacing: snapshot, on: terms)
+      var (write, encodingError) = prepare(value, of: key, replacing: snapshot, options: options)
       // An equal value concerns no write that depends on the key. Other tags do: such a write would keep the older ones.
-      if case .store(.arrival, isAnnounced: false) = write.intent,
-        write.entry.arrival?.timing.tags == snapshot.timing.tags
+      if case .store(.addition, isAnnounced: false) = write.intent,
+        write.entry.preparedValue?.timing.tags == snapshot.timing.tags
       {
-        write.intent = .store(effect: .upkeep, isAnnounced: false)
+        write.intent = .store(effect: .maintenance, isAnnounced: false)
       }
       let outcome = writes.apply(write, to: key)
       let shown = if let edits = write.edits { edits.edited.shown } else { Value?.some(value) }
-      return outcome.map { Written(value: shown, outcome: $0, encodingError: encodingError) }
+      return outcome.map { AppliedWrite(value: shown, outcome: $0, encodingError: encodingError) }
     }
   }
 
   /// Prepares the write of a value that depends on a read. If the key has unconfirmed edits, the value is the confirmed one.
   @inlinable
   func prepare(
-    _ value: Value, of key: HashedKey<Key>, replacing snapshot: Snapshot, on terms: ReplacementTerms
+    _ value: Value, of key: HashedKey<Key>, replacing snapshot: Snapshot, options: ReplacementOptions
   ) -> (PreparedWrite<Key, Value>, encodingError: (any Error)?) {
-    let terms = keptTags.keepingTags(of: snapshot, terms)
+    let options = keptTags.keepingTags(of: snapshot, options)
     if let edited = snapshot.edited {
-      let write = edits.prepare(value, below: edited, replacing: snapshot, of: key, on: terms)
+      let write = edits.prepare(value, below: edited, replacing: snapshot, of: key, options: options)
       return (write, write.edits?.encodingError)
     }
     let isSame = snapshot.usable.map { isEqual?($0, value) ?? false } ?? false
-    let encoded = writes.encode(value, for: key, terms.storing)
-    let store = StoreTerms<Value>(
-      if: snapshot.condition, effect: terms.effect, isAnnounced: !isSame, context: terms.context)
-    let write = PreparedWrite<Key, Value>(encoded, on: store)
+    let encoded = writes.encode(value, for: key, options.writeOptions)
+    let store = StoringOptions<Value>(
+      if: snapshot.condition, effect: options.effect, isAnnounced: !isSame, context: options.context)
+    let write = PreparedWrite<Key, Value>(encoded, options: store)
     return (write, encoded.encodingError)
   }
 

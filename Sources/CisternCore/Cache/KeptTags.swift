@@ -17,10 +17,10 @@ struct KeptTags<Value: Sendable>: Sendable {
 extension KeptTags {
   /// Returns the terms for a value that is made of the one that was read.
   @inlinable
-  func keepingTags<Key>(of snapshot: ReadSnapshot<Key, Value>, _ terms: ReplacementTerms) -> ReplacementTerms {
-    guard case .kept = terms.storing.tags else { return terms }
-    let storing = terms.storing.keepingTags(namedTags(of: snapshot))
-    return ReplacementTerms(storing, effect: terms.effect, context: terms.context)
+  func keepingTags<Key>(of snapshot: ReadSnapshot<Key, Value>, _ options: ReplacementOptions) -> ReplacementOptions {
+    guard case .kept = options.writeOptions.tags else { return options }
+    let writeOptions = options.writeOptions.keepingTags(namedTags(of: snapshot))
+    return ReplacementOptions(writeOptions, effect: options.effect, context: options.context)
   }
 
   /// Returns the tags that were named when the value was stored.
@@ -43,13 +43,15 @@ extension KeptTags {
 
   /// Returns the options for an arriving value. If the cache merges, the value is made of the cached one. Else it replaces that.
   @inlinable
-  func arriving(_ storing: Storing) -> Storing { merges ? storing : storing.withoutKeptTags }
+  func arriving(_ writeOptions: WriteOptions) -> WriteOptions { merges ? writeOptions : writeOptions.withoutKeptTags }
 
   /// Returns the options for a fetched value. A load that names no tags keeps those of the value it is merged with.
-  func arriving<Key>(_ storing: Storing, over snapshot: ReadSnapshot<Key, Value>, isNewer: Bool) -> Storing {
-    guard merges else { return storing }
+  func arriving<Key>(_ writeOptions: WriteOptions, over snapshot: ReadSnapshot<Key, Value>, isNewer: Bool)
+    -> WriteOptions
+  {
+    guard merges else { return writeOptions }
     // A value that was set since the fetch began is newer than the load. So are its tags.
-    let keeps = storing.namedTags.isEmpty || (isNewer && !snapshot.timing.tags.isEmpty)
-    return keeps ? Storing(expiry: storing.expiry, tags: .kept) : storing
+    let keeps = writeOptions.namedTags.isEmpty || (isNewer && !snapshot.timing.tags.isEmpty)
+    return keeps ? WriteOptions(expiry: writeOptions.expiry, tags: .kept) : writeOptions
   }
 }

@@ -6,20 +6,20 @@ struct LoadSettings: Sendable {
   /// The pause in nanoseconds after a failed refresh, during which no other refresh begins.
   @usableFromInline let refreshRetryInterval: UInt64
   @usableFromInline let retry: RetryPolicy?
-  @usableFromInline let gate: FlightGate?
+  @usableFromInline let limiter: FetchLimiter?
 
   init<Value>(_ configuration: CacheConfiguration<Value>) {
     policy = configuration.loadPolicy
     refreshRetryInterval = configuration.refreshRetryInterval.countedNanoseconds
     retry = configuration.retry
-    gate = configuration.flightLimit.map { FlightGate(limit: $0) }
+    limiter = configuration.flightLimit.map { FetchLimiter(limit: $0) }
   }
 }
 
 extension LoadSettings {
   /// Whether a fetch is called directly, without a limit and without retries.
   @usableFromInline
-  var isPlain: Bool { gate == nil && retry == nil }
+  var isPlain: Bool { limiter == nil && retry == nil }
 
   /// Calls a fetch when it receives a permit, and again after a failure if the retry policy allows it. A pause
   /// holds no permit.
@@ -27,17 +27,17 @@ extension LoadSettings {
   func attempt<Fetched>(
     hash: UInt64, clock: @autoclosure () -> any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
-    isPlain ? try await fetch() : try await attemptInTurn(hash: hash, clock: clock(), fetch)
+    isPlain ? try await fetch() : try await attemptWithPermit(hash: hash, clock: clock(), fetch)
   }
 
   @usableFromInline
-  func attemptInTurn<Fetched>(
+  func attemptWithPermit<Fetched>(
     hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     var attempt = 1
     while true {
       do {
-        return try await inTurn(fetch)
+        return try await whenPermitted(fetch)
       } catch {
         guard let retry, !Task.isCancelled, retry.retries(error, attempt: attempt) else { throw error }
         try await clock.sleep(until: clock.now().advanced(by: retry.delay(afterAttempt: attempt, hash: hash)))
@@ -46,8 +46,8 @@ extension LoadSettings {
     }
   }
 
-  private func inTurn<Fetched>(_ fetch: () async throws -> Fetched) async throws -> Fetched {
-    guard let gate else { return try await fetch() }
-    return try await FetchPermit.withPermit(of: gate, fetch)
+  private func whenPermitted<Fetched>(_ fetch: () async throws -> Fetched) async throws -> Fetched {
+    guard let limiter else { return try await fetch() }
+    return try await FetchPermit.withPermit(of: limiter, fetch)
   }
 }

@@ -6,17 +6,17 @@ extension Loader {
   /// A load of several keys.
   @usableFromInline
   struct BulkRequest: Sendable {
-    @usableFromInline let terms: LoadTerms
+    @usableFromInline let options: LoadOptions
     /// The cache. The flights keep it open until their values are published.
     @usableFromInline let owner: any AnyObject & Sendable
     @usableFromInline let fetch: @Sendable ([Key]) async throws -> [Key: Value]
 
     @inlinable
     init(
-      _ storing: Storing, owner: any AnyObject & Sendable,
+      _ writeOptions: WriteOptions, owner: any AnyObject & Sendable,
       fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) {
-      terms = LoadTerms(storing: storing, policy: nil)
+      options = LoadOptions(writeOptions: writeOptions, policy: nil)
       self.owner = owner
       self.fetch = fetch
     }
@@ -63,7 +63,7 @@ extension Loader {
   ) async throws -> Set<Key> {
     try Task.checkCancellation()
     // The values must be newer than the invalidations before the load.
-    let era = table.newestInvalidation.load(ordering: .acquiring)
+    let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
     let priority = Task.currentPriority
     // Held while the keys are started: the first flight may be abandoned before the last is counted.
     let work = FlightWork(isHeld: true)
@@ -104,7 +104,7 @@ extension Loader {
         }
       switch outcome {
       case .value(let value):
-        if entry.flight.isInvalidated(since: era) {
+        if entry.flight.isInvalidated(since: invalidationVersion) {
           leftOut.insert(entry.key)
         } else {
           result.found[entry.key] = value
@@ -124,7 +124,7 @@ extension Loader {
 
   /// The first half of a load of one key.
   @usableFromInline
-  enum BulkBeginning {
+  enum BulkLoadStart {
     case value(Value)
     case refreshing(Value, Flight<Value>)
     case waiting(Flight<Value>, waiter: Int, leads: Bool)
@@ -132,12 +132,12 @@ extension Loader {
 
   /// Hits, joins, or leads a flight of `work`, for one of the keys.
   @inlinable
-  func begin(_ key: HashedKey<Key>, priority: TaskPriority, work: FlightWork) -> BulkBeginning {
+  func begin(_ key: HashedKey<Key>, priority: TaskPriority, work: FlightWork) -> BulkLoadStart {
     var demand = Demand.standard
     while true {
-      let era = table.newestInvalidation.load(ordering: .acquiring)
+      let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
-        table.makeFlight(for: key, work: work, priority: priority, pilot: pilot)
+        table.makeFlight(for: key, work: work, priority: priority, flightOptions: flightOptions)
       }
       switch decision {
       case .hit(let value, _):
@@ -148,11 +148,13 @@ extension Loader {
         return .refreshing(value, flight)
       case .expired:
         records.endExpired(key)
-      case .lookBehind(let flight):
-        if case .loaded(let loaded) = records.lookUp(beside: flight, since: era, of: key, accepting: demand) {
+      case .lookInSecondTier(let flight):
+        if case .loaded(let loaded) = records.lookUp(
+          beside: flight, since: invalidationVersion, of: key, accepting: demand)
+        {
           return .value(loaded.value)
         }
-        demand.hasLookedBehind = true
+        demand.hasLookedInSecondTier = true
       case .notCached:
         preconditionFailure("a bulk load may fetch")
       case .join(let flight, let waiter, _, _):
@@ -183,7 +185,7 @@ extension Loader {
     if led.isEmpty { return }
     for one in led { noteFetch(by: one.flight) }
     work.run(
-      Task(executorPreference: pilot.taskExecutor, priority: priority) { [self] in
+      Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
         if !work.isCancelled { await run(led, for: request, by: work) }
       })
   }
@@ -208,7 +210,7 @@ extension Loader {
         }
         do {
           let published = try await publish(
-            FetchedValue(value, of: one.flight, for: one.key, on: request.terms), since: base)
+            FetchedValue(value, of: one.flight, for: one.key, options: request.options), since: base)
           one.flight.complete(.value(published))
         } catch {
           fail(one.flight, of: one.key, .failed(error))

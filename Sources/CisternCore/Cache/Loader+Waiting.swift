@@ -7,25 +7,27 @@ extension Loader {
   ///   - instead: the older value that memory has.
   ///   - behind: the older value that the second tier alone has.
   @inlinable
-  func patience(
-    _ terms: LoadTerms?, era: UInt64, instead: Fallback<Value>?, behind: Fallback<Value>?
-  ) -> Patience<Value>? {
-    let policy = terms?.policy ?? settings.policy
+  func waitLimits(
+    _ options: LoadOptions?, invalidationVersion: UInt64, instead: Fallback<Value>?, secondTierValue: Fallback<Value>?
+  ) -> WaitLimits<Value>? {
+    let policy = options?.policy ?? settings.policy
     guard
-      policy.timeout != .max || policy.softTimeout != .max || instead != nil || behind != nil
+      policy.timeout != .max || policy.softTimeout != .max || instead != nil || secondTierValue != nil
         || WorkIdentity.enclosing != nil
     else { return nil }
-    return makePatience(terms, era: era, instead: instead, behind: behind)
+    return makeWaitLimits(
+      options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
   }
 
   @usableFromInline
   @inline(never)
-  func makePatience(
-    _ terms: LoadTerms?, era: UInt64, instead: Fallback<Value>?, behind: Fallback<Value>?
-  ) -> Patience<Value> {
-    Patience(
-      policy: terms?.policy ?? settings.policy, start: terms?.start ?? lifetimes.clock.now(), era: era,
-      instead: (behind ?? instead)?.held, source: behind == nil ? .memory : .secondTier)
+  func makeWaitLimits(
+    _ options: LoadOptions?, invalidationVersion: UInt64, instead: Fallback<Value>?, secondTierValue: Fallback<Value>?
+  ) -> WaitLimits<Value> {
+    WaitLimits(
+      policy: options?.policy ?? settings.policy, start: options?.start ?? lifetimes.clock.now(),
+      invalidationVersion: invalidationVersion,
+      instead: (secondTierValue ?? instead)?.held, source: secondTierValue == nil ? .memory : .secondTier)
   }
 
   /// Waits for a flight, and for further ones if the first brings nothing that this caller may have. The timeouts of the policy span
@@ -38,15 +40,15 @@ extension Loader {
     while true {
       if let loaded = try await finish(wait, of: request.key) { return loaded }
       try Task.checkCancellation()
-      let usual = Patience<Value>(
-        policy: wait.patience.policy, start: wait.patience.start,
-        era: table.newestInvalidation.load(ordering: .acquiring))
-      let terms = LoadTerms(storing: request.storing, policy: usual.policy, start: usual.start)
-      switch try begin(Request(request.key, on: terms, owner: request.owner, fetch: request.fetch)) {
+      let usual = WaitLimits<Value>(
+        policy: wait.waitLimits.policy, start: wait.waitLimits.start,
+        invalidationVersion: table.newestInvalidation.load(ordering: .acquiring))
+      let options = LoadOptions(writeOptions: request.writeOptions, policy: usual.policy, start: usual.start)
+      switch try begin(Request(request.key, options: options, owner: request.owner, fetch: request.fetch)) {
       case .loaded(let loaded):
         return loaded
-      case .waiting(let flight, let waiter, let source, let patience):
-        wait = Wait(flight: flight, waiter: waiter, source: source, patience: patience ?? usual)
+      case .waiting(let flight, let waiter, let source, let waitLimits):
+        wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits ?? usual)
       }
     }
   }
@@ -56,7 +58,7 @@ extension Loader {
   nonisolated(nonsending) func finish(
     _ wait: Wait<Value>, of key: HashedKey<Key>
   ) async throws -> Loaded<Value>? {
-    let (flight, patience) = (wait.flight, wait.patience)
+    let (flight, waitLimits) = (wait.flight, wait.waitLimits)
     let outcome: FlightOutcome<Value>
     if let ended = endIfOver(wait, for: key) {
       outcome = ended
@@ -64,7 +66,7 @@ extension Loader {
       let timer = startTimer(of: wait, for: key)
       defer { timer?.cancel() }
       outcome =
-        if let fetch = patience.fetch {
+        if let fetch = waitLimits.fetch {
           await flight.wait(as: wait.waiter, lendingPermitOf: fetch)
         } else {
           await flight.wait(as: wait.waiter)
@@ -72,25 +74,28 @@ extension Loader {
     }
     switch outcome {
     case .value(let value):
-      if flight.isInvalidated(since: patience.era) || flight.disappoints(patience.policy.demand) { return nil }
+      if flight.isInvalidated(since: waitLimits.invalidationVersion) || flight.doesNotSatisfy(waitLimits.policy.demand)
+      {
+        return nil
+      }
       return Loaded(value: value, source: wait.source)
     case .lookAgain:
       return nil
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
-      if let value = stale ?? usable(patience.instead) { return counted(value, from: patience.source, of: key) }
+      if let value = stale ?? usable(waitLimits.instead) { return counted(value, from: waitLimits.source, of: key) }
       throw timedOut(key)
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
-      guard let value = usable(patience.instead) else { throw error }
+      guard let value = usable(waitLimits.instead) else { throw error }
       reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now())
-      return counted(value, from: patience.source, of: key)
+      return counted(value, from: waitLimits.source, of: key)
     }
   }
 
   /// Returns the older value while it is in grace; nil for a cancelled caller.
-  private func usable(_ instead: Held<Value>?) -> Value? {
+  private func usable(_ instead: CachedValue<Value>?) -> Value? {
     guard let instead, !Task.isCancelled, !instead.isGone(at: lifetimes.now()) else { return nil }
     return instead.value
   }
@@ -106,9 +111,9 @@ extension Loader {
 
   /// Starts the task that ends the wait in time. Returns nil for a wait without an end.
   private func startTimer(of wait: Wait<Value>, for key: HashedKey<Key>) -> Task<Void, Never>? {
-    let (softDeadline, deadline) = (wait.patience.softDeadline, wait.patience.deadline)
+    let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
     if case (nil, nil) = (softDeadline, deadline) { return nil }
-    return Task(executorPreference: pilot.taskExecutor) { [self] in
+    return Task(executorPreference: flightOptions.taskExecutor) { [self] in
       let clock = lifetimes.clock
       if let softDeadline {
         guard (try? await clock.sleep(until: softDeadline)) != nil else { return }
@@ -125,7 +130,7 @@ extension Loader {
   ///
   /// The caller does not get the outcome of a flight that has completed: that would depend on the speed of the fetch.
   private func endIfOver(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
-    let (softDeadline, deadline) = (wait.patience.softDeadline, wait.patience.deadline)
+    let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
     if case (nil, nil) = (softDeadline, deadline) { return nil }
     let now = lifetimes.clock.now()
     var outcome: FlightOutcome<Value>?
@@ -138,7 +143,7 @@ extension Loader {
   /// Ends a wait at its soft timeout: the caller leaves with the older value. The flight continues, so that its value is stored.
   /// Returns nil after the end of the older value's grace: the wait continues.
   private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
-    guard let instead = wait.patience.instead, !instead.isGone(at: lifetimes.now()) else { return nil }
+    guard let instead = wait.waitLimits.instead, !instead.isGone(at: lifetimes.now()) else { return nil }
     let outcome = FlightOutcome<Value>.timedOut(stale: instead.value)
     wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
     return outcome

@@ -23,13 +23,13 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
   @usableFromInline let edits: EditedKeys<Key, Value>
   @usableFromInline let settings: LoadSettings
-  @usableFromInline let pilot: EntryTable<Key, Value>.Pilot
+  @usableFromInline let flightOptions: EntryTable<Key, Value>.FlightOptions
   /// Whether a stored value depends on the cached one.
   @usableFromInline let dependsOnCached: Bool
 
   init(
     _ parts: CacheParts<Key, Value>, conditional: ConditionalWriter<Key, Value>, settings: LoadSettings,
-    pilot: EntryTable<Key, Value>.Pilot
+    flightOptions: EntryTable<Key, Value>.FlightOptions
   ) {
     table = parts.table
     secondTier = parts.secondTier
@@ -40,7 +40,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.conditional = conditional
     edits = parts.edits
     self.settings = settings
-    self.pilot = pilot
+    self.flightOptions = flightOptions
     dependsOnCached = conditional.merge != nil || conditional.isEqual != nil
   }
 }
@@ -50,24 +50,24 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 struct LoadRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let key: HashedKey<Key>
   /// The options; nil for the cache's own.
-  @usableFromInline let terms: LoadTerms?
+  @usableFromInline let options: LoadOptions?
   @usableFromInline let fetch: @Sendable (Key) async throws -> Value
   /// The cache. A flight keeps it open until the value is published.
   @usableFromInline let owner: any AnyObject & Sendable
 
   @inlinable
   init(
-    _ key: HashedKey<Key>, on terms: LoadTerms?, owner: any AnyObject & Sendable,
+    _ key: HashedKey<Key>, options: LoadOptions?, owner: any AnyObject & Sendable,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) {
     self.key = key
-    self.terms = terms
+    self.options = options
     self.owner = owner
     self.fetch = fetch
   }
 
   @inlinable
-  var storing: Storing { terms?.storing ?? Storing() }
+  var writeOptions: WriteOptions { options?.writeOptions ?? WriteOptions() }
 }
 
 // MARK: 1. Load
@@ -81,14 +81,16 @@ extension Loader {
       // A task that is cancelled before it begins starts nothing.
       try Task.checkCancellation()
       // The value must be newer than the invalidations before the load.
-      let era = table.newestInvalidation.load(ordering: .acquiring)
+      let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       switch try begin(request) {
       case .loaded(let loaded):
         return loaded
       case .waiting(let flight, let waiter, let source, nil):
         switch await flight.wait(as: waiter) {
         case .value(let value):
-          if flight.isInvalidated(since: era) || flight.disappoints((request.terms?.policy ?? settings.policy).demand) {
+          if flight.isInvalidated(since: invalidationVersion)
+            || flight.doesNotSatisfy((request.options?.policy ?? settings.policy).demand)
+          {
             continue
           }
           return Loaded(value: value, source: source)
@@ -98,8 +100,8 @@ extension Loader {
           // The flight brought nothing that this caller may have.
           continue
         }
-      case .waiting(let flight, let waiter, let source, let patience?):
-        let wait = Wait(flight: flight, waiter: waiter, source: source, patience: patience)
+      case .waiting(let flight, let waiter, let source, let waitLimits?):
+        let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
         return try await load(request, beginningWith: wait)
       }
     }
@@ -107,12 +109,12 @@ extension Loader {
 
   /// The first half of a load.
   @usableFromInline
-  enum Beginning {
+  enum LoadStart {
     /// The value is there.
     case loaded(Loaded<Value>)
     /// The load waits for a flight, as the waiter with this number. With limits, if it does not wait without end, or may return an
     /// older value.
-    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, Patience<Value>?)
+    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, WaitLimits<Value>?)
   }
 
   // MARK: 2. Begin
@@ -120,16 +122,16 @@ extension Loader {
   /// Hits, joins or leads, up to the point where the load must wait. Not inlined, so that the frames of waiting tasks are small.
   @inlinable
   @inline(never)
-  func begin(_ request: Request) throws -> Beginning {
-    let (key, policy) = (request.key, request.terms?.policy ?? settings.policy)
+  func begin(_ request: Request) throws -> LoadStart {
+    let (key, policy) = (request.key, request.options?.policy ?? settings.policy)
     let priority = Task.currentPriority
     var demand = policy.demand
     /// The older value, if the second tier alone has it.
-    var behind: Fallback<Value>?
+    var secondTierValue: Fallback<Value>?
     while true {
-      let era = table.newestInvalidation.load(ordering: .acquiring)
+      let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
-        table.makeFlight(for: key, priority: priority, pilot: pilot)
+        table.makeFlight(for: key, priority: priority, flightOptions: flightOptions)
       }
       switch decision {
       case .hit(let value, let isStale):
@@ -143,30 +145,32 @@ extension Loader {
         return .loaded(try records.cachedValue(of: key, accepting: policy.demand))
       case .expired:
         records.endExpired(key)
-      case .lookBehind(let flight):
-        switch records.lookUp(beside: flight, since: era, of: key, accepting: demand) {
+      case .lookInSecondTier(let flight):
+        switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
         case .loaded(let loaded): return .loaded(loaded)
-        case .nothing(let instead): behind = instead
+        case .nothing(let instead): secondTierValue = instead
         }
-        demand.hasLookedBehind = true
+        demand.hasLookedInSecondTier = true
       case .join(let flight, let waiter, _, let instead):
-        let patience = patience(request.terms, era: era, instead: instead, behind: behind)
-        return .waiting(flight, waiter: waiter, .joined, patience)
-      case .lead(let flight, let waiter, let instead, let looksBehind):
-        if looksBehind {
+        let waitLimits = waitLimits(
+          request.options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        return .waiting(flight, waiter: waiter, .joined, waitLimits)
+      case .lead(let flight, let waiter, let instead, let looksInSecondTier):
+        if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
           case .completed(let loaded): return .loaded(loaded)
           case .lookAgain: continue
           case .refreshing(let loaded):
             start(flight, for: request, priority: priority)
             return .loaded(loaded)
-          case .nothing(let instead): behind = instead
+          case .nothing(let instead): secondTierValue = instead
           }
         }
         table.countMiss()
         start(flight, for: request, priority: priority)
-        let patience = patience(request.terms, era: era, instead: instead, behind: behind)
-        return .waiting(flight, waiter: waiter, .fetched, patience)
+        let waitLimits = waitLimits(
+          request.options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        return .waiting(flight, waiter: waiter, .fetched, waitLimits)
       }
     }
   }
@@ -180,7 +184,7 @@ extension Loader {
     noteFetch(by: flight)
     // The closure is written twice for speed. A task without an executor preference checks less at each switch. A closure
     // that is passed on needs another closure and an asynchronous frame.
-    if pilot.hasTaskExecutor { return startOnExecutor(flight, for: request, priority: priority) }
+    if flightOptions.hasTaskExecutor { return startOnExecutor(flight, for: request, priority: priority) }
     flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
   }
 
@@ -189,13 +193,15 @@ extension Loader {
   @inline(never)
   func startOnExecutor(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
     flight.work.run(
-      Task(executorPreference: pilot.taskExecutor, priority: priority) { [self] in await run(flight, for: request) })
+      Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
+        await run(flight, for: request)
+      })
   }
 
   /// Notes that the fetch of a flight begins, after the look-up in the second tier.
   @inlinable
   func noteFetch(by flight: Flight<Value>) {
-    if let partition = secondTier?.partition { flight.noteFetch(tierEra: partition.invalidationVersion) }
+    if let partition = secondTier?.partition { flight.noteFetch(tierVersion: partition.invalidationVersion) }
   }
 
   /// The second half of a flight: fetches, publishes, completes. Does nothing if all waiters left before it began.
@@ -213,7 +219,8 @@ extension Loader {
           try await request.fetch(key.key)
         }
       }
-      let published = try await publish(FetchedValue(value, of: flight, for: key, on: request.terms), since: base)
+      let published = try await publish(
+        FetchedValue(value, of: flight, for: key, options: request.options), since: base)
       flight.complete(.value(published))
     } catch {
       fail(flight, of: key, .failed(error))
@@ -252,9 +259,10 @@ extension Loader {
   func store(_ fetched: FetchedValue<Key, Value>) {
     let (key, flight) = (fetched.key, fetched.flight)
     let encoded = writes.encode(
-      fetched.value, for: key, expiry: fetched.terms?.storing.expiry, tags: fetched.terms?.storing.namedTags ?? [])
+      fetched.value, for: key, expiry: fetched.options?.writeOptions.expiry,
+      tags: fetched.options?.writeOptions.namedTags ?? [])
     records.noticeExpiry(of: key)
-    if writes.store(encoded, of: key, on: StoreTerms(if: .own(flight))) == nil {
+    if writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) == nil {
       if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
       // An invalidation came in between: the entry must not wait for the flight any more.
       table.end(flight, forKey: key.key, hash: key.hash)

@@ -48,7 +48,7 @@ extension OptimisticEdits {
   /// - Returns: the edits after the step; nil if the step changed nothing. They have no confirmed value if no tier holds it.
   @discardableResult
   func settle<Failure: Error>(
-    _ key: HashedKey<Key>, on terms: ReplacementTerms,
+    _ key: HashedKey<Key>, options: ReplacementOptions,
     _ step: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditStep
   ) throws(Failure) -> Edited? {
     while true {
@@ -57,8 +57,8 @@ extension OptimisticEdits {
       let taken = try step(&edited.queue, snapshot.usable)
       if case .nothing = taken { return nil }
       edited.shown = edited.queue.shown()
-      let keeping = keptTags.keepingTags(of: snapshot, terms)
-      let write = prepare(edited, replacing: snapshot, of: key, on: keeping, after: taken)
+      let keeping = keptTags.keepingTags(of: snapshot, options)
+      let write = prepare(edited, replacing: snapshot, of: key, options: keeping, after: taken)
       var effects = WriteEffects<Key, Value>()
       guard writes.apply(write, to: key, &effects) else { continue }
       if effects.isRefused { edited.queue.replaceBase(by: nil) }
@@ -70,12 +70,12 @@ extension OptimisticEdits {
   @usableFromInline
   func prepare(
     _ value: Value, below present: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>,
-    on terms: ReplacementTerms
+    options: ReplacementOptions
   ) -> PreparedWrite<Key, Value> {
     var edited = present
     edited.queue.replaceBase(by: value)
     edited.shown = edited.queue.shown()
-    return prepare(edited, replacing: snapshot, of: key, on: terms, after: .confirms)
+    return prepare(edited, replacing: snapshot, of: key, options: options, after: .confirms)
   }
 
   /// Weighs and encodes, outside all locks.
@@ -84,7 +84,7 @@ extension OptimisticEdits {
   ///   - terms: the terms of the confirmed value, if that changes.
   ///   - step: the change of the edits.
   private func prepare(
-    _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, on terms: ReplacementTerms,
+    _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, options: ReplacementOptions,
     after step: EditStep
   ) -> PreparedWrite<Key, Value> {
     var edited = new
@@ -94,14 +94,14 @@ extension OptimisticEdits {
     var encodingError: (any Error)?
     var confirmation: ShownWrite.Confirmation?
     if step == .confirms || step == .confirmsWhatIsShown {
-      let encoded = edited.queue.base.map { writes.encode($0, for: key, terms.storing) }
+      let encoded = edited.queue.base.map { writes.encode($0, for: key, options.writeOptions) }
       staged = encoded?.staged ?? keyBytes.map { .removal(key: $0) }
       encodingError = encoded?.encodingError
       confirmation = .stored
       if case nil = encoded { confirmation = snapshot.usable.map { _ in .removed } ?? .stillAbsent }
-      edited.timing = encoded?.arrival?.timing ?? .plain(until: .distantFuture)
+      edited.timing = encoded?.preparedValue?.timing ?? .plain(until: .distantFuture)
       // A lifetime of zero, or a value whose size is not known: nothing is stored.
-      if let encoded, encoded.arrival == nil {
+      if let encoded, encoded.preparedValue == nil {
         edited.queue.replaceBase(by: nil)
         edited.shown = edited.queue.shown()
         confirmation = .refused
@@ -121,12 +121,12 @@ extension OptimisticEdits {
       isSettled
       ? edited.timing : Timing(freshUntil: .distantFuture, tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
     if !timing.isForever { lifetimes.noteDeadline() }
-    let arrival = edited.shown.map { Arrival(value: $0, cost: cost(ofShown: $0), timing: timing) }
+    let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
     let isShownAlready = step == .confirmsWhatIsShown && confirmation != .refused
     let isAnnounced = !isShownAlready && !isSame(edited.shown, as: snapshot)
     let hasValue = edited.shown.map { _ in true } ?? false
     var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)
-    intent.effect = terms.effect
+    intent.effect = options.effect
     intent.confirmation = confirmation
     if confirmation == .refused {
       intent.removalCause = .refused
@@ -134,10 +134,10 @@ extension OptimisticEdits {
       intent.removalCause = .expired
     }
     var write = PreparedWrite<Key, Value>(
-      .show(intent), EntryWrite(arrival, if: snapshot.condition), staged: staged, keyBytes: keyBytes)
+      .show(intent), EntryWrite(preparedValue, if: snapshot.condition), staged: staged, keyBytes: keyBytes)
     write.recordCondition = recordCondition
     write.edits = ShownEdits(edited, encodingError: encodingError)
-    write.context = terms.context
+    write.context = options.context
     return write
   }
 

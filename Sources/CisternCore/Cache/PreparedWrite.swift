@@ -28,12 +28,12 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
   /// A write of a value that is set, is fetched, or is made of the cached one.
   @inlinable
   @inline(__always)
-  init(_ value: EncodedValue<Value>, on terms: StoreTerms<Value>) {
-    intent = .store(effect: terms.effect, isAnnounced: terms.isAnnounced)
-    entry = EntryWrite(value.arrival, if: terms.condition)
+  init(_ value: EncodedValue<Value>, options: StoringOptions<Value>) {
+    intent = .store(effect: options.effect, isAnnounced: options.isAnnounced)
+    entry = EntryWrite(value.preparedValue, if: options.condition)
     staged = value.staged
     keyBytes = value.staged?.key
-    context = terms.context
+    context = options.context
   }
 
   /// A removal that a caller asks for.
@@ -51,7 +51,7 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
 
 /// The terms of a write that stores a value.
 @usableFromInline
-struct StoreTerms<Value: Sendable> {
+struct StoringOptions<Value: Sendable> {
   @usableFromInline let condition: WriteCondition<Value>
   /// The meaning of the write for the writers and fetches that began before it.
   @usableFromInline var effect = WriteEffect.replacement
@@ -76,15 +76,15 @@ struct StoreTerms<Value: Sendable> {
 @usableFromInline
 struct EncodedValue<Value: Sendable>: Sendable {
   /// The value for memory; nil if its lifetime is zero, or its size is not known.
-  @usableFromInline let arrival: Arrival<Value>?
+  @usableFromInline let preparedValue: PreparedValue<Value>?
   /// The key's record for the second tier, or its removal; nil without a second tier.
   @usableFromInline let staged: StagedWrite?
   /// The reason why the value cannot be on disk, if it could not be encoded.
   @usableFromInline let encodingError: (any Error)?
 
   @inlinable
-  init(arrival: Arrival<Value>?, staged: StagedWrite?, encodingError: (any Error)?) {
-    self.arrival = arrival
+  init(preparedValue: PreparedValue<Value>?, staged: StagedWrite?, encodingError: (any Error)?) {
+    self.preparedValue = preparedValue
     self.staged = staged
     self.encodingError = encodingError
   }

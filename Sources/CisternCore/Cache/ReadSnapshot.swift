@@ -77,7 +77,7 @@ extension RecordPromoter {
   /// An invalidation that concerns a value with these tags changes the version of the key from now on.
   @inlinable
   func noteRead(_ tags: [String], of key: HashedKey<Key>, _ watched: EntryTable<Key, Value>.Watched) {
-    table.noteRead(key.key, hash: key.hash, tags: tags, version: watched.version, since: watched.era)
+    table.noteRead(key.key, hash: key.hash, tags: tags, version: watched.version, since: watched.invalidationVersion)
   }
 
   @inlinable

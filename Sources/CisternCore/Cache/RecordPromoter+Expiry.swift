@@ -20,9 +20,10 @@ extension RecordPromoter {
   func valueAfterExpiry(of key: HashedKey<Key>) -> Value? {
     endExpired(key)
     guard secondTier != nil,
-      case .absent(let stamp, let era) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
+      case .absent(let writeVersion, let invalidationVersion) = table.lookUp(
+        key.key, hash: key.hash, at: lifetimes.now())
     else { return nil }
-    return valueBehindMemory(key, if: .untouched(stamp: stamp, era: era))
+    return valueInSecondTier(key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
   }
 
   /// Notifies observers that the value of a key has expired, unless they know. Call it before a write, because the written value
@@ -40,7 +41,7 @@ extension RecordPromoter {
       return
     }
     guard let secondTier, case nil = shownByEdits(key.key),
-      case .absent(let stamp, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
+      case .absent(let writeVersion, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
     else { return }
     var gone: RecordIdentity?
     secondTier.view(key.key) { metadata, bytes in
@@ -49,6 +50,6 @@ extension RecordPromoter {
       }
     }
     // The writer may be a flight that did not look in the second tier.
-    if let gone { discard(.unusable(.expired, gone), of: key, if: .unheld(stamp: stamp)) }
+    if let gone { discard(.unusable(.expired, gone), of: key, if: .unheld(writeVersion: writeVersion)) }
   }
 }

@@ -77,11 +77,11 @@ extension RecordPromoter {
       }
       flight.keep()
       flight.withdraw(Flight<Value>.leader)
-      flight.sendBack()
+      flight.returnWaiters()
       return .refreshing(Loaded(value: found.value, source: .secondTier, isStale: isStale))
     case .fetch(let fallsBack):
       guard keep(found, beside: flight, of: key) else { return .lookAgain }
-      flight.sendBack()
+      flight.returnWaiters()
       return .nothing(instead: fallsBack ? fallback(found) : nil)
     }
   }
@@ -89,19 +89,20 @@ extension RecordPromoter {
   /// Puts a value into memory beside its key's flight, which goes on. Returns false if the key was written concurrently: then the
   /// flight has ended.
   private func keep(_ found: FoundRecord<Value>, beside flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
-    let promotion = promote(found, of: key, if: .beside(flight, era: flight.era), isNeeded: true)
+    let promotion = promote(
+      found, of: key, if: .beside(flight, invalidationVersion: flight.invalidationVersion), isNeeded: true)
     if promotion == .overtaken {
       table.complete(flight, .lookAgain, of: key)
       return false
     }
     // A value whose record is lost is returned and not kept, like a value that memory cannot hold. To look again would repeat until
     // the commit that removes the record is visible.
-    table.leaveSecondTierToOthers(flight, hash: key.hash)
+    table.leaveSecondTierToNextLoad(flight, hash: key.hash)
     return true
   }
 
   private func fallback(_ found: FoundRecord<Value>) -> Fallback<Value> {
-    Fallback(Held(value: found.value, timing: found.timing, isPersisted: true))
+    Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true))
   }
 
   /// Looks in the second tier before a load joins the refresh of a value that memory does not hold. The refresh itself does not
@@ -109,7 +110,7 @@ extension RecordPromoter {
   @usableFromInline
   @inline(never)
   func lookUp(
-    beside flight: Flight<Value>, since era: UInt64, of key: HashedKey<Key>, accepting demand: Demand
+    beside flight: Flight<Value>, since invalidationVersion: UInt64, of key: HashedKey<Key>, accepting demand: Demand
   ) -> LookupBesideFlight<Value> {
     if let shown = shownByEdits(key.key) {
       guard let shown else { return .nothing(instead: nil) }
@@ -128,10 +129,11 @@ extension RecordPromoter {
       return .nothing(instead: nil)
     case .use(let isStale, _):
       promote(
-        found, of: key, if: .beside(flight, era: era), isNeeded: isStale, hit: isStale ? .stale : .fresh)
+        found, of: key, if: .beside(flight, invalidationVersion: invalidationVersion), isNeeded: isStale,
+        hit: isStale ? .stale : .fresh)
       return .loaded(Loaded(value: found.value, source: .secondTier, isStale: isStale))
     case .fetch(let fallsBack):
-      promote(found, of: key, if: .beside(flight, era: era), isNeeded: true)
+      promote(found, of: key, if: .beside(flight, invalidationVersion: invalidationVersion), isNeeded: true)
       return .nothing(instead: fallsBack ? fallback(found) : nil)
     }
   }

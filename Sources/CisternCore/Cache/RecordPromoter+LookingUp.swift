@@ -10,8 +10,9 @@ extension RecordPromoter {
     case .hitToNote(let value, let uses):
       writeUse(uses, of: key)
       return value
-    case .absent(let stamp, let era):
-      return valueBehindMemory(key, if: .untouched(stamp: stamp, era: era))
+    case .absent(let writeVersion, let invalidationVersion):
+      return valueInSecondTier(
+        key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
     case .stale:
       return nil
     case .expired:
@@ -21,7 +22,7 @@ extension RecordPromoter {
 
   /// Looks in the second tier, and puts the value into memory, unless the key was written since. Returns a fresh value.
   @inlinable
-  func valueBehindMemory(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
+  func valueInSecondTier(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
     if let shown = shownByEdits(key.key) {
       if case .some = shown { table.count(key.hash) { $0.memoryHits += 1 } }
       return shown
@@ -32,7 +33,7 @@ extension RecordPromoter {
       discard(interpretation, of: key, if: condition)
       return nil
     }
-    let isFresh = !found.arrival.isStale(at: lifetimes.now())
+    let isFresh = !found.preparedValue.isStale(at: lifetimes.now())
     promote(found, of: key, if: condition, hit: isFresh ? .fresh : .uncounted)
     return isFresh ? found.value : nil
   }
@@ -51,7 +52,7 @@ extension RecordPromoter {
       return value
     case .absent:
       // The look-up put it into memory, unless memory cannot hold it.
-      guard let value = staleBehindMemory(key, if: accepts) else { return nil }
+      guard let value = staleValueInSecondTier(key, if: accepts) else { return nil }
       table.count(key.hash) { $0.count(.stale) }
       return value
     case .hit, .hitToNote, .expired:
@@ -59,7 +60,7 @@ extension RecordPromoter {
     }
   }
 
-  private func staleBehindMemory(_ key: HashedKey<Key>, if accepts: (UInt64) -> Bool) -> Value? {
+  private func staleValueInSecondTier(_ key: HashedKey<Key>, if accepts: (UInt64) -> Bool) -> Value? {
     guard case nil = shownByEdits(key.key), let record = secondTier?.read(key.key),
       case .usable(let found) = interpret(record, of: key),
       case .stale(let age, _) = found.timing.freshness(at: lifetimes.clock.now()), accepts(age)

@@ -24,7 +24,7 @@ extension RecordPromoter {
         staged: .record(key: secondTier.bytes(key.key), metadata, bytes: bytes), replacing: record.identity,
         isMigration: true)
     }
-    return .usable(FoundRecord(Arrival(value: migrated, cost: cost, timing: timing), rewriting: rewriting))
+    return .usable(FoundRecord(PreparedValue(value: migrated, cost: cost, timing: timing), rewriting: rewriting))
   }
 
   /// Returns the value that the user's migration makes of a record; nil if the record must be dropped.

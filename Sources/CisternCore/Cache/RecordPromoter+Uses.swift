@@ -7,7 +7,7 @@ extension RecordPromoter {
   /// are not notified. Reads and stages outside the critical section of the use; never waits.
   @usableFromInline
   @inline(never)
-  func writeUse(_ uses: Uses, of key: HashedKey<Key>) {
+  func writeUse(_ uses: LastAccess, of key: HashedKey<Key>) {
     guard let secondTier, let record = secondTier.read(key.key), let rewriting = used(record, of: key.key) else {
       return
     }
@@ -20,7 +20,7 @@ extension RecordPromoter {
     guard table.hasIdleTimes.load(ordering: .relaxed), let held = table.peek(key.key, hash: key.hash) else { return }
     let now = lifetimes.clock.now()
     held.noteUse(at: now)
-    if let uses = held.takeUseForDisk(at: now) { writeUse(uses, of: key) }
+    if let uses = held.takeAccessForDisk(at: now) { writeUse(uses, of: key) }
   }
 
   /// Notes a use of a record that was read from the second tier alone.
@@ -30,11 +30,12 @@ extension RecordPromoter {
     noteUse(of: key)
     // Memory has no value, or another one.
     guard lifetimes.isUseDue(metadata),
-      case .absent(let stamp, let era) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now()),
+      case .absent(let writeVersion, let invalidationVersion) = table.lookUp(
+        key.key, hash: key.hash, at: lifetimes.now()),
       let secondTier, let record = secondTier.read(key.key), lifetimes.isUseDue(record.metadata),
       let rewriting = used(record, of: key.key)
     else { return }
-    apply(rewriting, to: key, if: .untouched(stamp: stamp, era: era))
+    apply(rewriting, to: key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
   }
 
   private func apply(_ rewriting: Rewriting, to key: HashedKey<Key>, if condition: WriteCondition<Value>) {
@@ -48,7 +49,9 @@ extension RecordPromoter {
   /// for the tier.
   @usableFromInline
   func rewritingUse(_ record: StoredRecord, timing: Timing, of key: Key) -> Rewriting? {
-    guard case .detailed(let life) = timing, life.takeUseForDisk(at: lifetimes.clock.now()) != nil else { return nil }
+    guard case .detailed(let life) = timing, life.takeAccessForDisk(at: lifetimes.clock.now()) != nil else {
+      return nil
+    }
     return used(record, of: key)
   }
 

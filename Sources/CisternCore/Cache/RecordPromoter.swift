@@ -55,21 +55,21 @@ enum Promotion: Sendable {
 /// A value that was read from the second tier.
 @usableFromInline
 struct FoundRecord<Value: Sendable> {
-  @usableFromInline let arrival: Arrival<Value>
+  @usableFromInline let preparedValue: PreparedValue<Value>
   /// The record to write in place of the one that was read; nil for none.
   @usableFromInline let rewriting: Rewriting?
 
   @inlinable
-  init(_ arrival: Arrival<Value>, rewriting: Rewriting?) {
-    self.arrival = arrival
+  init(_ preparedValue: PreparedValue<Value>, rewriting: Rewriting?) {
+    self.preparedValue = preparedValue
     self.rewriting = rewriting
   }
 
   @inlinable
-  var value: Value { arrival.value }
+  var value: Value { preparedValue.value }
 
   @inlinable
-  var timing: Timing { arrival.timing }
+  var timing: Timing { preparedValue.timing }
 }
 
 extension RecordPromoter {
@@ -84,9 +84,9 @@ extension RecordPromoter {
     guard let timing else { return .unusable(.expired, record.identity) }
     do {
       let value = try codec.decode(record.bytes, isNegative: metadata.isNegative)
-      let arrival = Arrival(value: value, cost: max(1, metadata.cost), timing: timing)
+      let preparedValue = PreparedValue(value: value, cost: max(1, metadata.cost), timing: timing)
       let rewriting = metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
-      return .usable(FoundRecord(arrival, rewriting: rewriting))
+      return .usable(FoundRecord(preparedValue, rewriting: rewriting))
     } catch {
       reports.send(
         StoreReport(
@@ -109,7 +109,7 @@ extension RecordPromoter {
     hit: RecordHit = .uncounted
   ) -> Promotion {
     // Memory cannot hold the value, and the key is absent there: nothing would change.
-    if case .untouched = condition, case nil = found.rewriting, !table.canHold(found.arrival.cost) {
+    if case .untouched = condition, case nil = found.rewriting, !table.canHold(found.preparedValue.cost) {
       table.count(key.hash) { $0.count(hit) }
       return .done
     }
@@ -124,7 +124,7 @@ extension RecordPromoter {
     let keyBytes = writes.mayHaveLostRecord(of: condition.witness) ? secondTier?.bytes(key.key) : nil
     var write = PreparedWrite<Key, Value>(
       .promote(keepsFlight: keepsFlight, rewriting: reason),
-      EntryWrite(found.arrival, if: condition, isNeeded: isNeeded, hit: hit), staged: found.rewriting?.staged,
+      EntryWrite(found.preparedValue, if: condition, isNeeded: isNeeded, hit: hit), staged: found.rewriting?.staged,
       keyBytes: keyBytes)
     write.recordCondition = found.rewriting.map { .identity($0.replaced) }
     guard let outcome = writes.apply(write, to: key) else { return .overtaken }

@@ -7,19 +7,19 @@ extension WritePipeline {
   /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
   @inlinable
   @inline(never)
-  func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, on terms: StoreTerms<Value>) -> WriteOutcome? {
+  func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, options: StoringOptions<Value>) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
-    let applied = table.write(EntryWrite(value.arrival, if: terms.condition), to: key) { had, isHeld in
+    let applied = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { had, isHeld in
       let situation = WriteSituation(
         isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
-      let decision = WriteDecision.store(terms.effect, isAnnounced: terms.isAnnounced, in: situation) {
+      let decision = WriteDecision.store(options.effect, isAnnounced: options.isAnnounced, in: situation) {
         presence(of: value.staged?.key)
       } stage: {
         guard let staged = value.staged else { return .nothing }
-        return stage(stamped(staged, broughtBy: terms.condition.flight), in: nil, &outcome)
+        return stage(withVersion(staged, fetchedBy: options.condition.flight), in: nil, &outcome)
       }
       if let event = decision.event {
-        record(event, of: key.key, had: had, value.arrival, context: terms.context)
+        record(event, of: key.key, had: had, value.preparedValue, context: options.context)
       }
       return decision
     }
@@ -50,12 +50,12 @@ extension WritePipeline {
     } decide: { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
       if let event = decision.event {
-        record(event, of: key.key, had: had, write.entry.arrival, context: write.context)
+        record(event, of: key.key, had: had, write.entry.preparedValue, context: write.context)
       }
       effects.isRefused = decision.counter == .refused
       return decision
     }
-    if case .refused(let size) = effects.outcome, write.intent.bringsNewValue { reportRefusal(size: size, of: key.key) }
+    if case .refused(let size) = effects.outcome, write.intent.storesNewValue { reportRefusal(size: size, of: key.key) }
     deliverChanges()
     return applied
   }
@@ -64,16 +64,18 @@ extension WritePipeline {
   @inlinable
   @inline(never)
   func record(
-    _ event: WriteEvent, of key: Key, had: Held<Value>?, _ arrival: Arrival<Value>?, context: WriterContext?
+    _ event: WriteEvent, of key: Key, had: CachedValue<Value>?, _ preparedValue: PreparedValue<Value>?,
+    context: WriterContext?
   ) {
-    observers.record(change(event, of: key, to: arrival?.value), context: context, tags: tags(of: had, and: arrival))
+    observers.record(
+      change(event, of: key, to: preparedValue?.value), context: context, tags: tags(of: had, and: preparedValue))
   }
 
   /// Decides on a write and stages it. Called inside the critical section of the key.
   @inlinable
   @inline(__always)
   func decide(
-    _ write: PreparedWrite<Key, Value>, of key: Key, had: Held<Value>?, isHeld: Bool,
+    _ write: PreparedWrite<Key, Value>, of key: Key, had: CachedValue<Value>?, isHeld: Bool,
     _ effects: inout WriteEffects<Key, Value>
   ) -> WriteDecision {
     var situation = WriteSituation(
@@ -90,9 +92,9 @@ extension WritePipeline {
       effects.batch != nil && !situation.isObserved ? .unknown : presence(of: write.keyBytes)
     } stage: {
       guard let staged = write.staged else { return .nothing }
-      let stamped =
-        write.intent.bringsNewValue ? stamped(staged, broughtBy: write.entry.condition.flight) : staged
-      return stage(stamped, if: write.recordCondition, in: effects.batch, &effects.outcome)
+      let withVersion =
+        write.intent.storesNewValue ? withVersion(staged, fetchedBy: write.entry.condition.flight) : staged
+      return stage(withVersion, if: write.recordCondition, in: effects.batch, &effects.outcome)
     }
   }
 
@@ -167,10 +169,10 @@ extension WritePipeline {
   ///
   /// Called inside the critical section of the key: no invalidation of this process can come between.
   @inlinable
-  func stamped(_ write: StagedWrite, broughtBy flight: Flight<Value>?) -> StagedWrite {
+  func withVersion(_ write: StagedWrite, fetchedBy flight: Flight<Value>?) -> StagedWrite {
     guard let partition = secondTier?.partition else { return write }
-    if let flight { return write.stamped(invalidationVersion: flight.tierEra, isSet: false) }
-    return write.stamped(invalidationVersion: partition.invalidationVersion, isSet: true)
+    if let flight { return write.withVersion(invalidationVersion: flight.tierVersion, isSet: false) }
+    return write.withVersion(invalidationVersion: partition.invalidationVersion, isSet: true)
   }
 
   /// Returns the presence of a key's record in the second tier.
@@ -191,8 +193,8 @@ extension WritePipeline {
 
   /// Returns the tags by which observers receive a change: those of the replaced value and those of the new one.
   @inlinable
-  func tags(of had: Held<Value>?, and arrival: Arrival<Value>?) -> [String] {
-    (had?.timing.tags ?? []) + (arrival?.timing.tags ?? [])
+  func tags(of had: CachedValue<Value>?, and preparedValue: PreparedValue<Value>?) -> [String] {
+    (had?.timing.tags ?? []) + (preparedValue?.timing.tags ?? [])
   }
 
   /// Returns an event with its key and value.

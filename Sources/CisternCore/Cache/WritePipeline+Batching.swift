@@ -25,14 +25,14 @@ extension WritePipeline {
       for (index, write) in writes.enumerated() {
         var effects = WriteEffects<Key, Value>(batch: batch)
         let key = parts[index].key.key
-        let isHeld = parts[index].write.arrival.map { _ in true } ?? false
+        let isHeld = parts[index].write.preparedValue.map { _ in true } ?? false
         let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &effects)
         decisions.append(decision)
         if case .refused = effects.outcome { outcome = .refused(size: 0) }
         if case .some = effects.replacedEdits { replaced.append(effects.replacedEdits) }
         if let event = decision.event {
-          let arrival = write.entry.arrival
-          changes.append((change(event, of: key, to: arrival?.value), tags(of: had[index], and: arrival)))
+          let preparedValue = write.entry.preparedValue
+          changes.append((change(event, of: key, to: preparedValue?.value), tags(of: had[index], and: preparedValue)))
         }
       }
       if observers.isObserved { observers.record(changes, context: context) }

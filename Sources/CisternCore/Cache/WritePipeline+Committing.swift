@@ -3,7 +3,7 @@
 extension WritePipeline {
   /// Returns when a write is on disk. Throws if the value could not be encoded, and if the tier refused the write or failed.
   @usableFromInline
-  nonisolated(nonsending) func waitForCommit(_ written: Written<Value>, of key: Key) async throws(CisternError) {
+  nonisolated(nonsending) func waitForCommit(_ written: AppliedWrite<Value>, of key: Key) async throws(CisternError) {
     if let error = written.encodingError {
       throw CisternError(
         .notEncodable,

@@ -5,8 +5,8 @@ import Synchronization
 extension WritePipeline {
   /// Weighs and encodes a value. Runs the user's weigher and codec.
   @inlinable
-  func encode(_ value: Value, for key: HashedKey<Key>, _ storing: Storing) -> EncodedValue<Value> {
-    encode(value, for: key, expiry: storing.expiry, tags: storing.namedTags)
+  func encode(_ value: Value, for key: HashedKey<Key>, _ writeOptions: WriteOptions) -> EncodedValue<Value> {
+    encode(value, for: key, expiry: writeOptions.expiry, tags: writeOptions.namedTags)
   }
 
   /// As ``encode(_:for:_:)``, for a write without kept tags. The options are separate for speed: they are not copied.
@@ -17,7 +17,7 @@ extension WritePipeline {
     let keyBytes = secondTier?.bytes(key.key)
     var expiry = given ?? lifetimes.expiryOfValue?(value) ?? lifetimes.expiry
     guard !expiry.refusesWrite else {
-      return EncodedValue(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
+      return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     var timing = Timing.plain(until: .distantFuture)
     let tags = allTags(of: value, and: named)
@@ -30,7 +30,7 @@ extension WritePipeline {
     let encoded = bytes(of: value, for: key)
     if let error = encoded.error, case nil = weigher {
       // Its size is not known, and the limits could not count it.
-      return EncodedValue(arrival: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: error)
+      return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: error)
     }
     let cost = cost(of: value, encodedSize: encoded.size)
     let staged: StagedWrite? = keyBytes.map { keyBytes in
@@ -42,7 +42,8 @@ extension WritePipeline {
       return .record(key: keyBytes, metadata, bytes: bytes)
     }
     return EncodedValue(
-      arrival: Arrival(value: value, cost: cost, timing: timing), staged: staged, encodingError: encoded.error)
+      preparedValue: PreparedValue(value: value, cost: cost, timing: timing), staged: staged,
+      encodingError: encoded.error)
   }
 
   /// Returns the tags of a write and those that the value itself has. The empty tag is no tag.
@@ -51,11 +52,11 @@ extension WritePipeline {
   func allTags(of value: Value, and tags: [String]) -> [String] {
     // Most writes have no tags. An empty literal takes no reference of the given array.
     if tags.isEmpty, case nil = tagsOfValue { return [] }
-    return gatheredTags(of: value, and: tags)
+    return combinedTags(of: value, and: tags)
   }
 
   @usableFromInline
-  func gatheredTags(of value: Value, and tags: [String]) -> [String] {
+  func combinedTags(of value: Value, and tags: [String]) -> [String] {
     (tags + (tagsOfValue?(value) ?? [])).filter { !$0.isEmpty }
   }
 

@@ -32,7 +32,7 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///   - tags: The tags of the value, or nil if the write names no tags.
   @inlinable
   public mutating func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
-    write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
+    write(.store(value, WriteOptions(expiry: expiry, tags: tags)), to: key)
   }
 
   /// Adds a write that removes a key, like ``Cache/removeValue(forKey:context:)``.

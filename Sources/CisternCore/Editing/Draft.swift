@@ -88,7 +88,7 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///   - expiry: The lifetime of the value, or nil for that of the cache.
   ///   - tags: The tags of the value, for ``Cache/removeAll(tagged:context:)``, or nil for those of the value below.
   public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
-    write(.store(value, Storing(expiry: expiry, tags: tags)), to: key)
+    write(.store(value, WriteOptions(expiry: expiry, tags: tags)), to: key)
   }
 
   /// Adds a write that removes a key when the draft is saved.

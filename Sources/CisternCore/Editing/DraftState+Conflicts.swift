@@ -47,9 +47,9 @@ extension DraftState {
       guard let resolved else { return .remove }
       // The resolved value is stored in the same way as the draft's own value.
       if case .merge(let writes) = mine, writes.replaces {
-        return .merge(MergedWrites([resolved], writes.storing, replaces: true))
+        return .merge(MergedWrites([resolved], writes.writeOptions, replaces: true))
       }
-      return .store(resolved, mine.storing)
+      return .store(resolved, mine.writeOptions)
     }
   }
 }

@@ -35,7 +35,7 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func ownReading(of key: Key) -> DraftReading<Value>? {
     guard let write = batch.writes[key] else { return nil }
     let tags: [String]
-    switch write.storing.tags {
+    switch write.writeOptions.tags {
     case .named(let named): tags = named
     case .kept: tags = self.tags(below: key)
     }

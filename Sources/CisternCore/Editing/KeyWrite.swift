@@ -2,7 +2,7 @@
 @usableFromInline
 enum KeyWrite<Value: Sendable>: Sendable {
   /// Stores the value, merged with the cached one if the cache merges.
-  case store(Value, Storing)
+  case store(Value, WriteOptions)
   /// Removes the key.
   case remove
   /// Stores several values that are merged one after the other.
@@ -17,19 +17,19 @@ struct MergedWrites<Value: Sendable>: Sendable {
   /// The values, oldest first. There is at least one.
   @usableFromInline let values: [Value]
   /// The write options of the merged value.
-  @usableFromInline let storing: Storing
+  @usableFromInline let writeOptions: WriteOptions
 
   @usableFromInline
-  init(_ values: [Value], _ storing: Storing, replaces: Bool) {
+  init(_ values: [Value], _ writeOptions: WriteOptions, replaces: Bool) {
     self.values = values
-    self.storing = storing
+    self.writeOptions = writeOptions
     self.replaces = replaces
   }
 
   /// Returns these values, followed by later ones.
   @usableFromInline
-  func followed(by later: [Value], _ storing: Storing) -> MergedWrites {
-    MergedWrites(values + later, storing.keepingTags(of: self.storing), replaces: replaces)
+  func followed(by later: [Value], _ writeOptions: WriteOptions) -> MergedWrites {
+    MergedWrites(values + later, writeOptions.keepingTags(of: self.writeOptions), replaces: replaces)
   }
 }
 
@@ -51,28 +51,28 @@ extension KeyWrite {
     switch (self, earlier) {
     case (.remove, _):
       return .remove
-    case (.store(let value, let storing), .remove):
-      let storing = storing.withoutKeptTags
-      if case .merges = layering { return .merge(MergedWrites([value], storing, replaces: true)) }
-      return .store(value, storing)
-    case (.store(let value, let storing), .store(let former, let formerStoring)):
+    case (.store(let value, let writeOptions), .remove):
+      let writeOptions = writeOptions.withoutKeptTags
+      if case .merges = layering { return .merge(MergedWrites([value], writeOptions, replaces: true)) }
+      return .store(value, writeOptions)
+    case (.store(let value, let writeOptions), .store(let former, let formerOptions)):
       switch layering {
       case .replaces: return self
-      case .edits: return .store(value, storing.keepingTags(of: formerStoring))
+      case .edits: return .store(value, writeOptions.keepingTags(of: formerOptions))
       case .merges:
-        return .merge(MergedWrites([former], formerStoring, replaces: false).followed(by: [value], storing))
+        return .merge(MergedWrites([former], formerOptions, replaces: false).followed(by: [value], writeOptions))
       }
-    case (.store(let value, let storing), .merge(let writes)):
-      return .merge(writes.followed(by: [value], storing))
+    case (.store(let value, let writeOptions), .merge(let writes)):
+      return .merge(writes.followed(by: [value], writeOptions))
     case (.merge(let writes), _) where writes.replaces:
       return self
     case (.merge(let writes), .remove):
-      return .merge(MergedWrites(writes.values, writes.storing.withoutKeptTags, replaces: true))
-    case (.merge(let writes), .store(let former, let formerStoring)):
-      let first = MergedWrites([former], formerStoring, replaces: false)
-      return .merge(first.followed(by: writes.values, writes.storing))
+      return .merge(MergedWrites(writes.values, writes.writeOptions.withoutKeptTags, replaces: true))
+    case (.merge(let writes), .store(let former, let formerOptions)):
+      let first = MergedWrites([former], formerOptions, replaces: false)
+      return .merge(first.followed(by: writes.values, writes.writeOptions))
     case (.merge(let writes), .merge(let former)):
-      return .merge(former.followed(by: writes.values, writes.storing))
+      return .merge(former.followed(by: writes.values, writes.writeOptions))
     }
   }
 
@@ -97,11 +97,11 @@ extension KeyWrite {
 
   /// The write options of the value.
   @inlinable
-  var storing: Storing {
+  var writeOptions: WriteOptions {
     switch self {
-    case .remove: Storing(tags: .kept)
-    case .store(_, let storing): storing
-    case .merge(let writes): writes.storing
+    case .remove: WriteOptions(tags: .kept)
+    case .store(_, let writeOptions): writeOptions
+    case .merge(let writes): writes.writeOptions
     }
   }
 

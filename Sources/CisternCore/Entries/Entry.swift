@@ -27,7 +27,7 @@ enum Entry<Value: Sendable> {
   /// The key has a value and no flight.
   ///
   /// The state ends when the value is replaced, removed, evicted or expired, or when a load starts a refresh.
-  case ready(Held<Value>)
+  case ready(CachedValue<Value>)
   /// The key has a stale or refresh-due value and a flight that fetches a newer one.
   ///
   /// The state ends when the flight ends or the key is written. Until then, loads that accept the value get it.
@@ -37,7 +37,7 @@ enum Entry<Value: Sendable> {
 extension Entry {
   /// The value in memory, with its deadlines and its residency.
   @inlinable
-  var held: Held<Value>? {
+  var held: CachedValue<Value>? {
     switch self {
     case .inProgress: nil
     case .ready(let held): held
@@ -51,8 +51,10 @@ extension Entry {
   /// compiler reads the entry in place; a caller that took its parts would copy all of them first.
   @inlinable
   @inline(__always)
-  func simplyFreshValue(at now: MonotonicTime, era: Era) -> Value? {
-    guard case .ready(let held) = self, held.era == era, held.timing.isSimplyFresh(at: now) else { return nil }
+  func simplyFreshValue(at now: MonotonicTime, invalidationVersion: ShortVersion) -> Value? {
+    guard case .ready(let held) = self, held.invalidationVersion == invalidationVersion,
+      held.timing.isSimplyFresh(at: now)
+    else { return nil }
     return held.value
   }
 
@@ -76,7 +78,7 @@ extension Entry {
 
   /// Returns the entry with its value replaced. An entry without a value stays the same.
   @inlinable
-  func replacingHeld(_ held: Held<Value>) -> Entry {
+  func replacingHeld(_ held: CachedValue<Value>) -> Entry {
     switch self {
     case .inProgress: self
     case .ready: .ready(held)
@@ -102,12 +104,12 @@ extension Entry {
     case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, instead: Fallback<Value>?)
     /// The load leads a new flight, as its first waiter.
     ///
-    /// `looksBehind` says whether the leader first looks in the second tier. It is true only if memory had no value:
+    /// `looksInSecondTier` says whether the leader first looks in the second tier. It is true only if memory had no value:
     /// otherwise the second tier has no better one.
-    case lead(Flight<Value>, waiter: Int, instead: Fallback<Value>?, looksBehind: Bool)
+    case lead(Flight<Value>, waiter: Int, instead: Fallback<Value>?, looksInSecondTier: Bool)
     /// The load must look in the second tier before it joins this flight, because the flight's leader does not look
     /// there.
-    case lookBehind(Flight<Value>)
+    case lookInSecondTier(Flight<Value>)
     /// Memory has no usable value, and the load must not fetch one.
     case notCached
     /// The value is past its grace period. The entry still holds it, because its end must be announced first.
@@ -142,8 +144,8 @@ extension Entry {
       }
     }
     guard demand.fetches else { return .notCached }
-    if case .inProgress(let flight) = entry, demand.looksBehind, !flight.isAheadOfSecondTier {
-      return .lookBehind(flight)
+    if case .inProgress(let flight) = entry, demand.looksInSecondTier, !flight.isAheadOfSecondTier {
+      return .lookInSecondTier(flight)
     }
     // An abandoned flight takes no waiters, and its entry is about to be removed. A new flight need not wait for
     // that.
@@ -163,7 +165,7 @@ extension Entry {
     guard case .joined(let waiter, _) = flight.join(Urgency(priority)) else {
       preconditionFailure("a new flight must accept waiters")
     }
-    return .lead(flight, waiter: waiter, instead: instead, looksBehind: isFirst)
+    return .lead(flight, waiter: waiter, instead: instead, looksInSecondTier: isFirst)
   }
 }
 
@@ -186,7 +188,7 @@ extension Entry {
   ///   - watched: The state of the key if a writer watches it.
   @inlinable
   static func permits(
-    _ condition: WriteCondition<Value>, _ entry: Entry?, stamp: UInt32, watched: KeyVersions.Watched? = nil
+    _ condition: WriteCondition<Value>, _ entry: Entry?, writeVersion: UInt32, watched: KeyVersions.Watched? = nil
   ) -> Bool {
     let isEdited = watched?.isEdited ?? false
     return switch condition {
@@ -194,8 +196,8 @@ extension Entry {
     case .unedited: !isEdited
     case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
     case .own(let flight): !isEdited && isOwn(flight, entry)
-    case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == stamp
-    case .unheld(let earlier): !isEdited && entry?.held == nil && earlier == stamp
+    case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == writeVersion
+    case .unheld(let earlier): !isEdited && entry?.held == nil && earlier == writeVersion
     case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
     case .inUse(let uses): entry?.held.map { $0.isPersisted && $0.timing.uses === uses } ?? false
@@ -210,7 +212,7 @@ extension Entry {
   /// - Parameter keepsFlight: Whether the entry keeps a flight in progress. Otherwise, the flight is disowned. True
   ///   for a promotion beside the flight, and for a value that unconfirmed edits show.
   @inlinable
-  static func arrive(_ entry: inout Entry?, _ held: Held<Value>?, keepsFlight: Bool = false) {
+  static func arrive(_ entry: inout Entry?, _ held: CachedValue<Value>?, keepsFlight: Bool = false) {
     guard keepsFlight, let flight = entry?.flight else {
       entry = held.map { .ready($0) }
       return

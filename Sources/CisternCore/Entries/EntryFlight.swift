@@ -13,16 +13,16 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
   @inline(__always)
   init(
     for key: HashedKey<Key>, in table: EntryTable<Key, Value>, work: FlightWork?, priority: TaskPriority,
-    pilot: EntryTable<Key, Value>.Pilot
+    flightOptions: EntryTable<Key, Value>.FlightOptions
   ) {
     self.key = key.key
     hash = key.hash
     self.table = table
     super.init(
-      work: work, priority: priority, era: table.newestInvalidation.load(ordering: .acquiring),
+      work: work, priority: priority, invalidationVersion: table.newestInvalidation.load(ordering: .acquiring),
       counts: table.waiterCounts,
       kind: Kind(
-        isAbandonable: !pilot.completesAbandonedFlights, coversSecondTier: !pilot.hasSecondTier))
+        isAbandonable: !flightOptions.completesAbandonedFlights, coversSecondTier: !flightOptions.hasSecondTier))
   }
 
   @inlinable

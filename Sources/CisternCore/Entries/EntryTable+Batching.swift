@@ -15,7 +15,7 @@ struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
 
 /// The place of a part of a batch. Places are ordered by shard, and shards are locked in this order.
 @usableFromInline
-struct PartPlace: Comparable {
+struct BatchPosition: Comparable {
   @usableFromInline let shard: Int
   @usableFromInline let number: Int
 
@@ -26,7 +26,7 @@ struct PartPlace: Comparable {
   }
 
   @inlinable
-  static func < (left: PartPlace, right: PartPlace) -> Bool { left.shard < right.shard }
+  static func < (left: BatchPosition, right: BatchPosition) -> Bool { left.shard < right.shard }
 }
 
 extension EntryTable {
@@ -52,12 +52,12 @@ extension EntryTable {
     var (cost, count) = (0, 0)
     var isWhole = true
     for index in parts.indices {
-      guard let own = parts[index].write.arrival.map({ Int($0.cost) }) else { continue }
+      guard let own = parts[index].write.preparedValue.map({ Int($0.cost) }) else { continue }
       if own <= budget.largestCost, cost + own <= limit.cost, count < limit.count {
         cost += own
         count += 1
       } else {
-        parts[index].write.arrival = nil
+        parts[index].write.preparedValue = nil
         isWhole = false
       }
     }
@@ -85,9 +85,9 @@ extension EntryTable {
   ///     of each key, and returns the decision on each write.
   @inlinable
   func writeAll(
-    _ parts: [BatchPart<Key, Value>], decide: ([Held<Value>?]) -> [WriteDecision]
+    _ parts: [BatchPart<Key, Value>], decide: ([CachedValue<Value>?]) -> [WriteDecision]
   ) -> Bool {
-    let places = parts.indices.map { PartPlace(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
+    let places = parts.indices.map { BatchPosition(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
     var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
     batch.leaving.reserveCapacity(parts.count)
     // Replaced entries are released with `batch`, outside all locks.
@@ -96,13 +96,13 @@ extension EntryTable {
 
   @usableFromInline
   struct BatchInEffect {
-    @usableFromInline var had: [Held<Value>?]
+    @usableFromInline var had: [CachedValue<Value>?]
     @usableFromInline var decisions: [WriteDecision] = []
     @usableFromInline var leaving: [Entry<Value>?] = []
-    @usableFromInline var taken: [SlotTable<Key, Value>.Taken] = []
+    @usableFromInline var taken: [SlotTable<Key, Value>.RemovedEntry] = []
 
     @inlinable
-    init(had: [Held<Value>?]) {
+    init(had: [CachedValue<Value>?]) {
       self.had = had
     }
   }
@@ -110,8 +110,8 @@ extension EntryTable {
   /// Locks the shards in order, and checks the conditions of each. Changes the entries after all are locked.
   @inlinable
   func withShards(
-    of places: ArraySlice<PartPlace>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
-    _ decide: ([Held<Value>?]) -> [WriteDecision]
+    of places: ArraySlice<BatchPosition>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    _ decide: ([CachedValue<Value>?]) -> [WriteDecision]
   ) -> Bool {
     guard let index = places.first?.shard else {
       batch.decisions = decide(batch.had)
@@ -130,12 +130,14 @@ extension EntryTable {
 
   /// Whether the condition of a write holds. Sets `had` to the value that memory has of its key.
   @inlinable
-  func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout Held<Value>?) -> Bool {
+  func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout CachedValue<Value>?) -> Bool
+  {
     let fingerprint = part.key.fingerprint
     let entry = shard.locate(part.key.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
     had = entry?.held
     return Entry.permits(
-      part.write.condition, entry, stamp: shard.stamp(of: fingerprint), watched: shard.versions[fingerprint])
+      part.write.condition, entry, writeVersion: shard.writeVersion(of: fingerprint),
+      watched: shard.versions[fingerprint])
   }
 
   @inlinable
@@ -145,11 +147,11 @@ extension EntryTable {
   ) {
     let number = shard.slots.find(part.key.key, fingerprint: part.key.fingerprint)
     // The reservation covers the whole cost of the new value. The room of a replaced value is free.
-    if let number, shard.isLinked(number), part.write.arrival != nil {
+    if let number, shard.isLinked(number), part.write.preparedValue != nil {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
     shard.note(decision, on: part.key.fingerprint)
-    let (left, taken) = shard.apply(decision, part.write.arrival, to: part.key, at: number, budget: budget)
+    let (left, taken) = shard.apply(decision, part.write.preparedValue, to: part.key, at: number, budget: budget)
     batch.leaving.append(left)
     if let taken { batch.taken.append(taken) }
   }

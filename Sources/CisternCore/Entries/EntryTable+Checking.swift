@@ -87,7 +87,7 @@ extension EntryTable {
       cost += shardCost
       count += shardCount
     } _: {
-      let isExact = budget.hasOneTenant ? (budget.cost, budget.count) == (cost, count) : true
+      let isExact = budget.hasOneConsumer ? (budget.cost, budget.count) == (cost, count) : true
       if !isExact || budget.cost < cost || budget.count < count {
         findings.append("cost \(cost) in \(count) entries, but \(budget.cost) in \(budget.count) is reserved")
       }

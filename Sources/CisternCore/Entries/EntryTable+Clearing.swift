@@ -11,36 +11,36 @@ extension EntryTable {
   ///   - commit: Runs once, inside the critical sections of all shards.
   /// - Complexity: O(*s*) for *s* shards, plus the destruction of a small number of entries.
   @inlinable
-  func clear(startBehind: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
+  func clear(startInBackground: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
     // Allocated before the locks are taken. The old tables and their values are destroyed outside the locks.
-    let remains = Remains<Key, Value>(capacity: shards.count)
+    let clearedContents = ClearedContents<Key, Value>(capacity: shards.count)
     var index = 0
     var entryCount = 0
     shards.withAllShards { shard in
       let total = shard.policy.total
       budget.release(cost: total.cost, count: total.count)
-      shard.stampAll()
+      shard.raiseAllVersions()
       shard.versions.endEdits()
       shard.refreshingCount = 0
       entryCount += shard.slots.count
-      remains.take(from: &shard, as: index)
+      clearedContents.take(from: &shard, as: index)
       index += 1
     } _: {
       commit()
     }
     // Below this number, destroying the entries costs less than starting a task.
-    guard entryCount > 1_000 else { return remains.letGo() }
-    startBehind { remains.letGo() }
+    guard entryCount > 1_000 else { return clearedContents.releaseContents() }
+    startInBackground { clearedContents.releaseContents() }
   }
 }
 
 /// The removed contents of a cleared table.
 ///
-/// ``letGo()`` destroys the contents at a chosen time, even if other references to this object exist.
+/// ``releaseContents()`` destroys the contents at a chosen time, even if other references to this object exist.
 @safe
 @usableFromInline
-final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: one thread fills the object before it is shared. After that, only the single call of `letGo()`
+final class ClearedContents<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+  // Sendable holds: one thread fills the object before it is shared. After that, only the single call of `releaseContents()`
   // and the deinitializer change it.
   @usableFromInline let parts: UnsafeMutablePointer<Part>
   /// The number of parts that are still initialized.
@@ -66,12 +66,12 @@ final class Remains<Key: Hashable & Sendable, Value: Sendable>: @unchecked Senda
 
   @inlinable
   deinit {
-    letGo()
+    releaseContents()
     unsafe parts.deallocate()
   }
 
   @inlinable
-  func letGo() {
+  func releaseContents() {
     // All parts are initialized by `init`, and `count` of them were not deinitialized since.
     unsafe parts.deinitialize(count: count)
     count = 0

@@ -15,9 +15,9 @@ extension EntryTable {
   func trim(toCost target: Int) {
     while true {
       var excess = memoryCost - max(0, target)
-      guard excess > 0 else { return giveBackSlots() }
+      guard excess > 0 else { return releaseSlots() }
       while excess > 0 {
-        guard let cost = evictAnywhere() else { return giveBackSlots() }
+        guard let cost = evictAnywhere() else { return releaseSlots() }
         excess -= cost
       }
     }
@@ -38,9 +38,9 @@ extension EntryTable {
       var gone = Shard<Key, Value>.Evicted.nothing
       defer { withExtendedLifetime(gone) {} }
       let freed = shards.withShard(at: index) { shard -> Int? in
-        defer { standings.note(shard.policy.lowestDensity, of: index) }
+        defer { priorities.note(shard.policy.lowestDensity, of: index) }
         let freed = shard.evict(
-          sparing: .none, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
+          keeping: .none, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
         if let freed { budget.release(cost: freed, count: 1) }
         return freed
       }
@@ -53,7 +53,7 @@ extension EntryTable {
   }
 }
 
-extension EntryTable: MemoryTenant {
+extension EntryTable: MemoryConsumer {
   /// An estimate of the total cost, from one random shard. Reading it takes that shard's lock.
   @usableFromInline
   package var estimatedCost: Double {
@@ -69,7 +69,7 @@ extension EntryTable: MemoryTenant {
   ///
   /// - Complexity: O(*n*) for *n* entries in these shards.
   @usableFromInline
-  package func giveBackSlots() {
+  package func releaseSlots() {
     for index in 0..<shards.count {
       shards.withShard(at: index) { shard in
         if shard.slots.isSparse { shard.rebuildSlots() }
@@ -86,7 +86,8 @@ extension EntryTable {
   ///   - isAbsent: Acknowledges the loss, inside the critical section. Returns false if the key was written since.
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
   ///     that memory holds.
-  func loseRecord(of key: HashedKey<Key>, ifAbsent isAbsent: () -> Bool, decide: (Held<Value>?) -> WriteDecision) {
+  func loseRecord(of key: HashedKey<Key>, ifAbsent isAbsent: () -> Bool, decide: (CachedValue<Value>?) -> WriteDecision)
+  {
     shards.withShard(of: key.hash) { shard in
       guard isAbsent() else { return }
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)

@@ -35,12 +35,12 @@ extension EntryTable {
   /// Waiters that joined the flight after the invalidation then load again.
   func noteInvalidation(of flight: Flight<Value>, forKey key: Key, hash: UInt64, tags: [String]) {
     shards.withShard(of: hash) { shard in
-      if shard.invalidations.concerns(key, tags: tags, since: flight.era) { flight.noteInvalidation() }
+      if shard.invalidations.concerns(key, tags: tags, since: flight.invalidationVersion) { flight.noteInvalidation() }
     }
   }
 
   /// The state of the task that sweeps.
-  enum Sweeping: UInt8 {
+  enum SweepState: UInt8 {
     /// No task runs.
     case idle
     /// A task makes a pass, and no invalidation came since the pass began.
@@ -54,7 +54,7 @@ extension EntryTable {
   /// - Returns: Whether the caller must start the task.
   @usableFromInline
   func requestSweep() -> Bool {
-    sweeping.exchange(Sweeping.due.rawValue, ordering: .sequentiallyConsistent) == Sweeping.idle.rawValue
+    sweeping.exchange(SweepState.due.rawValue, ordering: .sequentiallyConsistent) == SweepState.idle.rawValue
   }
 
   /// Sweeps until no invalidation came since the last pass began.
@@ -70,7 +70,7 @@ extension EntryTable {
   /// The state moves one step down: from due to running, or from running to idle.
   @usableFromInline
   func beginsPass() -> Bool {
-    sweeping.subtract(1, ordering: .sequentiallyConsistent).oldValue == Sweeping.due.rawValue
+    sweeping.subtract(1, ordering: .sequentiallyConsistent).oldValue == SweepState.due.rawValue
   }
 
   /// Visits every entry, a few at a time, and releases the entries that invalidations concern.
@@ -83,7 +83,7 @@ extension EntryTable {
     for index in 0..<shards.count {
       var position = SweepPosition()
       while true {
-        let (gone, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.Taken], Bool) in
+        let (gone, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.RemovedEntry], Bool) in
           let isDone = shard.sweep(&position, budget: budget)
           defer { shard.invalidated = [] }
           return (shard.invalidated, isDone)
@@ -148,7 +148,9 @@ extension Shard {
     }
     let end = min(position.group + SweepPosition.groupsAtOnce, slots.groupCount)
     for number in slots.numbers(inGroups: position.group..<end) where isCurrent(number, budget: budget) {
-      if let flight = slots[number].entry.flight { position.oldestFlight = min(position.oldestFlight, flight.era) }
+      if let flight = slots[number].entry.flight {
+        position.oldestFlight = min(position.oldestFlight, flight.invalidationVersion)
+      }
     }
     position.group = end
     guard end == slots.groupCount else { return false }

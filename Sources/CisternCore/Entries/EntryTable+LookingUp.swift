@@ -47,7 +47,7 @@ extension EntryTable {
 
   /// Returns the value that memory holds for a key, expired or not. Does not count as a use.
   @inlinable
-  func peek(_ key: Key, hash: UInt64) -> Held<Value>? {
+  func peek(_ key: Key, hash: UInt64) -> CachedValue<Value>? {
     let index = shards.index(of: hash)
     let fingerprint = Self.fingerprint(hash)
     if shards.isSharable(at: index), let place = shards.beginSharing(at: index) {

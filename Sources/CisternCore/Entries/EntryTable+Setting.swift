@@ -29,7 +29,7 @@ extension EntryTable {
         withExtendedLifetime(replaced) {}
         withExtendedLifetime(gone) {}
       }
-      let setting = shards.withShard(at: index) { shard -> Setting in
+      let setting = shards.withShard(at: index) { shard -> SetResult in
         guard shard.versions.isEmpty else { return .declined }
         // Checked inside the critical section: an observer that registers after this check can read the new value.
         guard !isObserved() else { return .declined }
@@ -37,7 +37,7 @@ extension EntryTable {
           guard shard.takesInPlace(cost, at: number, .unedited) else { return .declined }
           replaced = shard.replaceValue(
             at: number, by: value, timing: .plain(until: .distantFuture), isPersisted: false)
-        } else if let short = bringIn(
+        } else if let short = insertNewEntry(
           value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &gone)
         {
           return .short(short)
@@ -55,7 +55,7 @@ extension EntryTable {
 
   /// The result of a set on the fast path.
   @usableFromInline
-  enum Setting {
+  enum SetResult {
     case done
     /// The write needs a decision that the fast path does not make.
     case declined
@@ -68,7 +68,7 @@ extension EntryTable {
   /// - Returns: The source of the missing room; nil if the value was inserted.
   @inlinable
   @inline(never)
-  func bringIn(
+  func insertNewEntry(
     _ value: Value, cost: UInt32, forKey key: HashedKey<Key>, to shard: inout Shard<Key, Value>,
     into gone: inout Shard<Key, Value>.Evicted
   ) -> Shard<Key, Value>.Shortage? {
@@ -76,7 +76,7 @@ extension EntryTable {
     let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
     if case .some = short { return short }
     shard.insertValue(value, cost: cost, forKey: key)
-    standings.note(shard.policy.lowestDensity, of: index)
+    priorities.note(shard.policy.lowestDensity, of: index)
     return nil
   }
 

@@ -5,18 +5,18 @@ extension EntryTable {
   @usableFromInline
   struct Watched {
     /// The value in memory, expired or not.
-    @usableFromInline let held: Held<Value>?
+    @usableFromInline let held: CachedValue<Value>?
     @usableFromInline let version: KeyVersions.Version
     /// The invalidation version when the key was read.
-    @usableFromInline let era: UInt64
+    @usableFromInline let invalidationVersion: UInt64
     /// Whether the entry belongs to the flight that the caller asked about.
     @usableFromInline let isOwn: Bool
 
     @inlinable
-    init(held: Held<Value>?, version: KeyVersions.Version, era: UInt64, isOwn: Bool) {
+    init(held: CachedValue<Value>?, version: KeyVersions.Version, invalidationVersion: UInt64, isOwn: Bool) {
       self.held = held
       self.version = version
-      self.era = era
+      self.invalidationVersion = invalidationVersion
       self.isOwn = isOwn
     }
   }
@@ -28,9 +28,9 @@ extension EntryTable {
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult
-  func watch(_ hash: UInt64, fetchedSince era: UInt64 = .max) -> KeyVersions.Version {
+  func watch(_ hash: UInt64, fetchedSince invalidationVersion: UInt64 = .max) -> KeyVersions.Version {
     shards.withShard(of: hash) { shard in
-      shard.versions.watch(Self.fingerprint(hash), fetchedSince: era)
+      shard.versions.watch(Self.fingerprint(hash), fetchedSince: invalidationVersion)
       return shard.versions[Self.fingerprint(hash)]?.version ?? KeyVersions.Version()
     }
   }
@@ -49,14 +49,18 @@ extension EntryTable {
 
   /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:hash:isOwnOf:)``.
   ///
-  /// If an invalidation after `era` concerns the value, the key's watched version changes now. A later invalidation
+  /// If an invalidation after `invalidationVersion` concerns the value, the key's watched version changes now. A later invalidation
   /// changes the version when it is added.
   @usableFromInline
-  func noteRead(_ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version, since era: UInt64) {
+  func noteRead(
+    _ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version, since invalidationVersion: UInt64
+  ) {
     let fingerprint = Self.fingerprint(hash)
     shards.withShard(of: hash) { shard in
       guard shard.versions[fingerprint]?.version == version else { return }
-      if era < shard.invalidations.newest, shard.invalidations.concerns(key, tags: tags, since: era) {
+      if invalidationVersion < shard.invalidations.newest,
+        shard.invalidations.concerns(key, tags: tags, since: invalidationVersion)
+      {
         shard.versions.note(.replacement, on: fingerprint)
       } else {
         shard.noteRead(key, tags: tags, fingerprint: fingerprint)
@@ -81,7 +85,7 @@ extension EntryTable {
       if let held { shard.noteRead(key, tags: held.timing.tags, fingerprint: fingerprint) }
       return Watched(
         held: held, version: shard.versions[fingerprint]?.version ?? KeyVersions.Version(),
-        era: shard.invalidations.newest, isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
+        invalidationVersion: shard.invalidations.newest, isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
     }
   }
 }

@@ -16,28 +16,28 @@ extension EntryTable {
   @discardableResult
   func write(
     _ write: EntryWrite<Value>, to key: HashedKey<Key>, unless isGivenUp: () -> Bool = { false },
-    decide: (_ had: Held<Value>?, _ isHeld: Bool) -> WriteDecision
+    decide: (_ had: CachedValue<Value>?, _ isHeld: Bool) -> WriteDecision
   ) -> Bool {
     // Released at the end, outside the lock.
     var replaced: Entry<Value>?
-    var removed: Shard<Key, Value>.Slots.Taken?
+    var removed: Shard<Key, Value>.Slots.RemovedEntry?
     var gone = Shard<Key, Value>.Evicted.nothing
     defer {
       withExtendedLifetime(replaced) {}
       withExtendedLifetime(removed) {}
       withExtendedLifetime(gone) {}
     }
-    let fits = write.arrival.map { canHold($0.cost) } ?? false
+    let fits = write.preparedValue.map { canHold($0.cost) } ?? false
     while true {
       let attempt = shards.withShard(of: key.hash) { shard -> WriteAttempt in
         let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
-        if fits, let arrival = write.arrival, let number,
-          shard.takesInPlace(arrival.cost, at: number, write.condition)
+        if fits, let preparedValue = write.preparedValue, let number,
+          shard.takesInPlace(preparedValue.cost, at: number, write.condition)
         {
           let decision = decide(shard.slots[number].entry.held, true)
           shard.note(decision, on: key.fingerprint)
           replaced = shard.replaceValue(
-            at: number, by: arrival.value, timing: arrival.timing, isPersisted: decision.isPersisted)
+            at: number, by: preparedValue.value, timing: preparedValue.timing, isPersisted: decision.isPersisted)
           return .applied
         }
         guard permits(write, to: key, at: number, in: &shard) else {
@@ -49,18 +49,19 @@ extension EntryTable {
           return .applied
         }
         let holds = fits && admits(write, of: key, at: number, in: &shard)
-        if holds, let arrival = write.arrival {
+        if holds, let preparedValue = write.preparedValue {
           let short = shard.makeRoom(
-            for: arrival.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)), into: &gone,
+            for: preparedValue.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)), into: &gone,
             announcing: isObserved() ? evicted : nil)
           if let short { return .short(short) }
         }
         let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)
         shard.counters.count(write.hit)
         shard.note(decision, on: key.fingerprint)
-        (replaced, removed) = shard.apply(decision, holds ? write.arrival : nil, to: key, at: number, budget: budget)
+        (replaced, removed) = shard.apply(
+          decision, holds ? write.preparedValue : nil, to: key, at: number, budget: budget)
         // After the value is in its place: a large value may be the next to go, for the sake of any shard.
-        if holds { standings.note(shard.policy.lowestDensity, of: shards.index(of: key.hash)) }
+        if holds { priorities.note(shard.policy.lowestDensity, of: shards.index(of: key.hash)) }
         return .applied
       }
       switch attempt {
@@ -87,16 +88,16 @@ extension EntryTable {
   func permits(
     _ write: EntryWrite<Value>, to key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
   ) -> Bool {
-    let era = write.condition.era ?? shard.invalidations.newest
+    let invalidationVersion = write.condition.invalidationVersion ?? shard.invalidations.newest
     // Checked first: callers that joined a flight must know of the invalidation also if the flight has lost its entry.
-    if let arrival = write.arrival, era < shard.invalidations.newest,
-      shard.invalidations.concerns(key.key, tags: arrival.timing.tags, since: era)
+    if let preparedValue = write.preparedValue, invalidationVersion < shard.invalidations.newest,
+      shard.invalidations.concerns(key.key, tags: preparedValue.timing.tags, since: invalidationVersion)
     {
       write.condition.flight?.noteInvalidation()
       return false
     }
     return Entry.permits(
-      write.condition, number.map { shard.slots[$0].entry }, stamp: shard.stamp(of: key.fingerprint),
+      write.condition, number.map { shard.slots[$0].entry }, writeVersion: shard.writeVersion(of: key.fingerprint),
       watched: shard.versions.isEmpty ? nil : shard.versions[key.fingerprint])
   }
 
@@ -106,8 +107,8 @@ extension EntryTable {
   func admits(
     _ write: EntryWrite<Value>, of key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
   ) -> Bool {
-    guard !write.isNeeded, let arrival = write.arrival else { return true }
-    return shard.admits(arrival.cost, at: number, key.fingerprint, write.condition, budget)
+    guard !write.isNeeded, let preparedValue = write.preparedValue else { return true }
+    return shard.admits(preparedValue.cost, at: number, key.fingerprint, write.condition, budget)
   }
 }
 
@@ -117,7 +118,7 @@ extension Shard {
   @inline(__always)
   mutating func note(_ decision: WriteDecision, on fingerprint: UInt32) {
     if let counter = decision.counter { counters.count(counter) }
-    stamp(fingerprint, decision.effect)
+    writeVersion(fingerprint, decision.effect)
     switch decision.edits {
     case .unchanged: break
     case .ended: versions.setEdited(false, fingerprint)
@@ -131,13 +132,14 @@ extension Shard {
   /// - Returns: The entries that leave the table, which the caller releases outside the lock.
   @inlinable
   mutating func apply(
-    _ decision: WriteDecision, _ arrival: Arrival<Value>?, to key: HashedKey<Key>, at number: SlotNumber?,
+    _ decision: WriteDecision, _ preparedValue: PreparedValue<Value>?, to key: HashedKey<Key>, at number: SlotNumber?,
     budget: MemoryBudget
-  ) -> (replaced: Entry<Value>?, removed: Slots.Taken?) {
+  ) -> (replaced: Entry<Value>?, removed: Slots.RemovedEntry?) {
     switch decision.entry {
     case .replace(let residency, let keepsFlight):
-      let held = arrival.map { Held($0, residency, era: era) }
-      let (_, replaced, removed) = transition(key, at: number, cost: arrival?.cost ?? 0, budget: budget) { entry in
+      let held = preparedValue.map { CachedValue($0, residency, invalidationVersion: invalidationVersion) }
+      let (_, replaced, removed) = transition(key, at: number, cost: preparedValue?.cost ?? 0, budget: budget) {
+        entry in
         Entry.arrive(&entry, held, keepsFlight: keepsFlight)
       }
       return (replaced, removed)

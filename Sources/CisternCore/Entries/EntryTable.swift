@@ -15,7 +15,7 @@ import Synchronization
 final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let shards: ShardArray<Key, Value>
   @usableFromInline let keyHash = KeyHash()
-  @usableFromInline let standings: ShardStandings
+  @usableFromInline let priorities: ShardPriorities
   @usableFromInline let budget: MemoryBudget
   @usableFromInline let waiterCounts = WaiterCounts()
   /// The invalidation version. A fetch or a read that begins now is newer than all invalidations up to this one.
@@ -28,8 +28,8 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let hasIdleTimes = Atomic<Bool>(false)
   /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
   @usableFromInline let retryPauses = RetryPauses()
-  /// The state of the sweeping task, as a raw value of ``Sweeping``.
-  let sweeping = Atomic<UInt8>(Sweeping.idle.rawValue)
+  /// The state of the sweeping task, as a raw value of ``SweepState``.
+  let sweeping = Atomic<UInt8>(SweepState.idle.rawValue)
   /// Returns whether the cache has observers of changes or of evictions.
   ///
   /// Called before `evicted`. It is not generic, so that one compiled form serves all keys and values.
@@ -52,7 +52,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ) {
     invalidations = SharedInvalidations(PendingInvalidations(newest: newestInvalidation))
     shards = ShardArray(count: shardCount, policy: policy, invalidations: invalidations)
-    standings = ShardStandings(count: shardCount)
+    priorities = ShardPriorities(count: shardCount)
     self.budget = budget
     self.newestInvalidation = Atomic(newestInvalidation)
     isObserved = handlers.isObserved
@@ -109,7 +109,7 @@ extension EntryTable {
         return .hit(held.value, isStale: false)
       }
       if let number, demand.fetches, case .inProgress(let flight) = shard.slots[number].entry,
-        flight.isAheadOfSecondTier || !demand.looksBehind,
+        flight.isAheadOfSecondTier || !demand.looksInSecondTier,
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
         // Joining does not change the entry's state either.
@@ -137,7 +137,7 @@ extension EntryTable {
     let fingerprint = Self.fingerprint(hash)
     // Released outside the lock.
     var replaced: Entry<Value>?
-    var removed: Shard<Key, Value>.Slots.Taken?
+    var removed: Shard<Key, Value>.Slots.RemovedEntry?
     defer {
       withExtendedLifetime(replaced) {}
       withExtendedLifetime(removed) {}

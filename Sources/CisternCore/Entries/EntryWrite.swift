@@ -2,7 +2,7 @@
 @usableFromInline
 struct EntryWrite<Value: Sendable> {
   /// The value; nil if memory is to hold none.
-  @usableFromInline var arrival: Arrival<Value>?
+  @usableFromInline var preparedValue: PreparedValue<Value>?
   @usableFromInline let condition: WriteCondition<Value>
   /// Whether memory holds the value if it has room, without the policy's consent: a waiter must find it there.
   @usableFromInline var isNeeded = false
@@ -11,10 +11,10 @@ struct EntryWrite<Value: Sendable> {
 
   @inlinable
   init(
-    _ arrival: Arrival<Value>?, if condition: WriteCondition<Value>, isNeeded: Bool = false,
+    _ preparedValue: PreparedValue<Value>?, if condition: WriteCondition<Value>, isNeeded: Bool = false,
     hit: RecordHit = .uncounted
   ) {
-    self.arrival = arrival
+    self.preparedValue = preparedValue
     self.condition = condition
     self.isNeeded = isNeeded
     self.hit = hit

@@ -7,23 +7,23 @@ import Locking
 final class FetchPermit: Sendable {
   @TaskLocal private static var current: FetchPermit?
 
-  private let gate: FlightGate
+  private let limiter: FetchLimiter
   /// The work whose fetch holds the permit.
   private let work: WorkIdentity?
   private let state = Guarded(FetchPermitState())
 
-  private init(_ gate: FlightGate, for work: WorkIdentity?) {
-    self.gate = gate
+  private init(_ limiter: FetchLimiter, for work: WorkIdentity?) {
+    self.limiter = limiter
     self.work = work
   }
 
   /// Waits for a permit, and runs a fetch with it. Throws `CancellationError` if the task is cancelled while it
   /// waits.
   static func withPermit<Fetched>(
-    of gate: FlightGate, _ fetch: () async throws -> Fetched
+    of limiter: FetchLimiter, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
-    try await gate.enter(priority: Task.currentPriority)
-    let permit = FetchPermit(gate, for: WorkIdentity.enclosing)
+    try await limiter.enter(priority: Task.currentPriority)
+    let permit = FetchPermit(limiter, for: WorkIdentity.enclosing)
     defer { permit.end() }
     return try await $current.withValue(permit, operation: fetch)
   }
@@ -38,7 +38,7 @@ final class FetchPermit: Sendable {
 
   /// Lends the permit, because the fetch begins to wait for another load.
   func lend() {
-    if state.withLock({ $0.beginWait() }) { gate.leave() }
+    if state.withLock({ $0.beginWait() }) { limiter.leave() }
   }
 
   /// Ends a wait, and takes the permit back if it was the fetch's last wait.
@@ -49,17 +49,17 @@ final class FetchPermit: Sendable {
     guard state.withLock({ $0.endWait() }) else { return }
     let isAdmitted: Bool
     do {
-      try await gate.enter(priority: Task.currentPriority, isReturning: true)
+      try await limiter.enter(priority: Task.currentPriority, isReturning: true)
       isAdmitted = true
     } catch {
       isAdmitted = false
     }
-    if state.withLock({ $0.enter(isAdmitted: isAdmitted) }) { gate.leave() }
+    if state.withLock({ $0.enter(isAdmitted: isAdmitted) }) { limiter.leave() }
   }
 
   /// Releases the permit, because the fetch has ended.
   private func end() {
-    if state.withLock({ $0.end() }) { gate.leave() }
+    if state.withLock({ $0.end() }) { limiter.leave() }
   }
 }
 

@@ -15,9 +15,9 @@ extension Flight {
 
   /// Makes every waiter except the leader load again. The flight continues. Called outside all locks.
   @usableFromInline
-  final func sendBack() {
+  final func returnWaiters() {
     let tasks = withState { state in
-      let tasks = state.sendBack(with: .lookAgain)
+      let tasks = state.returnWaiters(with: .lookAgain)
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
       return tasks
     }
@@ -39,16 +39,16 @@ extension Flight {
   /// Notes that the second tier has a value and the flight fetches another one. Called inside the shard's critical
   /// section.
   @usableFromInline
-  final func leaveSecondTierToOthers() { coversSecondTier.store(false, ordering: .relaxed) }
+  final func leaveSecondTierToNextLoad() { coversSecondTier.store(false, ordering: .relaxed) }
 
   /// Notes that the flight completes with a value from the second tier.
   @inlinable
-  final func noteSecondTier() { landedFromSecondTier.store(true, ordering: .releasing) }
+  final func noteSecondTier() { completedFromSecondTier.store(true, ordering: .releasing) }
 
   /// Returns whether a load must not use the flight's value, because the value came from the second tier and the load
   /// requires a fetched one.
   @inlinable
-  final func disappoints(_ demand: @autoclosure () -> Demand) -> Bool {
-    landedFromSecondTier.load(ordering: .acquiring) && !demand().acceptsFresh
+  final func doesNotSatisfy(_ demand: @autoclosure () -> Demand) -> Bool {
+    completedFromSecondTier.load(ordering: .acquiring) && !demand().acceptsFresh
   }
 }

@@ -24,7 +24,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether the flight is cancelled when its last waiter leaves. Otherwise, it completes without waiters.
   @usableFromInline let isAbandonable: Bool
   /// The table's invalidation version when the flight began.
-  @usableFromInline let era: UInt64
+  @usableFromInline let invalidationVersion: UInt64
   /// The second tier's invalidation version when the fetch began. It includes invalidations by other processes.
   @usableFromInline let fetchedSince = Atomic<UInt64>(0)
   /// Whether an invalidation since the flight began concerns its value, which was not stored. Set before the flight
@@ -38,7 +38,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// It is true if the leader looks there, or if the cache has no second tier. Changed under the shard's lock.
   @usableFromInline let coversSecondTier: Atomic<Bool>
   /// Whether the flight completed with a value from the second tier. Set before the flight completes.
-  @usableFromInline let landedFromSecondTier = Atomic<Bool>(false)
+  @usableFromInline let completedFromSecondTier = Atomic<Bool>(false)
 
   /// The end of a flight, and its relation to the second tier.
   @usableFromInline
@@ -57,13 +57,14 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
 
   @inlinable
   init(
-    work: FlightWork? = nil, priority: TaskPriority, era: UInt64 = 0, counts: WaiterCounts = WaiterCounts(),
+    work: FlightWork? = nil, priority: TaskPriority, invalidationVersion: UInt64 = 0,
+    counts: WaiterCounts = WaiterCounts(),
     kind: Kind = Kind()
   ) {
     sharedWork = work
     coversSecondTier = Atomic(kind.coversSecondTier)
     self.counts = counts
-    self.era = era
+    self.invalidationVersion = invalidationVersion
     isAbandonable = kind.isAbandonable
     unsafe state = FlightState(priority: priority)
     super.init(flights: 1)
@@ -98,11 +99,11 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
 
   /// Notes the second tier's invalidation version when the fetch begins.
   @inlinable
-  final func noteFetch(tierEra: UInt64) { fetchedSince.store(tierEra, ordering: .relaxed) }
+  final func noteFetch(tierVersion: UInt64) { fetchedSince.store(tierVersion, ordering: .relaxed) }
 
   /// The second tier's invalidation version when the fetch began.
   @inlinable
-  final var tierEra: UInt64 { fetchedSince.load(ordering: .relaxed) }
+  final var tierVersion: UInt64 { fetchedSince.load(ordering: .relaxed) }
 
   /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
   final func noteDeparture() { departed.store(true, ordering: .relaxed) }
@@ -201,7 +202,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @inlinable
   final func complete(_ outcome: Outcome) {
     let tasks = withState { state in
-      let tasks = state.land(outcome)
+      let tasks = state.complete(outcome)
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
       return tasks
     }
@@ -217,13 +218,15 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline
   final func noteInvalidation() { invalidated.store(true, ordering: .releasing) }
 
-  /// Returns whether a caller must not use the flight's value. `era` is the invalidation version when the caller
+  /// Returns whether a caller must not use the flight's value. `invalidationVersion` is the invalidation version when the caller
   /// began.
   ///
   /// The flight does not record the first invalidation that concerned its value. Therefore, every caller that began
   /// after any invalidation since the flight began loads again.
   @inlinable
-  final func isInvalidated(since era: UInt64) -> Bool { isInvalidated && era > self.era }
+  final func isInvalidated(since invalidationVersion: UInt64) -> Bool {
+    isInvalidated && invalidationVersion > self.invalidationVersion
+  }
 
   /// Whether the last waiter left and the flight was cancelled.
   final var isAbandoned: Bool { withState { if case .abandoned = $0.phase { true } else { false } } }

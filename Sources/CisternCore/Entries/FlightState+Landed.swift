@@ -4,7 +4,7 @@ extension FlightState {
   /// The size of a flight's state must not depend on its value. Destroying a flight then needs no type metadata of
   /// the value. For the same reason, a value has a class of its own: destroying an outcome would look up its type.
   @usableFromInline
-  enum Landed {
+  enum CompletedOutcome {
     case value(LandedValue)
     /// An outcome without a fetched value.
     case other(LandedOutcome)
@@ -17,8 +17,8 @@ extension FlightState {
     @inlinable
     var outcome: Outcome {
       switch self {
-      case .value(let landed): .value(landed.value)
-      case .other(let landed): landed.outcome
+      case .value(let completed): .value(completed.value)
+      case .other(let completed): completed.outcome
       }
     }
   }

@@ -24,7 +24,7 @@ extension FlightState {
   /// - Parameter outcome: The outcome that each of these waiters gets.
   /// - Returns: The suspended waiters, in the order of joining. The others get the outcome when they suspend.
   @inlinable
-  mutating func sendBack(with outcome: Outcome) -> [Continuation] {
+  mutating func returnWaiters(with outcome: Outcome) -> [Continuation] {
     guard isUnderWay else { return [] }
     var resumed: [Continuation] = []
     waiters.updateAllButFirst { waiter in
@@ -33,7 +33,7 @@ extension FlightState {
         resumed.append(continuation)
         waiter = .gone
       case .expected:
-        waiter = .left(Landed(outcome))
+        waiter = .left(CompletedOutcome(outcome))
       case .left, .gone:
         return
       }

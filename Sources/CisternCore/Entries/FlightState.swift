@@ -9,14 +9,14 @@ struct FlightState<Value: Sendable, Continuation> {
   @usableFromInline
   enum Phase {
     /// The flight is in progress. The phase ends when the flight completes or its last waiter leaves.
-    case flying
+    case running
     /// The flight is in progress, and the cache itself needs the result. The cache counts as one waiter that never
     /// leaves.
     case kept
     /// The flight has completed. Waiters that joined before and have not suspended yet take the result from here.
     ///
     /// The result is nil if no waiter remains that will take it. In that case, the flight takes no waiters any more.
-    case landed(Landed?)
+    case completed(CompletedOutcome?)
     /// The last waiter left, and the flight was cancelled. The flight takes no waiters, and its result is dropped.
     case abandoned
   }
@@ -29,12 +29,12 @@ struct FlightState<Value: Sendable, Continuation> {
     /// The waiter is suspended. The state ends when the flight completes or the waiter leaves.
     case waiting(Continuation)
     /// The waiter left before it suspended. It gets this error when it suspends.
-    case left(Landed)
+    case left(CompletedOutcome)
     /// The waiter has resumed or left. Its place may be removed.
     case gone
   }
 
-  @usableFromInline var phase = Phase.flying
+  @usableFromInline var phase = Phase.running
   @usableFromInline var waiters = FlightWaiters<Waiter>()
   /// The number of waiters that have neither left nor resumed, including the cache if it keeps the flight.
   @usableFromInline var remaining = 0
@@ -59,8 +59,8 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func join(_ urgency: Urgency) -> JoinDecision {
     switch phase {
-    case .flying, .kept, .landed(.some): break
-    case .abandoned, .landed(nil): return .refused
+    case .running, .kept, .completed(.some): break
+    case .abandoned, .completed(nil): return .refused
     }
     // Waiters that left must not take up memory for as long as a flight runs.
     if waiters.count >= 64, waiters.count / 4 > remaining {
@@ -74,15 +74,15 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   var isUnderWay: Bool {
     switch phase {
-    case .flying, .kept: true
-    case .landed, .abandoned: false
+    case .running, .kept: true
+    case .completed, .abandoned: false
     }
   }
 
   /// Keeps the flight running even if all waiters leave, because the cache itself needs the result. Idempotent.
   @inlinable
   mutating func keep() {
-    guard case .flying = phase else { return }
+    guard case .running = phase else { return }
     phase = .kept
     remaining += 1
   }
@@ -120,17 +120,17 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func wait(_ waiter: Int, _ continuation: Continuation) -> WaitDecision {
     switch (waiters[waiter] ?? .gone, phase) {
-    case (.left(let landed), _):
+    case (.left(let completed), _):
       waiters.replace(waiter, by: .gone)
-      return .resume(landed.outcome)
-    case (.expected, .landed(let landed?)):
+      return .resume(completed.outcome)
+    case (.expected, .completed(let completed?)):
       waiters.replace(waiter, by: .gone)
       remaining -= 1
-      return .resume(landed.outcome)
-    case (.expected, .flying), (.expected, .kept):
+      return .resume(completed.outcome)
+    case (.expected, .running), (.expected, .kept):
       waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
-    case (.expected, .abandoned), (.expected, .landed(nil)), (.waiting, _), (.gone, _):
+    case (.expected, .abandoned), (.expected, .completed(nil)), (.waiting, _), (.gone, _):
       preconditionFailure("a waiter waited twice, or its flight ended before its last waiter left")
     }
   }
@@ -169,7 +169,7 @@ struct FlightState<Value: Sendable, Continuation> {
     case .expected:
       // The flight has completed, so the waiter gets its result instead of `outcome`.
       guard isUnderWay else { return LeaveDecision(leaves: false) }
-      waiters.replace(waiter, by: .left(Landed(outcome)))
+      waiters.replace(waiter, by: .left(CompletedOutcome(outcome)))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)
       continuation = waiting
@@ -187,7 +187,7 @@ struct FlightState<Value: Sendable, Continuation> {
   ///
   /// Most flights have one waiter, which needs no array.
   @usableFromInline
-  struct Landing {
+  struct Completion {
     @usableFromInline var first: Continuation?
     @usableFromInline var others: [Continuation] = []
 
@@ -212,17 +212,17 @@ struct FlightState<Value: Sendable, Continuation> {
   ///
   /// - Returns: The suspended waiters, in the order of joining. Empty if the flight was abandoned.
   @inlinable
-  mutating func land(_ outcome: Outcome) -> Landing {
-    guard isUnderWay else { return Landing() }
+  mutating func complete(_ outcome: Outcome) -> Completion {
+    guard isUnderWay else { return Completion() }
     if case .kept = phase { remaining -= 1 }
-    var waiting = Landing()
+    var waiting = Completion()
     waiters.update { waiter in
       guard case .waiting(let continuation) = waiter else { return }
       waiting.append(continuation, of: remaining)
       waiter = .gone
       remaining -= 1
     }
-    phase = .landed(remaining > 0 ? Landed(outcome) : nil)
+    phase = .completed(remaining > 0 ? CompletedOutcome(outcome) : nil)
     return waiting
   }
 }

@@ -10,7 +10,7 @@ struct KeyVersions {
   /// The watched version of a key: the numbers of its writes since a writer began to watch it.
   @usableFromInline
   struct Version: Sendable, Hashable {
-    /// The number of changes of the key's value, except for writes with the effect ``WriteEffect/upkeep``.
+    /// The number of changes of the key's value, except for writes with the effect ``WriteEffect/maintenance``.
     @usableFromInline var changes: UInt32 = 0
     /// The number of removals and of replacements that are not merged. A value whose fetch began before one is not
     /// stored.
@@ -52,10 +52,10 @@ struct KeyVersions {
   ///
   /// - Parameter era: The invalidation version when the fetch began, if the watcher is a fetch.
   @usableFromInline
-  mutating func watch(_ fingerprint: UInt32, fetchedSince era: UInt64 = .max) {
+  mutating func watch(_ fingerprint: UInt32, fetchedSince invalidationVersion: UInt64 = .max) {
     var key = watched[fingerprint] ?? Watched()
     key.watchers += 1
-    key.oldestFlight = min(key.oldestFlight, era)
+    key.oldestFlight = min(key.oldestFlight, invalidationVersion)
     watched[fingerprint] = key
   }
 
@@ -76,7 +76,7 @@ struct KeyVersions {
   /// Notes a write of a key.
   @usableFromInline
   mutating func note(_ effect: WriteEffect, on fingerprint: UInt32) {
-    guard effect != .upkeep, watched[fingerprint] != nil else { return }
+    guard effect != .maintenance, watched[fingerprint] != nil else { return }
     watched[fingerprint]?.version.changes &+= 1
     if effect == .replacement { watched[fingerprint]?.version.ends &+= 1 }
   }
@@ -119,7 +119,7 @@ enum WriteEffect: Sendable, Hashable {
   /// The key is removed, or its value is replaced. A value whose fetch began before is not stored.
   case replacement
   /// The write adds a value that other values are merged with. A value whose fetch began before is merged under it.
-  case arrival
+  case addition
   /// The value stays the same, or it ended by itself: it was promoted, expired or damaged.
-  case upkeep
+  case maintenance
 }

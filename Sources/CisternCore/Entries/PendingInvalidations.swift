@@ -83,7 +83,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   // MARK: Forgetting
 
   /// The invalidations that a sweep may forget.
-  enum Forgetting: Sendable, Hashable {
+  enum ForgettableInvalidations: Sendable, Hashable {
     case nothing
     /// The older generation: nothing in memory is older than it, or the invalidations use too much memory.
     case older
@@ -96,7 +96,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   /// - Parameters:
   ///   - oldest: An invalidation version. No entry and no flight is older.
   ///   - swept: An invalidation version. No entry is older.
-  func forgetting(olderThan oldest: UInt64, swept: UInt64) -> Forgetting {
+  func forgetting(olderThan oldest: UInt64, swept: UInt64) -> ForgettableInvalidations {
     if count == 0 { return .nothing }
     // The recent generation may be empty.
     if max(older.newest, recent.newest) <= oldest { return .all }
@@ -125,31 +125,33 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
 
   // MARK: Comparing
 
-  /// Returns whether an invalidation that is newer than `era` concerns a key with these tags.
+  /// Returns whether an invalidation that is newer than `invalidationVersion` concerns a key with these tags.
   ///
   /// Evaluates the key at most once, and only if there are newer prefixes.
   @usableFromInline
-  func concerns(_ key: @autoclosure () -> Key, tags keyTags: [String], since era: UInt64) -> Bool {
-    if era < floor { return true }
-    for tag in keyTags where max(recent.tags[tag] ?? 0, older.tags[tag] ?? 0) > era { return true }
-    return hasNewerPrefix(key, than: era)
+  func concerns(_ key: @autoclosure () -> Key, tags keyTags: [String], since invalidationVersion: UInt64) -> Bool {
+    if invalidationVersion < floor { return true }
+    for tag in keyTags where max(recent.tags[tag] ?? 0, older.tags[tag] ?? 0) > invalidationVersion { return true }
+    return hasNewerPrefix(key, than: invalidationVersion)
   }
 
-  /// Returns whether an invalidation by prefix that is newer than `era` concerns a key. Ignores tags.
+  /// Returns whether an invalidation by prefix that is newer than `invalidationVersion` concerns a key. Ignores tags.
   @usableFromInline
-  func concerns(_ key: @autoclosure () -> Key, since era: UInt64) -> Bool {
-    era < floor || hasNewerPrefix(key, than: era)
+  func concerns(_ key: @autoclosure () -> Key, since invalidationVersion: UInt64) -> Bool {
+    invalidationVersion < floor || hasNewerPrefix(key, than: invalidationVersion)
   }
 
-  private func hasNewerPrefix(_ makeKey: () -> Key, than era: UInt64) -> Bool {
-    guard let lookUp, max(recent.prefixes.newest, older.prefixes.newest) > era else { return false }
+  private func hasNewerPrefix(_ makeKey: () -> Key, than invalidationVersion: UInt64) -> Bool {
+    guard let lookUp, max(recent.prefixes.newest, older.prefixes.newest) > invalidationVersion else { return false }
     let key = makeKey()
-    return lookUp(key, recent.prefixes) > era || lookUp(key, older.prefixes) > era
+    return lookUp(key, recent.prefixes) > invalidationVersion || lookUp(key, older.prefixes) > invalidationVersion
   }
 
   /// Returns the whole invalidation version of which an entry stores the low 24 bits.
   ///
   /// - Precondition: Fewer than 2²⁴ invalidations came since that version.
   @usableFromInline
-  func number(of era: Era) -> UInt64 { newest &- ((newest &- UInt64(era.bits)) & 0xff_ffff) }
+  func number(of invalidationVersion: ShortVersion) -> UInt64 {
+    newest &- ((newest &- UInt64(invalidationVersion.bits)) & 0xff_ffff)
+  }
 }

@@ -14,7 +14,7 @@ extension Shard {
   @inlinable
   @inline(__always)
   mutating func isCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
-    slots[number].entry.era == era || bringUpToDate(number, budget: budget)
+    slots[number].entry.invalidationVersion == invalidationVersion || bringUpToDate(number, budget: budget)
   }
 
   /// Compares an entry with the invalidations since its invalidation version.
@@ -26,17 +26,17 @@ extension Shard {
     switch slots[number].entry {
     case .inProgress(let flight):
       // The tags of the flight's value are not known yet. They are compared when the value is written.
-      if !invalidations.concerns(slots.key(of: number), since: flight.era) { return true }
+      if !invalidations.concerns(slots.key(of: number), since: flight.invalidationVersion) { return true }
     case .ready(var held):
       if !isInvalidated(held, forKey: slots.key(of: number)) {
-        held.era = era
+        held.invalidationVersion = invalidationVersion
         slots[number].entry = .ready(held)
         return true
       }
     case .refreshing(let refreshing):
       var held = refreshing.held
       if !isInvalidated(held, forKey: slots.key(of: number)) {
-        held.era = era
+        held.invalidationVersion = invalidationVersion
         slots[number].entry = .refreshing(Refreshing(held: held, flight: refreshing.flight))
         return true
       }
@@ -53,7 +53,7 @@ extension Shard {
   @usableFromInline
   mutating func noteNewestInvalidation(_ number: UInt64) {
     invalidations.newest = number
-    era = Era(number)
+    invalidationVersion = ShortVersion(number)
   }
 
   /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.
@@ -71,9 +71,9 @@ extension Shard {
   }
 
   @inlinable
-  func isInvalidated(_ held: Held<Value>, forKey key: @autoclosure () -> Key) -> Bool {
-    guard held.era != era else { return false }
-    let since = invalidations.number(of: held.era)
+  func isInvalidated(_ held: CachedValue<Value>, forKey key: @autoclosure () -> Key) -> Bool {
+    guard held.invalidationVersion != invalidationVersion else { return false }
+    let since = invalidations.number(of: held.invalidationVersion)
     return invalidations.concerns(key(), tags: held.timing.tags, since: since)
   }
 }
@@ -81,11 +81,11 @@ extension Shard {
 extension Entry {
   /// The invalidation version with which the entry was last compared, or at which it was created.
   @inlinable
-  var era: Era {
+  var invalidationVersion: ShortVersion {
     switch self {
-    case .inProgress(let flight): Era(flight.era)
-    case .ready(let held): held.era
-    case .refreshing(let refreshing): refreshing.held.era
+    case .inProgress(let flight): ShortVersion(flight.invalidationVersion)
+    case .ready(let held): held.invalidationVersion
+    case .refreshing(let refreshing): refreshing.held.invalidationVersion
     }
   }
 }

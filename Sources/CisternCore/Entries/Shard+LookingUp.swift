@@ -7,11 +7,11 @@ extension Shard {
     /// The look-up returns this value.
     case hit(Value)
     /// The look-up returns this value, and the second tier must note its use.
-    case hitToNote(Value, Uses)
-    /// Memory holds no value. `stamp` is the key's write version, and `era` is the invalidation version.
+    case hitToNote(Value, LastAccess)
+    /// Memory holds no value. `writeVersion` is the key's write version, and `invalidationVersion` is the invalidation version.
     ///
     /// A later promotion compares both, to detect a write or an invalidation in between.
-    case absent(stamp: UInt32, era: UInt64)
+    case absent(writeVersion: UInt32, invalidationVersion: UInt64)
     /// The value is past its lifetime by this number of nanoseconds, and within its grace period.
     ///
     /// For a load, also a value whose refresh is due, or one that the load's policy does not accept.
@@ -33,11 +33,12 @@ extension Shard {
     // The caller is in the shard's critical section, so every writer of the shard waits.
     guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else {
       return unsafe .absent(
-        stamp: shard.pointee.stampOfAll &+ shard.pointee.stamps[stampIndex(fingerprint)],
-        era: shard.pointee.invalidations.newest)
+        writeVersion: shard.pointee.versionOfAll &+ shard.pointee.writeVersions[versionIndex(fingerprint)],
+        invalidationVersion: shard.pointee.invalidations.newest)
     }
     guard case .count(let maximum) = unsafe shard.pointee.hitRule,
-      let value = unsafe shard.pointee.slots[number].entry.simplyFreshValue(at: now, era: shard.pointee.era)
+      let value = unsafe shard.pointee.slots[number].entry.simplyFreshValue(
+        at: now, invalidationVersion: shard.pointee.invalidationVersion)
     else { return nil }
     unsafe shard.pointee.slots.countUse(number, upTo: maximum)
     return .hit(value)
@@ -47,7 +48,7 @@ extension Shard {
   @usableFromInline
   enum Peek {
     /// The value in memory; nil if the key has none.
-    case found(Held<Value>?)
+    case found(CachedValue<Value>?)
     /// An invalidation may concern the value, so the peek needs the shard's lock.
     case needsShardAlone
   }
@@ -59,7 +60,7 @@ extension Shard {
   static func peekCurrent(_ key: Key, in shard: UnsafePointer<Shard>, fingerprint: UInt32) -> Peek {
     guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else { return .found(nil) }
     let held = unsafe shard.pointee.slots[number].entry.held
-    if let held, unsafe held.era != shard.pointee.era { return .needsShardAlone }
+    if let held, unsafe held.invalidationVersion != shard.pointee.invalidationVersion { return .needsShardAlone }
     return .found(held)
   }
 
@@ -73,7 +74,7 @@ extension Shard {
     _ key: Key, fingerprint: UInt32, at now: MonotonicTime, accepting demand: Demand? = nil, budget: MemoryBudget
   ) -> LookUp {
     guard let number = locate(key, fingerprint: fingerprint, budget: budget), let held = slots[number].entry.held else {
-      return .absent(stamp: stamp(of: fingerprint), era: invalidations.newest)
+      return .absent(writeVersion: writeVersion(of: fingerprint), invalidationVersion: invalidations.newest)
     }
     let freshness = held.freshness(at: now)
     switch (demand ?? .lookUp).verdict(on: freshness) {
@@ -83,7 +84,7 @@ extension Shard {
       recordHit(number)
       if isStale { counters.staleHits += 1 }
       held.noteUse(at: now)
-      if let uses = held.takeUseForDisk(at: now) { return .hitToNote(held.value, uses) }
+      if let uses = held.takeAccessForDisk(at: now) { return .hitToNote(held.value, uses) }
       return .hit(held.value)
     case .use, .fetch:
       // The caller starts a refresh or waits for a flight.
@@ -107,7 +108,7 @@ extension Shard {
     switch hitRule {
     case .count(let maximum):
       slots.countUse(number, upTo: maximum)
-    case .tellPolicy:
+    case .notifyPolicy:
       policy.hit(number, in: slots.evictionNodes)
     }
   }

@@ -16,7 +16,8 @@ extension Shard {
   @inlinable
   mutating func insertValue(_ value: Value, cost: UInt32, forKey key: HashedKey<Key>) {
     if slots.isFull { rebuildSlots() }
-    let held = Held(value: value, timing: .plain(until: .distantFuture), isPersisted: false, era: era)
+    let held = CachedValue(
+      value: value, timing: .plain(until: .distantFuture), isPersisted: false, invalidationVersion: invalidationVersion)
     let number = slots.insert(key.key, fingerprint: key.fingerprint, entry: .ready(held))
     slots[node: number].cost = cost
     policy.insert(number, in: slots.evictionNodes)
@@ -30,7 +31,8 @@ extension Shard {
   mutating func replaceValue(
     at number: SlotNumber, by value: Value, timing: Timing, isPersisted: Bool
   ) -> Entry<Value> {
-    let held = Held(value: value, timing: timing, isPersisted: isPersisted, era: era)
+    let held = CachedValue(
+      value: value, timing: timing, isPersisted: isPersisted, invalidationVersion: invalidationVersion)
     let replaced = slots.exchangeEntry(number, .ready(held))
     recordUse(number)
     return replaced

@@ -13,7 +13,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   // that a hit writes under the lock. If hits share the shard, no thread writes to that line.
   @usableFromInline var slots = Slots()
   /// The newest version in `invalidations`, in the form that entries store.
-  @usableFromInline var era = Era()
+  @usableFromInline var invalidationVersion = ShortVersion()
   @usableFromInline let maximumFrequency: UInt8
   /// The counters begin with hits and stores and end with evictions. The eviction counters thus share a cache line
   /// with the fields that an eviction uses. Hits that share the shard are not counted here.
@@ -22,25 +22,25 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var policy: any EvictionPolicy
   /// The exact versions of the few keys on which a write in progress depends.
   @usableFromInline var versions = KeyVersions()
-  /// The number of searches for room so far, for ``ShardStandings``.
-  @usableFromInline var turn: UInt32 = 0
+  /// The number of searches for room so far, for ``ShardPriorities``.
+  @usableFromInline var rotation: UInt32 = 0
   /// The number of writes of all keys at once. It is part of every key's write version.
-  @usableFromInline var stampOfAll: UInt32 = 0
+  @usableFromInline var versionOfAll: UInt32 = 0
   /// The number of entries that hold a value and have a flight.
   @usableFromInline var refreshingCount = 0
 
-  /// The invalidations that may concern entries older than ``era``.
+  /// The invalidations that may concern entries older than ``invalidationVersion``.
   @usableFromInline var invalidations: ShardInvalidations<Key>
   /// The values that writers in progress have read.
   @usableFromInline var reads = WatchedReads<Key>()
   /// The entries that an invalidation removed. The sweep after each invalidation releases them outside the lock.
-  @usableFromInline var invalidated: [Slots.Taken] = []
+  @usableFromInline var invalidated: [Slots.RemovedEntry] = []
 
   /// The write counts of the keys. Each element counts the writes of a group of keys.
   ///
   /// A key's write version is the sum of its group's count and ``stampOfAll``. A value from the second tier may be
   /// promoted only if the key's write version has not changed since the record was read.
-  @usableFromInline var stamps = InlineArray<64, UInt32>(repeating: 0)
+  @usableFromInline var writeVersions = InlineArray<64, UInt32>(repeating: 0)
 
   init(policy: any EvictionPolicy, invalidations: SharedInvalidations<Key>) {
     self.policy = policy
@@ -51,7 +51,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// The effect of a hit on its entry's node. Stored as one byte, because two would not fit into the cache line.
   @inlinable
   @inline(__always)
-  var hitRule: HitRule { maximumFrequency == .max ? .tellPolicy : .count(upTo: maximumFrequency) }
+  var hitRule: HitRule { maximumFrequency == .max ? .notifyPolicy : .count(upTo: maximumFrequency) }
 
   /// Counts the result of a load.
   ///
@@ -70,29 +70,31 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       slots[number].entry.held?.noteUse(at: now)
     case .join: counters.joins += 1
     case .lead: counters.flights += 1
-    case .lookBehind, .notCached, .expired: break
+    case .lookInSecondTier, .notCached, .expired: break
     }
   }
 
   @inlinable
-  static func stampIndex(_ fingerprint: UInt32) -> Int { Int(fingerprint >> 26) }
+  static func versionIndex(_ fingerprint: UInt32) -> Int { Int(fingerprint >> 26) }
 
   /// Returns the write version of a key. Other keys may raise it too.
   // Mutating, because a nonmutating access would copy all counts.
   @inlinable
-  mutating func stamp(of fingerprint: UInt32) -> UInt32 { stampOfAll &+ stamps[Self.stampIndex(fingerprint)] }
+  mutating func writeVersion(of fingerprint: UInt32) -> UInt32 {
+    versionOfAll &+ writeVersions[Self.versionIndex(fingerprint)]
+  }
 
   /// Raises the write version of a key.
   @inlinable
-  mutating func stamp(_ fingerprint: UInt32, _ effect: WriteEffect = .upkeep) {
-    stamps[Self.stampIndex(fingerprint)] &+= 1
+  mutating func writeVersion(_ fingerprint: UInt32, _ effect: WriteEffect = .maintenance) {
+    writeVersions[Self.versionIndex(fingerprint)] &+= 1
     if !versions.isEmpty { versions.note(effect, on: fingerprint) }
   }
 
   /// Raises the write version of every key.
   @inlinable
-  mutating func stampAll() {
-    stampOfAll &+= 1
+  mutating func raiseAllVersions() {
+    versionOfAll &+= 1
     versions.noteRemovalOfAll()
   }
 
@@ -107,13 +109,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ///   over the reserved room.
   @inlinable
   mutating func evict(
-    sparing kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
+    keeping kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
     announcing announce: EvictionHandler? = nil
   ) -> Int? {
-    guard let victim = policy.evict(sparing: kept, in: slots.evictionNodes) else { return nil }
+    guard let victim = policy.evict(keeping: kept, in: slots.evictionNodes) else { return nil }
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     let freed = Int(slots[node: victim].cost)
-    if slots[victim].entry.era != era, var held = slots[victim].entry.held,
+    if slots[victim].entry.invalidationVersion != invalidationVersion, var held = slots[victim].entry.held,
       isInvalidated(held, forKey: slots.key(of: victim))
     {
       held.residency = .invalidated
@@ -124,7 +126,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     if case .refreshing(let refreshing) = slots[victim].entry {
       slots[victim].entry = .inProgress(refreshing.flight)
       refreshingCount -= 1
-      evicted.append(Slots.Taken(key: nil, entry: .ready(refreshing.held)))
+      evicted.append(Slots.RemovedEntry(key: nil, entry: .ready(refreshing.held)))
     } else {
       evicted.append(slots.remove(victim))
     }
@@ -132,7 +134,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   /// Called with the key and the value of an entry that is evicted, inside the critical section.
-  @usableFromInline typealias EvictionHandler = @Sendable (Key, Held<Value>) -> Void
+  @usableFromInline typealias EvictionHandler = @Sendable (Key, CachedValue<Value>) -> Void
 
   /// Reserves room for an entry of this cost, and evicts other entries of this shard if needed.
   ///
@@ -150,20 +152,20 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ) -> Shortage? {
     let budget = neighborhood.budget
     var difference = (cost: Int(cost), count: 1)
-    var spared = SlotNumber.none
+    var keptSlot = SlotNumber.none
     if let number, isLinked(number) {
       difference = (Int(cost) - Int(slots[node: number].cost), 0)
-      spared = number
+      keptSlot = number
     }
     while let level = budget.take(cost: difference.cost, count: difference.count) {
       guard
-        level == 0 && budget.hasOneTenant
+        level == 0 && budget.hasOneConsumer
           || budget.above(level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)
       else { return .elsewhere(budget.above(level)) }
-      turn &+= 1
-      let other = neighborhood.standings.worse(than: policy.lowestDensity, of: neighborhood.index, turn: turn)
+      rotation &+= 1
+      let other = neighborhood.priorities.worse(than: policy.lowestDensity, of: neighborhood.index, rotation: rotation)
       if let other { return .shard(other) }
-      guard let freed = evict(sparing: spared, budget: budget, into: &evicted, announcing: announce) else {
+      guard let freed = evict(keeping: keptSlot, budget: budget, into: &evicted, announcing: announce) else {
         return .elsewhere(budget.above(level))
       }
       // The evicted entry's room is exactly the room that is needed, so the budget does not change.
@@ -179,11 +181,11 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline
   enum Evicted {
     case nothing
-    case one(Slots.Taken)
-    case several([Slots.Taken])
+    case one(Slots.RemovedEntry)
+    case several([Slots.RemovedEntry])
 
     @inlinable
-    mutating func append(_ taken: consuming Slots.Taken) {
+    mutating func append(_ taken: consuming Slots.RemovedEntry) {
       switch self {
       case .nothing: self = .one(taken)
       case .one(let first): self = .several([first, taken])
@@ -204,7 +206,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     _ cost: UInt32, at number: SlotNumber?, _ fingerprint: UInt32, _ condition: WriteCondition<Value>,
     _ budget: MemoryBudget
   ) -> Bool {
-    guard Int(cost) > budget.largestCost / 16, condition.brings, !(number.map { isLinked($0) } ?? false) else {
+    guard Int(cost) > budget.largestCost / 16, condition.isFetched, !(number.map { isLinked($0) } ?? false) else {
       return true
     }
     return policy.admits(fingerprint, cost: cost)
@@ -230,7 +232,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func transition<Decision>(
     _ key: HashedKey<Key>, at number: SlotNumber?, cost: UInt32? = nil, budget: MemoryBudget,
     _ decide: (inout Entry<Value>?) -> Decision
-  ) -> (decision: Decision, leaving: Entry<Value>?, taken: Slots.Taken?) {
+  ) -> (decision: Decision, leaving: Entry<Value>?, taken: Slots.RemovedEntry?) {
     let before: Entry<Value>? = number.map { slots[$0].entry }
     var after = before
     let decision = decide(&after)

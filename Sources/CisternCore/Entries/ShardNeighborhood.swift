@@ -7,14 +7,14 @@ struct ShardNeighborhood {
   @usableFromInline let index: Int
   /// The number of shards in the table.
   @usableFromInline let shardCount: Int
-  @usableFromInline let standings: ShardStandings
+  @usableFromInline let priorities: ShardPriorities
   @usableFromInline let budget: MemoryBudget
 
   @inlinable
-  init(index: Int, shardCount: Int, standings: ShardStandings, budget: MemoryBudget) {
+  init(index: Int, shardCount: Int, priorities: ShardPriorities, budget: MemoryBudget) {
     self.index = index
     self.shardCount = shardCount
-    self.standings = standings
+    self.priorities = priorities
     self.budget = budget
   }
 }
@@ -23,6 +23,6 @@ extension EntryTable {
   /// Returns the neighborhood of the shard with this index.
   @inlinable
   func neighborhood(of index: Int) -> ShardNeighborhood {
-    ShardNeighborhood(index: index, shardCount: shards.count, standings: standings, budget: budget)
+    ShardNeighborhood(index: index, shardCount: shards.count, priorities: priorities, budget: budget)
   }
 }

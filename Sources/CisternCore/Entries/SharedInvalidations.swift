@@ -48,17 +48,17 @@ struct ShardInvalidations<Key: Sendable>: Sendable {
 
   /// Calls ``PendingInvalidations/concerns(_:tags:since:)``.
   @usableFromInline
-  func concerns(_ key: @autoclosure () -> Key, tags: [String], since era: UInt64) -> Bool {
-    shared.read { $0.concerns(key(), tags: tags, since: era) }
+  func concerns(_ key: @autoclosure () -> Key, tags: [String], since invalidationVersion: UInt64) -> Bool {
+    shared.read { $0.concerns(key(), tags: tags, since: invalidationVersion) }
   }
 
   /// Calls ``PendingInvalidations/concerns(_:since:)``.
   @usableFromInline
-  func concerns(_ key: @autoclosure () -> Key, since era: UInt64) -> Bool {
-    shared.read { $0.concerns(key(), since: era) }
+  func concerns(_ key: @autoclosure () -> Key, since invalidationVersion: UInt64) -> Bool {
+    shared.read { $0.concerns(key(), since: invalidationVersion) }
   }
 
   /// Calls ``PendingInvalidations/number(of:)``.
   @usableFromInline
-  func number(of era: Era) -> UInt64 { shared.read { $0.number(of: era) } }
+  func number(of invalidationVersion: ShortVersion) -> UInt64 { shared.read { $0.number(of: invalidationVersion) } }
 }

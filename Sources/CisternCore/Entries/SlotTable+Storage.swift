@@ -8,16 +8,16 @@ extension SlotTable {
   @inlinable
   mutating func takeSlot(_ fingerprint: UInt32) -> SlotNumber {
     var group = homeGroup(fingerprint)
-    let favourite = Self.favouriteOffset(fingerprint)
+    let preferred = Self.preferredOffset(fingerprint)
     while true {
       let word = unsafe controls[group]
       let available = ControlWord.available(word)
       if available != 0 {
         let offset =
-          if ControlWord.isSet(available, at: favourite) {
-            favourite
-          } else if ControlWord.isSet(available, at: favourite ^ 1) {
-            favourite ^ 1
+          if ControlWord.isSet(available, at: preferred) {
+            preferred
+          } else if ControlWord.isSet(available, at: preferred ^ 1) {
+            preferred ^ 1
           } else {
             available.trailingZeroBitCount &>> 3
           }

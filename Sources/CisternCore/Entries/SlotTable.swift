@@ -36,7 +36,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// A removed entry with its key, which the caller releases outside the lock.
   @usableFromInline
-  struct Taken {
+  struct RemovedEntry {
     /// Nil if the key was stored in the slot's own memory, so that nothing needs to be released.
     @usableFromInline let key: Key?
     @usableFromInline let entry: Entry<Value>
@@ -133,7 +133,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let pattern = ControlWord.pattern(fingerprint)
     var group = homeGroup(fingerprint)
     // Most keys are in their preferred slot. The processor loads its line while it waits for the control word.
-    unsafe cistern_prefetch(slots + (group &* 8 &+ Self.favouriteOffset(fingerprint)) &* Self.stride)
+    unsafe cistern_prefetch(slots + (group &* 8 &+ Self.preferredOffset(fingerprint)) &* Self.stride)
     while true {
       let word = unsafe controls[group]
       var matches = ControlWord.matches(word, pattern)
@@ -157,7 +157,7 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Returns the offset of a key's preferred slot in its home group.
   @inlinable
-  static func favouriteOffset(_ fingerprint: UInt32) -> Int {
+  static func preferredOffset(_ fingerprint: UInt32) -> Int {
     // These bits select neither the group nor the control byte.
     Int(truncatingIfNeeded: (fingerprint &>> 7) & 7)
   }
@@ -220,11 +220,11 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Removes an entry. The caller releases it outside the lock.
   @inlinable
-  mutating func remove(_ number: SlotNumber) -> Taken {
+  mutating func remove(_ number: SlotNumber) -> RemovedEntry {
     // Moved from its field: a move out of the whole content would copy it. The use left behind needs no
     // deinitialization.
     let entry = unsafe part(\.entry, of: number, as: Entry<Value>.self).move()
-    let taken = Taken(key: keyPlace(number).take(), entry: entry)
+    let taken = RemovedEntry(key: keyPlace(number).take(), entry: entry)
     freeSlot(number)
     count -= 1
     return taken

@@ -58,7 +58,7 @@ struct TextPlace {
   @inlinable
   @inline(__always)
   func holds(_ key: String) -> Bool {
-    unsafe count == Self.isString && haveSameWords(string.pointee, key) || holdsInOtherWords(key)
+    unsafe count == Self.isString && haveSameWords(string.pointee, key) || holdsInOtherForm(key)
   }
 
   // This attribute tells the caller that the function writes nothing visible. Otherwise, the caller would count a
@@ -66,20 +66,20 @@ struct TextPlace {
   @_effects(readonly)
   @inline(never)
   @usableFromInline
-  func holdsInOtherWords(_ key: String) -> Bool {
+  func holdsInOtherForm(_ key: String) -> Bool {
     guard count != Self.isString else { return unsafe areEqualStrings(string.pointee, key) }
     // The buffer is used only during the call.
     let hasSameBytes = unsafe key.utf8.withContiguousStorageIfAvailable { bytes in
       unsafe bytes.count == Int(count) && cistern_are_equal(address, bytes.baseAddress, bytes.count)
     }
-    return hasSameBytes == true || isSpelledOtherwise(key)
+    return hasSameBytes == true || hasOtherForm(key)
   }
 
   /// Returns whether a string with other bytes equals the stored key. Some characters outside ASCII are canonically
   /// equivalent to ASCII characters.
   @_effects(readonly)
   @inline(never)
-  private func isSpelledOtherwise(_ key: String) -> Bool {
+  private func hasOtherForm(_ key: String) -> Bool {
     // The buffer is used only during the call.
     let isASCII = unsafe key.utf8.withContiguousStorageIfAvailable { bytes in
       unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(bytes)).isASCII

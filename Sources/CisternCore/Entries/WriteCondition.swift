@@ -12,20 +12,20 @@ enum WriteCondition<Value: Sendable> {
   case own(Flight<Value>)
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
-  /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
-  case untouched(stamp: UInt32, era: UInt64 = .max)
+  /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
+  case untouched(writeVersion: UInt32, invalidationVersion: UInt64 = .max)
   /// The write applies if memory holds no value of the key, and the key still has this write version. A flight may be
   /// under way. Used by removals of records.
-  case unheld(stamp: UInt32)
+  case unheld(writeVersion: UInt32)
   /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)
   /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
   /// flight.
   ///
-  /// `era` is the invalidation version before the record was read. The record may be older than later invalidations.
-  case beside(Flight<Value>, era: UInt64)
+  /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
+  case beside(Flight<Value>, invalidationVersion: UInt64)
   /// While the entry holds the value with these uses, and the second tier has it, too.
-  case inUse(Uses)
+  case inUse(LastAccess)
 }
 
 extension WriteCondition {
@@ -47,7 +47,7 @@ extension WriteCondition {
 
   /// Whether the value was fetched or read from the second tier. False for a value that a caller sets.
   @inlinable
-  var brings: Bool {
+  var isFetched: Bool {
     switch self {
     case .untouched, .beside: true
     case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight != nil
@@ -56,10 +56,10 @@ extension WriteCondition {
 
   /// The invalidation version when the value's fetch or read began; nil for a value that a caller sets now.
   @inlinable
-  var era: UInt64? {
+  var invalidationVersion: UInt64? {
     switch self {
-    case .untouched(_, let era), .beside(_, let era): era
-    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight?.era
+    case .untouched(_, let invalidationVersion), .beside(_, let invalidationVersion): invalidationVersion
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight?.invalidationVersion
     }
   }
 }

@@ -18,7 +18,7 @@ struct WriteDecision: Sendable, Hashable {
 
   @inlinable
   init(
-    _ entry: EntryChange, effect: WriteEffect = .upkeep, edits: EditMark = .unchanged, event: WriteEvent? = nil,
+    _ entry: EntryChange, effect: WriteEffect = .maintenance, edits: EditMark = .unchanged, event: WriteEvent? = nil,
     counter: WriteCounter? = nil
   ) {
     self.entry = entry

@@ -92,7 +92,7 @@ enum LossCause: Sendable, Hashable, CaseIterable {
 extension WriteIntent {
   /// Whether the value of the write is newer than the invalidations up to now. A rewritten record is as old as it was.
   @inlinable
-  var bringsNewValue: Bool {
+  var storesNewValue: Bool {
     switch self {
     case .store, .show: true
     case .remove, .promote, .discard, .expire, .noteUse, .loseRecord: false

@@ -20,7 +20,7 @@ struct Demand: Sendable, Hashable {
   /// Whether the load may fetch.
   @usableFromInline var fetches = true
   /// Whether the load has already looked in the second tier.
-  @usableFromInline var hasLookedBehind = false
+  @usableFromInline var hasLookedInSecondTier = false
 
   @inlinable
   init(acceptsFresh: Bool = true, stale: StaleUse = .upTo(.max), fetches: Bool = true) {
@@ -43,7 +43,7 @@ struct Demand: Sendable, Hashable {
 
   /// Whether the load must look in the second tier before it joins a flight that does not look there.
   @inlinable
-  var looksBehind: Bool { acceptsFresh && !hasLookedBehind }
+  var looksInSecondTier: Bool { acceptsFresh && !hasLookedInSecondTier }
 
   /// The decision about a value.
   @usableFromInline

@@ -8,7 +8,7 @@ enum Timing: Sendable {
   /// never expires.
   case plain(until: MonotonicTime)
   /// The value has grace, an idle limit, a refresh ahead or tags.
-  case detailed(Life)
+  case detailed(DetailedTiming)
 
   /// Creates the timing of a value.
   ///
@@ -30,10 +30,10 @@ enum Timing: Sendable {
       self = .plain(until: freshUntil)
     } else {
       self = .detailed(
-        Life(
+        DetailedTiming(
           freshUntil: freshUntil, refreshFrom: min(refreshFrom ?? freshUntil, freshUntil),
           goneFrom: max(goneFrom ?? freshUntil, freshUntil),
-          uses: idle == 0 ? nil : Uses(idle: idle, last: now, lastOnDisk: lastUsedOnDisk ?? now), tags: tags,
+          uses: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: lastUsedOnDisk ?? now), tags: tags,
           staleAtZero: staleAtZero))
     }
   }
@@ -43,7 +43,7 @@ enum Timing: Sendable {
   func freshness(at now: MonotonicTime) -> Freshness {
     switch self {
     case .plain(let deadline): now < deadline ? .fresh : .gone
-    case .detailed(let life): life.freshness(at: now)
+    case .detailed(let details): details.freshness(at: now)
     }
   }
 
@@ -53,7 +53,7 @@ enum Timing: Sendable {
   func isSimplyFresh(at now: MonotonicTime) -> Bool {
     switch self {
     case .plain(let deadline): now < deadline
-    case .detailed(let life): life.uses == nil && now < life.freshUntil && now < life.refreshFrom
+    case .detailed(let details): details.uses == nil && now < details.freshUntil && now < details.refreshFrom
     }
   }
 
@@ -62,8 +62,8 @@ enum Timing: Sendable {
   var isForever: Bool {
     switch self {
     case .plain(let deadline): deadline == .distantFuture
-    case .detailed(let life):
-      life.freshUntil == .distantFuture && life.refreshFrom == .distantFuture && life.uses == nil
+    case .detailed(let details):
+      details.freshUntil == .distantFuture && details.refreshFrom == .distantFuture && details.uses == nil
     }
   }
 
@@ -72,16 +72,16 @@ enum Timing: Sendable {
   var goneFrom: MonotonicTime {
     switch self {
     case .plain(let deadline): deadline
-    case .detailed(let life): life.goneFrom
+    case .detailed(let details): details.goneFrom
     }
   }
 
   /// The last access time of a value with a time to idle; nil without one.
   @usableFromInline
-  var uses: Uses? {
+  var uses: LastAccess? {
     switch self {
     case .plain: nil
-    case .detailed(let life): life.uses
+    case .detailed(let details): details.uses
     }
   }
 
@@ -89,7 +89,7 @@ enum Timing: Sendable {
   var tags: [String] {
     switch self {
     case .plain: []
-    case .detailed(let life): life.tags
+    case .detailed(let details): details.tags
     }
   }
 
@@ -98,7 +98,7 @@ enum Timing: Sendable {
   func postponingRefresh(until time: MonotonicTime) -> Timing {
     switch self {
     case .plain: self
-    case .detailed(let life): .detailed(life.postponingRefresh(until: time))
+    case .detailed(let details): .detailed(details.postponingRefresh(until: time))
     }
   }
 }

@@ -25,15 +25,15 @@ final class HandlerMailbox: Mailbox {
     state.withLock { $0.changes.append(change) }
   }
 
-  func attend() {
+  func startDelivery() {
     guard state.withLock({ $0.changes.start() }) else { return }
     switch execution {
-    case .threads: HandlerThreads.shared.run { self.tellSome() }
+    case .threads: HandlerThreads.shared.run { self.callHandlerForSome() }
     // Detached, because any writer may start the task. It must not inherit that writer's priority or task-local
     // values.
     case .executor(let executor):
-      Task.detached(executorPreference: executor) { await self.tell() }
-    case .mainActor: Task.detached { await self.tellOnMainActor() }
+      Task.detached(executorPreference: executor) { await self.callHandler() }
+    case .mainActor: Task.detached { await self.callHandlerOnMainActor() }
     }
   }
 
@@ -47,19 +47,19 @@ final class HandlerMailbox: Mailbox {
     }
   }
 
-  private func tell() async {
-    while tellSome() { await Task.yield() }
+  private func callHandler() async {
+    while callHandlerForSome() { await Task.yield() }
   }
 
   @MainActor
-  private func tellOnMainActor() async {
-    while tellSome() { await Task.yield() }
+  private func callHandlerOnMainActor() async {
+    while callHandlerForSome() { await Task.yield() }
   }
 
   /// Calls the handler with a limited number of changes. The thread can run other handlers between two such calls.
   ///
   /// - Returns: Whether more changes may wait.
-  private func tellSome() -> Bool {
+  private func callHandlerForSome() -> Bool {
     for _ in 0..<32 {
       guard let (change, handler) = next() else { return false }
       handler(change)

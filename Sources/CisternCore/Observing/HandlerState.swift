@@ -8,7 +8,7 @@ enum HandlerState: Sendable {
   /// A change was appended. A caller outside all locks must start the job.
   case due(ChangeBuffer)
   /// The job was started and has not yet found the buffer empty.
-  case telling(ChangeBuffer)
+  case delivering(ChangeBuffer)
   /// The observation has ended. This state is final.
   case ended
 
@@ -23,9 +23,9 @@ enum HandlerState: Sendable {
       buffer.append(change)
       self = .due(buffer)
       return false
-    case .telling(var buffer):
+    case .delivering(var buffer):
       buffer.append(change)
-      self = .telling(buffer)
+      self = .delivering(buffer)
       return false
     case .ended:
       return false
@@ -35,15 +35,15 @@ enum HandlerState: Sendable {
   /// Returns whether the caller must start the job. Returns true to one caller only.
   mutating func start() -> Bool {
     guard case .due(let buffer) = self else { return false }
-    self = .telling(buffer)
+    self = .delivering(buffer)
     return true
   }
 
   /// Removes and returns the next change; nil if the job must stop.
   mutating func next() -> ErasedChange? {
-    guard case .telling(var buffer) = take() else { return nil }
+    guard case .delivering(var buffer) = take() else { return nil }
     let change = buffer.popFirst()
-    self = change == nil ? .idle(buffer) : .telling(buffer)
+    self = change == nil ? .idle(buffer) : .delivering(buffer)
     return change
   }
 

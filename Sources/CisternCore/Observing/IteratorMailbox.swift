@@ -15,12 +15,12 @@ final class IteratorMailbox: Mailbox {
     state.withLock { $0.append(change) }
   }
 
-  func attend() {
-    handOver(state.withLock { $0.handOver() })
+  func startDelivery() {
+    deliverDeferred(state.withLock { $0.deliverDeferred() })
   }
 
   func finish() {
-    handOver(state.withLock { $0.finish() })
+    deliverDeferred(state.withLock { $0.finish() })
   }
 
   func end() {
@@ -45,14 +45,14 @@ final class IteratorMailbox: Mailbox {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { waiter in
-        handOver(state.withLock { $0.wait(waiter) })
+        deliverDeferred(state.withLock { $0.wait(waiter) })
       }
     } onCancel: {
       end()
     }
   }
 
-  private func handOver(_ handover: State.Handover) {
+  private func deliverDeferred(_ handover: State.DeferredWork) {
     for (waiter, change) in handover.changes { waiter.resume(returning: change) }
     for waiter in handover.ends { waiter.resume(returning: nil) }
   }

@@ -20,7 +20,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
   }
 
   /// The work that the caller must do outside all locks.
-  struct Handover {
+  struct DeferredWork {
     var displaced: [ErasedChange] = []
     var changes: [(Waiter, ErasedChange)] = []
     var ends: [Waiter] = []
@@ -47,8 +47,8 @@ enum IteratorState<Waiter: Sendable>: Sendable {
   }
 
   /// Returns the displaced changes, and assigns buffered changes to waiters.
-  mutating func handOver() -> Handover {
-    var handover = Handover()
+  mutating func deliverDeferred() -> DeferredWork {
+    var handover = DeferredWork()
     switch take() {
     case .open(var buffer):
       handover.displaced = buffer.takeDisplaced()
@@ -90,23 +90,23 @@ enum IteratorState<Waiter: Sendable>: Sendable {
   }
 
   /// Adds a waiting consumer. Returns work that became necessary since the consumer's call of ``next()``.
-  mutating func wait(_ waiter: Waiter) -> Handover {
+  mutating func wait(_ waiter: Waiter) -> DeferredWork {
     switch take() {
     case .open(let buffer): self = .waited([waiter], buffer)
     case .waited(let waiters, let buffer): self = .waited(waiters + [waiter], buffer)
     case .finishing(var buffer):
-      guard let change = buffer.popFirst() else { return Handover(ends: [waiter]) }
+      guard let change = buffer.popFirst() else { return DeferredWork(ends: [waiter]) }
       self = .finishing(buffer)
-      return Handover(changes: [(waiter, change)])
+      return DeferredWork(changes: [(waiter, change)])
     case .ended:
-      return Handover(ends: [waiter])
+      return DeferredWork(ends: [waiter])
     }
-    return handOver()
+    return deliverDeferred()
   }
 
   /// Marks the cache as deinitialized. Waiters receive the remaining changes, and then the end.
-  mutating func finish() -> Handover {
-    var handover = handOver()
+  mutating func finish() -> DeferredWork {
+    var handover = deliverDeferred()
     switch take() {
     case .open(let buffer), .finishing(let buffer): self = .finishing(buffer)
     case .waited(let waiters, _): handover.ends = waiters

@@ -10,7 +10,7 @@ import Locking
 ///     }
 public final class Observations: Sendable {
   /// A box for a token, because arrays cannot contain noncopyable values.
-  private final class Kept: Sendable {
+  private final class TokenBox: Sendable {
     let token: ObservationToken
 
     init(_ token: consuming ObservationToken) {
@@ -18,7 +18,7 @@ public final class Observations: Sendable {
     }
   }
 
-  private let observations = Guarded<[Kept]>([])
+  private let observations = Guarded<[TokenBox]>([])
 
   /// Creates an empty collection.
   public init() {}
@@ -33,7 +33,7 @@ public final class Observations: Sendable {
   }
 
   func insert(_ token: consuming ObservationToken) {
-    let observation = Kept(token)
+    let observation = TokenBox(token)
     observations.withLock { $0.append(observation) }
   }
 }

@@ -18,7 +18,7 @@ final class ObserverCenter: Sendable {
     var registrations = Registrations()
     var setRegistrations = Registrations(above: 1 << 63)
     /// The mailboxes that ``deliver()`` must attend to outside the lock.
-    var unattended: [(identifier: Identifier, mailbox: any Mailbox)] = []
+    var undelivered: [(identifier: Identifier, mailbox: any Mailbox)] = []
   }
 
   private let state = Guarded(State())
@@ -34,12 +34,12 @@ final class ObserverCenter: Sendable {
   func record(_ change: ErasedChange, makeSet: () -> ErasedChange) {
     state.withLock { state in
       state.registrations.forEach(interestedIn: change) { identifier, mailbox in
-        if mailbox.append(change) { state.unattended.append((identifier, mailbox)) }
+        if mailbox.append(change) { state.undelivered.append((identifier, mailbox)) }
       }
       guard state.setRegistrations.count > 0 else { return }
       let set = makeSet()
       state.setRegistrations.forEach(interestedIn: change) { identifier, mailbox in
-        if mailbox.append(set) { state.unattended.append((identifier, mailbox)) }
+        if mailbox.append(set) { state.undelivered.append((identifier, mailbox)) }
       }
     }
   }
@@ -54,7 +54,7 @@ final class ObserverCenter: Sendable {
     state.withLock { state in
       for change in changes {
         state.registrations.forEach(interestedIn: change) { identifier, mailbox in
-          if mailbox.append(change) { state.unattended.append((identifier, mailbox)) }
+          if mailbox.append(change) { state.undelivered.append((identifier, mailbox)) }
         }
       }
       guard state.setRegistrations.count > 0 else { return }
@@ -68,20 +68,20 @@ final class ObserverCenter: Sendable {
       for (identifier, (mailbox, places)) in heard {
         let set = places.count == changes.count ? whole ?? makeSet(places) : makeSet(places)
         if places.count == changes.count { whole = set }
-        if mailbox.append(set) { state.unattended.append((identifier, mailbox)) }
+        if mailbox.append(set) { state.undelivered.append((identifier, mailbox)) }
       }
     }
   }
 
   /// Wakes the observers of recorded changes. Must be called outside all locks.
   func deliver() {
-    var unattended = state.withLock { state in
-      defer { if !state.unattended.isEmpty { state.unattended = [] } }
-      return state.unattended
+    var undelivered = state.withLock { state in
+      defer { if !state.undelivered.isEmpty { state.undelivered = [] } }
+      return state.undelivered
     }
     // The order must not depend on dictionary order, because seeded schedules must be repeatable.
-    if unattended.count > 1 { unattended.sort { $0.identifier < $1.identifier } }
-    for (_, mailbox) in unattended { mailbox.attend() }
+    if undelivered.count > 1 { undelivered.sort { $0.identifier < $1.identifier } }
+    for (_, mailbox) in undelivered { mailbox.startDelivery() }
   }
 
   /// Finishes all sequences. Their consumers receive the remaining changes first.

@@ -107,7 +107,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   ) -> ObservationToken {
     let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.change()) }
     let subscription = Subscription(ErasedScope(scope), mailbox, in: center)
-    if mailbox.append(ErasedChange(first())) { mailbox.attend() }
+    if mailbox.append(ErasedChange(first())) { mailbox.startDelivery() }
     return ObservationToken(subscription)
   }
 

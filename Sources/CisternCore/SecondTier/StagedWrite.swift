@@ -14,7 +14,7 @@ public indirect enum StagedWrite: Sendable {
   ///   - invalidationVersion: The invalidation version of the value.
   ///   - isSet: Whether the value was set rather than fetched.
   @usableFromInline
-  func stamped(invalidationVersion: UInt64, isSet: Bool) -> StagedWrite {
+  func withVersion(invalidationVersion: UInt64, isSet: Bool) -> StagedWrite {
     guard case .record(let key, var metadata, let bytes) = self else { return self }
     metadata.invalidationVersion = invalidationVersion
     metadata.isSet = isSet

@@ -60,7 +60,7 @@ extension Cache {
     let reportLog = ReportLog(handler: store.reportHandler)
     self.init(
       Storage(), expiry: expiry, configuration: settings,
-      surroundings: Surroundings(
+      storeParts: StoreParts(
         budget: budget, evictionPolicy: store.evictionPolicy, clock: store.clock, taskExecutor: store.taskExecutor,
         report: { reportLog.add($0) }, shardCount: store.shardCount))
   }

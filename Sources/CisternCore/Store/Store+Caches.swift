@@ -56,7 +56,7 @@ extension Store {
     let cache = Cache(
       Cache.Storage(name: name, secondTier: partition.map(bind), codec: codec), expiry: expiry,
       configuration: configuration,
-      surroundings: Cache.Surroundings(
+      storeParts: Cache.StoreParts(
         budget: shared.budget, evictionPolicy: store.evictionPolicy, clock: store.clock,
         taskExecutor: store.taskExecutor, report: { [reportLog = shared.reportLog] in reportLog.add($0) },
         shardCount: store.shardCount, shared: shared))

@@ -34,7 +34,7 @@ final class HandlerThreads: Sendable {
     answer(state.withLock { $0.schedule.add(job) })
   }
 
-  private func answer(_ summons: ThreadSchedule<Job>.Summons) {
+  private func answer(_ summons: ThreadSchedule<Job>.ThreadRequest) {
     switch summons {
     case .nothing:
       break

@@ -5,7 +5,7 @@
 /// threads. A job that blocks delays no other job while the number of threads is below the limit.
 struct ThreadSchedule<Job> {
   /// The owner's next action, to be performed outside its lock.
-  enum Summons: Equatable {
+  enum ThreadRequest: Equatable {
     case nothing
     /// Wake the idle thread with this number.
     case wake(Int)
@@ -30,9 +30,9 @@ struct ThreadSchedule<Job> {
   }
 
   /// Adds a job after the waiting ones.
-  mutating func add(_ job: Job) -> Summons {
+  mutating func add(_ job: Job) -> ThreadRequest {
     waiting.append(job)
-    return summonIfNeeded()
+    return requestThreadIfNeeded()
   }
 
   /// Returns the next job for a thread; if no job waits, returns nil and marks the thread as idle.
@@ -43,7 +43,7 @@ struct ThreadSchedule<Job> {
   ///   - unfinished: The job that the thread has partly run. It continues after the waiting jobs.
   mutating func next(
     for number: Int, hasCome: Bool, unfinished: Job? = nil
-  ) -> (job: Job?, summons: Summons) {
+  ) -> (job: Job?, summons: ThreadRequest) {
     if hasCome { isOneComing = false }
     if let unfinished { waiting.append(unfinished) }
     guard head < waiting.count else {
@@ -58,7 +58,7 @@ struct ThreadSchedule<Job> {
       waiting.removeFirst(head)
       head = 0
     }
-    return (job, summonIfNeeded())
+    return (job, requestThreadIfNeeded())
   }
 
   /// Removes a thread that was idle for long enough. Returns false if the thread was already selected for a
@@ -81,7 +81,7 @@ struct ThreadSchedule<Job> {
     return Array(waiting[head...])
   }
 
-  private mutating func summonIfNeeded() -> Summons {
+  private mutating func requestThreadIfNeeded() -> ThreadRequest {
     guard head < waiting.count, !isOneComing else { return .nothing }
     if let number = idle.popLast() {
       isOneComing = true

@@ -13,7 +13,7 @@ enum WriteOutcome: Sendable {
 
 /// A write that has been applied.
 @usableFromInline
-struct Written<Value: Sendable>: Sendable {
+struct AppliedWrite<Value: Sendable>: Sendable {
   /// The value of the key after the write.
   @usableFromInline let value: Value?
   @usableFromInline let outcome: WriteOutcome

@@ -49,7 +49,7 @@ struct CommitRound {
         writes.forEach { entry in
           bytes += entry.size
           count += 1
-          guard entry.epoch == batch.epoch else { return }
+          guard entry.clearCount == batch.clearCount else { return }
           let key = entry.write.key
           let isDigest = key.count > DiskKey.longestDirectKey
           let unit = entry.batch == 0 ? 0 : unitNumbers.number(of: batch.links.root(of: entry.batch))

@@ -6,7 +6,7 @@ import LMDB
 
 extension DiskFile {
   /// The stored name of a cache, and the generation of its records.
-  private struct Spelling {
+  private struct StoredName {
     let name: String
     let generation: UInt64
   }
@@ -16,18 +16,18 @@ extension DiskFile {
   /// Of caches with equal names, the newest one keeps the name. The others are removed, because it is not known
   /// which of their values are newer.
   func normalizeNames() throws(LMDBError) {
-    let others = try spellings().filter { spellings in
-      spellings.count > 1 || spellings.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }
+    let others = try storedNames().filter { storedNames in
+      storedNames.count > 1 || storedNames.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }
     }
     guard !others.isEmpty else { return }
     try environment.withWrite { (transaction) throws(LMDBError) in
       var step = try WriteStep(file: self, recency: RecencyBitmap(capacity: 1), in: &transaction)
-      for spellings in others {
-        for spelling in spellings.dropLast() {
-          try step.removeAll(of: Partition(name: spelling.name), in: &transaction)
-          try step.moveRows(from: spelling.name, to: nil, in: &transaction)
+      for storedNames in others {
+        for storedName in storedNames.dropLast() {
+          try step.removeAll(of: Partition(name: storedName.name), in: &transaction)
+          try step.moveRows(from: storedName.name, to: nil, in: &transaction)
         }
-        guard let kept = spellings.last else { continue }
+        guard let kept = storedNames.last else { continue }
         let name = kept.name.normalizedForKey()
         guard !kept.name.utf8.elementsEqual(name.utf8) else { continue }
         try step.moveRows(from: name, to: nil, in: &transaction)
@@ -41,22 +41,22 @@ extension DiskFile {
 
   /// Returns the stored spelling of a name, for a store that cannot change the file. Returns nil if no stored name
   /// is equal.
-  func spelling(of name: String) throws(LMDBError) -> String? {
-    try spellings().first { $0.last?.name == name }?.last?.name
+  func storedName(of name: String) throws(LMDBError) -> String? {
+    try storedNames().first { $0.last?.name == name }?.last?.name
   }
 
   /// Returns the spellings of each name. The one with the newest generation is the last.
-  private func spellings() throws(LMDBError) -> [[Spelling]] {
-    let all = try environment.withRead { (transaction) throws(LMDBError) -> [Spelling] in
+  private func storedNames() throws(LMDBError) -> [[StoredName]] {
+    let all = try environment.withRead { (transaction) throws(LMDBError) -> [StoredName] in
       let prefix = MetaTable.partition("")
-      var found: [Spelling] = []
+      var found: [StoredName] = []
       var cursor = try transaction.cursor(in: meta)
       var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
       while isAtPartition, let (key, value) = try MetaTable.row(at: cursor), key.starts(with: prefix) {
         if let number = MetaTable.number(value.rawSpan),
           let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self)
         {
-          found.append(Spelling(name: name, generation: number))
+          found.append(StoredName(name: name, generation: number))
         }
         isAtPartition = try cursor.moveToNext()
       }
@@ -93,15 +93,17 @@ extension WriteStep {
     of name: String, renamedTo newName: String, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [(key: [UInt8], newKey: [UInt8], value: [UInt8])] {
     var rows: [(key: [UInt8], newKey: [UInt8], value: [UInt8])] = []
-    let eras = MetaTable.eras(name)
-    if let value = try transaction.row(forKey: eras, in: file.meta) {
-      rows.append((eras, MetaTable.eras(newName), value))
+    let invalidationVersions = MetaTable.invalidationVersions(name)
+    if let value = try transaction.row(forKey: invalidationVersions, in: file.meta) {
+      rows.append((invalidationVersions, MetaTable.invalidationVersions(newName), value))
     }
-    for (invalidation, era) in try transaction.invalidationRows(of: name, endedAfter: .max, in: file.meta).inForce {
+    for (invalidation, invalidationVersion) in try transaction.invalidationRows(
+      of: name, endedAfter: .max, in: file.meta
+    ).inForce {
       rows.append(
         (
           MetaTable.invalidation(invalidation, of: name), MetaTable.invalidation(invalidation, of: newName),
-          MetaTable.value(invalidation, era: era)
+          MetaTable.value(invalidation, invalidationVersion: invalidationVersion)
         ))
     }
     let formats = MetaTable.formatPrefix

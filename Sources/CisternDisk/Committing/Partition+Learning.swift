@@ -8,9 +8,9 @@ extension Partition {
   func learnInvalidations<Reading: Transaction & ~Copyable & ~Escapable>(
     in transaction: borrowing Reading, as number: UInt, of file: DiskFile
   ) throws(LMDBError) {
-    let row = try transaction.eraRow(of: name, in: file.meta)
+    let row = try transaction.invalidationVersionRow(of: name, in: file.meta)
     if invalidations.isKnown(row) { return }
-    let rows = try transaction.invalidationRows(of: name, endedAfter: invalidations.knownEra, in: file.meta)
+    let rows = try transaction.invalidationRows(of: name, endedAfter: invalidations.knownVersion, in: file.meta)
     invalidations.learn(row, rows, transaction: number)
   }
 }

@@ -27,7 +27,7 @@ struct PurgeWalk {
     self.partition = partition
     self.generation = generation
     self.targets = targets
-    set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
+    set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     guard generation != 0 else { return }
     let direct = DiskKey(startOf: generation).copiedBytes()
     // The file key of a long key holds only its digest, so the walk must examine every digested key.
@@ -99,10 +99,10 @@ struct PurgeWalk {
   private func conceals(_ cursor: borrowing Cursor<Database, CursorReads>) -> Bool {
     guard let key = cursor.key, let record = cursor.value, let header = RecordHeader(trusting: record)
     else { return false }
-    let era = header.era(of: record)
-    guard era < set.newest else { return false }
+    let invalidationVersion = header.invalidationVersion(of: record)
+    guard invalidationVersion < set.newest else { return false }
     let isDigest = DiskKey.isDigest(key)
     let fullKey = isDigest ? record.extracting(header.key) : key.extracting(DiskKey.prefixSize..<key.byteCount)
-    return set.conceals(era: era, key: fullKey, tags: header.metadata(of: record).tags)
+    return set.conceals(invalidationVersion: invalidationVersion, key: fullKey, tags: header.metadata(of: record).tags)
   }
 }

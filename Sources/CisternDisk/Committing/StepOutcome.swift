@@ -13,7 +13,7 @@ struct StepOutcome {
   /// The records that were removed because they are damaged.
   var damaged: [(partition: Partition, key: [UInt8])] = []
   /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
-  var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: EraRow)] = []
+  var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: InvalidationVersionRow)] = []
   /// The formats that the file now names.
   var formats: [(partition: Partition, format: ValueFormat)] = []
   /// Whether generations may have become dead, so that the file must be searched for them.
@@ -52,5 +52,5 @@ enum Eviction {
   case dropped(bytes: Int)
   /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
   /// it.
-  case spared
+  case secondChances
 }

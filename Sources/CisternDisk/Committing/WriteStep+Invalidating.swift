@@ -4,23 +4,23 @@ import LMDB
 extension WriteStep {
   /// Writes the invalidations. They get greater numbers than those that other processes have written since.
   mutating func put(
-    _ invalidations: [Invalidation: UInt64], era: UInt64, of partition: Partition,
+    _ invalidations: [Invalidation: UInt64], invalidationVersion: UInt64, of partition: Partition,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    var row = try transaction.eraRow(of: partition.name, in: file.meta)
+    var row = try transaction.invalidationVersionRow(of: partition.name, in: file.meta)
     var written: [Invalidation: UInt64] = [:]
-    for (invalidation, era) in invalidations.sorted(by: { $0.value < $1.value }) {
-      row.era = max(era, row.era + 1)
-      written[invalidation] = row.era
+    for (invalidation, invalidationVersion) in invalidations.sorted(by: { $0.value < $1.value }) {
+      row.invalidationVersion = max(invalidationVersion, row.invalidationVersion + 1)
+      written[invalidation] = row.invalidationVersion
       try transaction.put(
-        MetaTable.value(invalidation, era: row.era),
+        MetaTable.value(invalidation, invalidationVersion: row.invalidationVersion),
         forKey: MetaTable.invalidation(invalidation, of: partition.name), in: file.meta)
     }
-    row.era = max(row.era, era)
+    row.invalidationVersion = max(row.invalidationVersion, invalidationVersion)
     row.changes += 1
-    try transaction.put(row.value, forKey: MetaTable.eras(partition.name), in: file.meta)
+    try transaction.put(row.value, forKey: MetaTable.invalidationVersions(partition.name), in: file.meta)
     partition.invalidations.assign(written)
-    fileEras[ObjectIdentifier(partition)] = row.era
+    fileVersions[ObjectIdentifier(partition)] = row.invalidationVersion
     outcome.invalidations.append((partition, written, row))
     outcome.hasChanges = true
     outcome.touchedPages += 1 + invalidations.count / 4
@@ -33,18 +33,19 @@ extension WriteStep {
   mutating func end(
     _ targets: [Invalidation: UInt64], of partition: Partition, keeping keptCount: Int,
     in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> EraRow {
-    var row = try transaction.eraRow(of: partition.name, in: file.meta)
-    for (key, invalidation, era) in try rows(of: targets, partition, in: transaction) {
+  ) throws(LMDBError) -> InvalidationVersionRow {
+    var row = try transaction.invalidationVersionRow(of: partition.name, in: file.meta)
+    for (key, invalidation, invalidationVersion) in try rows(of: targets, partition, in: transaction) {
       _ = try transaction.remove(key, in: file.meta)
       guard invalidation.size <= WriteStep.longestEnded else {
-        row.purged = max(row.purged, era)
+        row.purged = max(row.purged, invalidationVersion)
         continue
       }
       try transaction.put(
-        MetaTable.value(invalidation, era: era), forKey: MetaTable.ended(era, of: partition.name), in: file.meta)
+        MetaTable.value(invalidation, invalidationVersion: invalidationVersion),
+        forKey: MetaTable.ended(invalidationVersion, of: partition.name), in: file.meta)
     }
-    let oldest = row.era > UInt64(keptCount) ? row.era - UInt64(keptCount) : 0
+    let oldest = row.invalidationVersion > UInt64(keptCount) ? row.invalidationVersion - UInt64(keptCount) : 0
     if oldest > row.purged {
       for key in try endedKeys(of: partition.name, upTo: oldest, in: transaction) {
         _ = try transaction.remove(key, in: file.meta)
@@ -52,7 +53,7 @@ extension WriteStep {
       }
     }
     row.changes += 1
-    try transaction.put(row.value, forKey: MetaTable.eras(partition.name), in: file.meta)
+    try transaction.put(row.value, forKey: MetaTable.invalidationVersions(partition.name), in: file.meta)
     outcome.hasChanges = true
     return row
   }
@@ -61,10 +62,10 @@ extension WriteStep {
   private static let longestEnded = 512
 
   private func endedKeys(
-    of name: String, upTo era: UInt64, in transaction: borrowing WriteTransaction
+    of name: String, upTo invalidationVersion: UInt64, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
-    let last = MetaTable.ended(era, of: name)
+    let last = MetaTable.ended(invalidationVersion, of: name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: MetaTable.ended(name).rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), !last.rawSpan.precedes(key.rawSpan) {
@@ -77,16 +78,17 @@ extension WriteStep {
   /// Finds rows by their contents, not by their keys: the bytes of equal tags can differ.
   private func rows(
     of targets: [Invalidation: UInt64], _ partition: Partition, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, era: UInt64)] {
-    var rows: [(key: [UInt8], invalidation: Invalidation, era: UInt64)] = []
+  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, invalidationVersion: UInt64)] {
+    var rows: [(key: [UInt8], invalidation: Invalidation, invalidationVersion: UInt64)] = []
     let prefix = MetaTable.invalidations(partition.name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-      if let (invalidation, era) = try MetaTable.invalidation(at: cursor), let target = targets[invalidation],
-        era <= target
+      if let (invalidation, invalidationVersion) = try MetaTable.invalidation(at: cursor),
+        let target = targets[invalidation],
+        invalidationVersion <= target
       {
-        rows.append((key, invalidation, era))
+        rows.append((key, invalidation, invalidationVersion))
       }
       isAtRow = try cursor.moveToNext()
     }

@@ -40,7 +40,8 @@ extension WriteStep {
     else { return nil }
     let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
     let metadata = header.metadata(of: record)
-    guard set.conceals(era: metadata.invalidationVersion, key: fullKey.rawSpan, tags: metadata.tags) else { return nil }
+    guard set.conceals(invalidationVersion: metadata.invalidationVersion, key: fullKey.rawSpan, tags: metadata.tags)
+    else { return nil }
     return (header.sequence, record.byteCount)
   }
 }

@@ -24,7 +24,7 @@ struct WriteStep {
   /// The generation of each partition that the step has looked up, or zero if the partition has none.
   private(set) var generations: [ObjectIdentifier: UInt64] = [:]
   /// The newest invalidation version of each partition, in file order.
-  var fileEras: [ObjectIdentifier: UInt64] = [:]
+  var fileVersions: [ObjectIdentifier: UInt64] = [:]
   /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
   private var protected: Set<UInt64> = []
   /// The changes of the transaction so far.
@@ -62,7 +62,7 @@ struct WriteStep {
   ) throws(LMDBError) {
     // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
     // is not in the file yet.
-    let draft = given.stamped(era: fileEra(of: partition))
+    let draft = given.withVersion(invalidationVersion: fileVersion(of: partition))
     let generation = try generation(of: partition, creating: true, in: &transaction)
     _ = try liveCounts(generation, in: transaction)
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
@@ -106,12 +106,12 @@ struct WriteStep {
     return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
   }
 
-  private mutating func fileEra(of partition: Partition) -> UInt64 {
+  private mutating func fileVersion(of partition: Partition) -> UInt64 {
     let identity = ObjectIdentifier(partition)
-    if let known = fileEras[identity] { return known }
-    let era = partition.invalidations.fileEra
-    fileEras[identity] = era
-    return era
+    if let known = fileVersions[identity] { return known }
+    let invalidationVersion = partition.invalidations.fileVersion
+    fileVersions[identity] = invalidationVersion
+    return invalidationVersion
   }
 
   /// Removes the key's record, if the file has one.
@@ -139,10 +139,10 @@ struct WriteStep {
 
   /// Evicts the oldest record, or returns nil if no record is left.
   ///
-  /// If `sparing` is true and the record is marked as read, it gets a second chance instead. It moves to the end of
+  /// If `keeping` is true and the record is marked as read, it gets a second chance instead. It moves to the end of
   /// the order without a mark.
   mutating func evictOldest(
-    sparing: Bool, in transaction: inout WriteTransaction
+    keeping: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Eviction? {
     guard let (sequence, key) = try oldest(in: &transaction) else { return nil }
     guard let key, case .record(let number, let size, let digested) = try present(under: key, in: transaction),
@@ -156,11 +156,11 @@ struct WriteStep {
     let isLive = try liveCounts(key.generation, in: transaction) != nil
     let evicted = isLive ? try evicted(key, digested, in: transaction) : nil
     let isProtected = protected.remove(sequence) != nil
-    if isProtected || (sparing && evicted != nil && recency.isMarked(sequence)) {
+    if isProtected || (keeping && evicted != nil && recency.isMarked(sequence)) {
       try moveToTail(key, from: sequence, in: &transaction)
       if isProtected { protected.insert(lastSequence) }
       outcome.touchedPages += 2 + DiskLimits.overflowPages(size)
-      return .spared
+      return .secondChances
     }
     try drop(key, sequence: sequence, size: size, in: &transaction)
     if let evicted { outcome.evicted.append(evicted) }

@@ -51,9 +51,9 @@ final class DiskEngine: Sendable {
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
   /// Whether a failing disk lost a write that no flush has reported yet.
-  let hasUntoldLosses = Atomic<Bool>(false)
+  let hasUnreportedLosses = Atomic<Bool>(false)
   /// Defects that readers found, for the writer thread to examine.
-  let suspects = Guarded<[Suspect]>([])
+  let reportedDefects = Guarded<[ReportedDefect]>([])
 
   init(directory: String, options: DiskOptions, limits: DiskLimits, claim: DirectoryClaim, file: DiskFile?) {
     self.directory = directory
@@ -107,7 +107,7 @@ final class DiskEngine: Sendable {
   /// Returns the partition of the cache `name`. Creates it if the engine does not have it yet.
   func partition(named name: String) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
-    let made = Partition(name: options.isReadOnly ? (try? file?.spelling(of: name)) ?? name : name)
+    let made = Partition(name: options.isReadOnly ? (try? file?.storedName(of: name)) ?? name : name)
     // Required before a write can be staged: new invalidation versions continue from the one in the file.
     learnGeneration(of: made)
     let partition = partitionsByName.withLock { partitions in
@@ -117,7 +117,7 @@ final class DiskEngine: Sendable {
     }
     // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
     learnGeneration(of: partition)
-    if !partition.invalidations.purgeable.isEmpty { wakeForChores() }
+    if !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
     return partition
   }
 

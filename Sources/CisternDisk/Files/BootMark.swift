@@ -36,19 +36,19 @@ package struct BootMark: Equatable, Sendable {
   /// The identity of the data file. Nil in a mark of an older version.
   var identity: StoreIdentity?
   /// The fingerprint with which the store left the data file. Nil if the store cannot vouch for the file.
-  var stamp: DataFileStamp?
+  var fingerprint: DataFileFingerprint?
   /// The newest commit of the data file. Nil if it is not known.
   var history: DataFileHistory?
 
   init(
-    state: State, boot: String, limit: Int, identity: StoreIdentity? = nil, stamp: DataFileStamp?,
+    state: State, boot: String, limit: Int, identity: StoreIdentity? = nil, fingerprint: DataFileFingerprint?,
     history: DataFileHistory? = nil
   ) {
     self.state = state
     self.boot = boot
     self.limit = limit
     self.identity = identity
-    self.stamp = stamp
+    self.fingerprint = fingerprint
     self.history = history
   }
 
@@ -58,13 +58,13 @@ package struct BootMark: Equatable, Sendable {
     guard lines.count >= 4, lines[0] == BootMark.heading, let state = State(rawValue: String(lines[1])),
       let limit = Int(lines[3])
     else {
-      self.init(state: .unreadable, boot: "", limit: 0, stamp: nil)
+      self.init(state: .unreadable, boot: "", limit: 0, fingerprint: nil)
       return
     }
     // A mark of an older version has an empty line instead of the identity, and no history.
     self.init(
       state: state, boot: String(lines[2]), limit: limit, identity: lines.count > 4 ? StoreIdentity(lines[4]) : nil,
-      stamp: BootMark.stamp(bytes.dropFirst(BootMark.stampOffset)),
+      fingerprint: BootMark.fingerprint(bytes.dropFirst(BootMark.fingerprintOffset)),
       history: BootMark.history(bytes.dropFirst(BootMark.historyOffset)))
   }
 
@@ -74,7 +74,8 @@ package struct BootMark: Equatable, Sendable {
   package var bytes: [UInt8] {
     let boot = String(decoding: boot.utf8.prefix(BootMark.longestBoot), as: UTF8.self)
     let text = "\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n\(identity?.text ?? "")\n"
-    return BootMark.padded(text, to: BootMark.stampOffset) + BootMark.stampBytes(stamp) + BootMark.historyBytes(history)
+    return BootMark.padded(text, to: BootMark.fingerprintOffset) + BootMark.fingerprintBytes(fingerprint)
+      + BootMark.historyBytes(history)
   }
 
   /// Returns whether LMDB can open the data file of this mark in the current boot session.
@@ -92,8 +93,8 @@ extension BootMark {
   ///
   /// The device then has the mark, and an opening does not wait for it. The boot session does not matter for a
   /// sound file.
-  func vouches(for present: DataFileStamp?, limit: Int) -> Bool {
-    state == .sound && stamp != nil && stamp == present && self.limit == limit
+  func isValid(for present: DataFileFingerprint?, limit: Int) -> Bool {
+    state == .sound && fingerprint != nil && fingerprint == present && self.limit == limit
   }
 }
 

@@ -106,9 +106,9 @@ final class DirectoryClaim: Sendable {
   /// If the mark on the device may not say `sound` yet, the fingerprint is written in a second step. A mark with
   /// `sound` and a fingerprint therefore proves that the device has the word `sound`.
   func write(_ newMark: BootMark) throws(SystemError) {
-    if newMark.state == .sound, newMark.stamp != nil, (try? readMark())?.state != .sound {
+    if newMark.state == .sound, newMark.fingerprint != nil, (try? readMark())?.state != .sound {
       var word = newMark
-      word.stamp = nil
+      word.fingerprint = nil
       try put(word)
     }
     try put(newMark)
@@ -127,23 +127,25 @@ final class DirectoryClaim: Sendable {
   ///
   /// After a power cut, the mark may have another fingerprint, and the next opening checks the whole file. If
   /// `history` is nil, the recorded history stays.
-  func note(_ stamp: DataFileStamp?, _ history: DataFileHistory? = nil) {
-    put(BootMark.stampBytes(stamp) + (history == nil ? [] : BootMark.historyBytes(history)))
+  func note(_ fingerprint: DataFileFingerprint?, _ history: DataFileHistory? = nil) {
+    put(BootMark.fingerprintBytes(fingerprint) + (history == nil ? [] : BootMark.historyBytes(history)))
   }
 
   /// Removes the fingerprint and the history from the mark, because another data file replaces the present one.
   func forgetDataFile() {
-    put(BootMark.stampBytes(nil) + BootMark.historyBytes(nil))
+    put(BootMark.fingerprintBytes(nil) + BootMark.historyBytes(nil))
   }
 
   private func put(_ bytes: [UInt8]) {
     guard mark >= 0 else { return }
     // If the write fails, the old fingerprint does not match the changed file, which has the same effect.
-    _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, off_t(BootMark.stampOffset)) }
+    _ = unsafe bytes.withUnsafeBytes {
+      unsafe pwrite(mark, $0.baseAddress, $0.count, off_t(BootMark.fingerprintOffset))
+    }
   }
 
   /// Returns the fingerprint that a process recorded last, or nil if the mark has none.
-  func notedStamp() -> DataFileStamp? {
-    (try? readMark())?.stamp
+  func notedFingerprint() -> DataFileFingerprint? {
+    (try? readMark())?.fingerprint
   }
 }

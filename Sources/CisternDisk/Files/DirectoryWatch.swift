@@ -11,21 +11,21 @@ import CisternCore
 /// The writer thread uses it before each commit.
 struct DirectoryWatch {
   /// The fingerprint of a directory: its identity, and the time of the last change of a name in it.
-  struct Stamp: Equatable {
+  struct Fingerprint: Equatable {
     fileprivate let device: UInt64
     fileprivate let node: UInt64
     fileprivate let modified: timespec
 
-    static func == (left: Stamp, right: Stamp) -> Bool {
+    static func == (left: Fingerprint, right: Fingerprint) -> Bool {
       left.device == right.device && left.node == right.node && left.modified.tv_sec == right.modified.tv_sec
         && left.modified.tv_nsec == right.modified.tv_nsec
     }
   }
 
-  private var checked: Stamp?
+  private var checked: Fingerprint?
 
   /// Returns the current fingerprint of the directory, or nil if it cannot be examined.
-  static func stamp(of directory: String) -> Stamp? {
+  static func fingerprint(of directory: String) -> Fingerprint? {
     var status = stat()
     guard unsafe stat(directory, &status) == 0 else { return nil }
     #if canImport(Darwin)
@@ -33,21 +33,21 @@ struct DirectoryWatch {
     #else
       let modified = status.st_mtim
     #endif
-    return Stamp(
+    return Fingerprint(
       device: UInt64(truncatingIfNeeded: status.st_dev), node: UInt64(truncatingIfNeeded: status.st_ino),
       modified: modified)
   }
 
   /// Returns whether the names were checked at this fingerprint.
-  func isChecked(_ stamp: Stamp) -> Bool { checked == stamp }
+  func isChecked(_ fingerprint: Fingerprint) -> Bool { checked == fingerprint }
 
   /// Records that the names were checked after the directory had this fingerprint.
   ///
   /// The clock of a file system may stand still for up to two seconds. A younger fingerprint is not kept, because a
   /// later change could have the same one.
-  mutating func note(_ stamp: Stamp) {
+  mutating func note(_ fingerprint: Fingerprint) {
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
-    checked = stamp.modified.tv_sec + 3 < now.tv_sec ? stamp : nil
+    checked = fingerprint.modified.tv_sec + 3 < now.tv_sec ? fingerprint : nil
   }
 }

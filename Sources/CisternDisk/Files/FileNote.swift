@@ -13,7 +13,7 @@ import Locking
 final class FileNote: Sendable {
   private enum State {
     /// The file has had this fingerprint since the last note.
-    case left(DataFileStamp)
+    case left(DataFileFingerprint)
     /// This process has begun a change that is not noted yet.
     case changing
     /// Another program has changed the file.
@@ -28,8 +28,8 @@ final class FileNote: Sendable {
   ///   - environment: The environment of the file.
   ///   - claim: The claim on the directory.
   ///   - isVouchedFor: Whether all contents of the file are known to be sound.
-  func begin(_ environment: Environment, _ claim: DirectoryClaim, isVouchedFor: Bool) {
-    state.withLock { $0 = isVouchedFor ? .changing : .foreign }
+  func begin(_ environment: Environment, _ claim: DirectoryClaim, isTrusted: Bool) {
+    state.withLock { $0 = isTrusted ? .changing : .foreign }
     noteChanges(of: environment, claim)
   }
 
@@ -40,12 +40,12 @@ final class FileNote: Sendable {
   func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
     try state.withLock { (state) throws(LMDBError) in
       guard case .left(let known) = state else { return }
-      let present = try? environment.dataFileStamp()
+      let present = try? environment.dataFileFingerprint()
       if let present, present.size < known.size {
         throw LMDBError(
           .truncated, operation: "commit", message: "another program truncated the data file while it was open")
       }
-      let isOurs = present != nil && (present == known || present == claim.notedStamp())
+      let isOurs = present != nil && (present == known || present == claim.notedFingerprint())
       state = isOurs ? .changing : .foreign
       if !isOurs { claim.note(nil) }
     }
@@ -54,21 +54,21 @@ final class FileNote: Sendable {
   /// Notes the fingerprint that changes left the file with. Does nothing without changes.
   func noteChanges(of environment: Environment, _ claim: DirectoryClaim) {
     state.withLock { state in
-      guard case .changing = state, let stamp = try? environment.stampDataFile() else { return }
-      claim.note(stamp, (try? environment.history()) ?? nil)
-      state = .left(stamp)
+      guard case .changing = state, let fingerprint = try? environment.fingerprintDataFile() else { return }
+      claim.note(fingerprint, (try? environment.history()) ?? nil)
+      state = .left(fingerprint)
     }
   }
 
   /// Returns the final fingerprint for the mark of a closed store, or nil if this process cannot vouch for the
   /// file.
-  func stampAtEnd(of environment: Environment, _ claim: DirectoryClaim) -> DataFileStamp? {
+  func fingerprintAtEnd(of environment: Environment, _ claim: DirectoryClaim) -> DataFileFingerprint? {
     do {
       try expectChange(of: environment, claim)
     } catch {
       return nil
     }
     noteChanges(of: environment, claim)
-    return state.withLock { if case .left(let stamp) = $0 { stamp } else { nil } }
+    return state.withLock { if case .left(let fingerprint) = $0 { fingerprint } else { nil } }
   }
 }

@@ -40,7 +40,7 @@ extension DiskTier {
       directory: directory, options: DiskOptions(limit: limit),
       limits: try DiskLimits(limit, location: directory))
     let mark = try claim.readMark()
-    if let reason = opening.distrust(mark) {
+    if let reason = opening.markUntrusted(mark) {
       throw CisternError(
         .diskFailed, "the data file cannot be used: \(reason); it was not changed", location: directory)
     }
@@ -68,7 +68,7 @@ extension DiskTier {
     try claim.write(
       BootMark(
         state: .sound, boot: presentBoot(), limit: limit.bytes, identity: file.identity,
-        stamp: DataFileStamp(of: opening.path), history: DataFileHead(of: opening.path)?.history))
+        fingerprint: DataFileFingerprint(of: opening.path), history: DataFileHead(of: opening.path)?.history))
   }
 
   /// The number of pages that the file may grow by. A removal copies the pages that it changes, even in a full

@@ -2,7 +2,7 @@ import CisternCore
 
 /// A set of invalidations with the newest version of each. A record is compared by its key and its tags.
 package struct InvalidationSet: Sendable {
-  package private(set) var eras: [Invalidation: UInt64] = [:]
+  package private(set) var invalidationVersions: [Invalidation: UInt64] = [:]
   /// The prefixes of the set, by their bytes.
   private var prefixes = PrefixTree()
   /// An upper bound of the versions.
@@ -12,34 +12,34 @@ package struct InvalidationSet: Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool { eras.isEmpty }
+  package var isEmpty: Bool { invalidationVersions.isEmpty }
 
   /// Adds the invalidation, or raises its version.
-  package mutating func add(_ invalidation: Invalidation, era: UInt64) {
-    newest = max(newest, era)
-    if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, number: era) }
-    if let present = eras[invalidation] {
-      eras[invalidation] = max(present, era)
+  package mutating func add(_ invalidation: Invalidation, invalidationVersion: UInt64) {
+    newest = max(newest, invalidationVersion)
+    if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, number: invalidationVersion) }
+    if let present = invalidationVersions[invalidation] {
+      invalidationVersions[invalidation] = max(present, invalidationVersion)
       return
     }
-    eras[invalidation] = era
+    invalidationVersions[invalidation] = invalidationVersion
     size += invalidation.size
   }
 
   /// Removes the invalidation, unless the set has a newer version of it.
-  package mutating func remove(_ invalidation: Invalidation, era: UInt64) {
-    guard let present = eras[invalidation], present <= era else { return }
-    eras[invalidation] = nil
+  package mutating func remove(_ invalidation: Invalidation, invalidationVersion: UInt64) {
+    guard let present = invalidationVersions[invalidation], present <= invalidationVersion else { return }
+    invalidationVersions[invalidation] = nil
     size -= invalidation.size
     if case .prefix(let prefix) = invalidation { prefixes.remove(prefix) }
   }
 
   /// Returns whether the set has a greater version of an invalidation that concerns the record.
-  package func conceals(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    guard era < newest else { return false }
+  package func conceals(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
+    guard invalidationVersion < newest else { return false }
     for tag in tags {
-      if let other = eras[.tag(tag)], other > era { return true }
+      if let other = invalidationVersions[.tag(tag)], other > invalidationVersion { return true }
     }
-    return prefixes.newestNumber(ofPrefixesOf: key) > era
+    return prefixes.newestNumber(ofPrefixesOf: key) > invalidationVersion
   }
 }

@@ -37,7 +37,7 @@ struct InvalidationState: Sendable {
   /// Snapshots before this transaction may show purged records.
   private(set) var purgedTransaction: UInt = 0
   /// The partition's row of versions as it was last read or written. Nil before the first read.
-  private(set) var row: EraRow?
+  private(set) var row: InvalidationVersionRow?
   /// The transaction of `row`.
   private var rowTransaction: UInt = 0
 
@@ -52,18 +52,21 @@ struct InvalidationState: Sendable {
   ///   - era: The file version of the record.
   ///   - key: The key of the record.
   ///   - tags: The tags of the record.
-  func concealsRecord(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    if committed.conceals(era: era, key: key, tags: tags) { return true }
+  func concealsRecord(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
+    if committed.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags) { return true }
     guard !uncommitted.isEmpty else { return false }
     // An uncommitted invalidation follows every committed record, regardless of their versions.
-    return uncommitted.conceals(era: era <= row?.era ?? 0 ? 0 : era, key: key, tags: tags)
+    return uncommitted.conceals(
+      invalidationVersion: invalidationVersion <= row?.invalidationVersion ?? 0 ? 0 : invalidationVersion, key: key,
+      tags: tags)
   }
 
   /// Returns whether a record that was read earlier must not be shown.
   ///
   /// Compares it with the invalidations that have ended since, too.
-  func concealsRecordReadBefore(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    concealsRecord(era: era, key: key, tags: tags) || endedInFile.conceals(era: era, key: key, tags: tags)
+  func concealsRecordReadBefore(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
+    concealsRecord(invalidationVersion: invalidationVersion, key: key, tags: tags)
+      || endedInFile.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
   }
 
   /// Returns whether a staged write must be neither shown nor committed.
@@ -71,14 +74,16 @@ struct InvalidationState: Sendable {
   /// A value that was set follows another process's invalidation that is committed before it. A fetched value does
   /// not, because its fetch may have begun earlier.
   func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    if metadata.isSet { return recent.conceals(era: metadata.invalidationVersion, key: key, tags: metadata.tags) }
-    return concealsWrite(era: metadata.invalidationVersion, key: key, tags: metadata.tags)
+    if metadata.isSet {
+      return recent.conceals(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags)
+    }
+    return concealsWrite(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags)
   }
 
   /// Returns whether an invalidation after this local version conceals the write, even one that has ended.
-  func concealsWrite(era: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    era < forgotten || inForce.conceals(era: era, key: key, tags: tags)
-      || ended.conceals(era: era, key: key, tags: tags)
+  func concealsWrite(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
+    invalidationVersion < forgotten || inForce.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
+      || ended.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
   }
 
   // MARK: Staging
@@ -91,23 +96,23 @@ struct InvalidationState: Sendable {
 
   /// Returns whether the invalidation and the others in force fit into `limit` bytes.
   func hasRoom(for invalidation: Invalidation, limit: Int) -> Bool {
-    inForce.eras[invalidation] != nil || inForce.size + invalidation.size <= limit
+    inForce.invalidationVersions[invalidation] != nil || inForce.size + invalidation.size <= limit
   }
 
   /// Stages an invalidation. Returns true if it is added, and false if it replaces an equal one.
-  mutating func stage(_ invalidation: Invalidation, era: UInt64) -> Bool {
-    uncommitted.add(invalidation, era: era)
-    recent.add(invalidation, era: era)
-    inForce.add(invalidation, era: era)
-    return staged.updateValue(era, forKey: invalidation) == nil
+  mutating func stage(_ invalidation: Invalidation, invalidationVersion: UInt64) -> Bool {
+    uncommitted.add(invalidation, invalidationVersion: invalidationVersion)
+    recent.add(invalidation, invalidationVersion: invalidationVersion)
+    inForce.add(invalidation, invalidationVersion: invalidationVersion)
+    return staged.updateValue(invalidationVersion, forKey: invalidation) == nil
   }
 
   // MARK: Committing
 
   /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
-  mutating func beginCommitting() -> (invalidations: [Invalidation: UInt64], era: UInt64)? {
+  mutating func beginCommitting() -> (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)? {
     // A write that was staged before an invalidation of an earlier commit group is in that group.
-    recent = staged.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
+    recent = staged.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     guard !staged.isEmpty else { return nil }
     committing = staged
     staged = [:]
@@ -129,23 +134,23 @@ struct InvalidationState: Sendable {
   }
 
   /// Records that the invalidations are committed with these file versions.
-  mutating func publish(_ rows: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
+  mutating func publish(_ rows: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
     let isNewest = transaction >= rowTransaction
-    for (invalidation, era) in rows {
-      let own = committing[invalidation] ?? era
-      uncommitted.remove(invalidation, era: own)
+    for (invalidation, invalidationVersion) in rows {
+      let own = committing[invalidation] ?? invalidationVersion
+      uncommitted.remove(invalidation, invalidationVersion: own)
       if isNewest {
-        committed.add(invalidation, era: era)
+        committed.add(invalidation, invalidationVersion: invalidationVersion)
         noticed[invalidation] = own
-        inForce.add(invalidation, era: own)
-      } else if committed.eras[invalidation] == nil {
+        inForce.add(invalidation, invalidationVersion: own)
+      } else if committed.invalidationVersions[invalidation] == nil {
         // Another process has ended the invalidation since.
-        end(invalidation, own: own, inFile: era)
+        end(invalidation, own: own, inFile: invalidationVersion)
       }
     }
     committing = [:]
     assigned = [:]
-    raise(to: row.era)
+    raise(to: row.invalidationVersion)
     guard isNewest else { return }
     rowTransaction = transaction
     self.row = row
@@ -154,40 +159,44 @@ struct InvalidationState: Sendable {
   // MARK: Learning
 
   /// Learns the invalidations in the file from a snapshot.
-  mutating func learn(_ row: EraRow, _ rows: InvalidationRows, transaction: UInt) {
+  mutating func learn(_ row: InvalidationVersionRow, _ rows: InvalidationRows, transaction: UInt) {
     guard self.row == nil || transaction > rowTransaction else { return }
-    let known = self.row?.era
+    let known = self.row?.invalidationVersion
     // Greater than the local version of each value that is being fetched or written.
-    let next = max(newest + 1, row.era)
-    for (invalidation, era) in rows.inForce where committed.eras[invalidation] != era {
-      if assigned[invalidation] == era, let own = committing[invalidation] {
+    let next = max(newest + 1, row.invalidationVersion)
+    for (invalidation, invalidationVersion) in rows.inForce
+    where committed.invalidationVersions[invalidation] != invalidationVersion {
+      if assigned[invalidation] == invalidationVersion, let own = committing[invalidation] {
         noticed[invalidation] = own
       } else {
         noticed[invalidation] = next
-        inForce.add(invalidation, era: next)
+        inForce.add(invalidation, invalidationVersion: next)
         raise(to: next)
       }
     }
-    for (invalidation, era) in committed.eras where rows.inForce[invalidation] == nil {
-      end(invalidation, own: noticed.removeValue(forKey: invalidation) ?? era, inFile: era)
+    for (invalidation, invalidationVersion) in committed.invalidationVersions where rows.inForce[invalidation] == nil {
+      end(
+        invalidation, own: noticed.removeValue(forKey: invalidation) ?? invalidationVersion, inFile: invalidationVersion
+      )
       purgedTransaction = transaction
     }
     if let known {
-      for (invalidation, era) in rows.ended where era > known && assigned[invalidation] != era {
-        remember(invalidation, own: next, inFile: era)
+      for (invalidation, invalidationVersion) in rows.ended
+      where invalidationVersion > known && assigned[invalidation] != invalidationVersion {
+        remember(invalidation, own: next, inFile: invalidationVersion)
         raise(to: next)
         purgedTransaction = transaction
       }
       if row.purged > known {
         // An invalidation began and ended unseen, and the file no longer has it.
-        forgotten = max(row.era, newest) + 1
+        forgotten = max(row.invalidationVersion, newest) + 1
         raise(to: forgotten)
       }
     }
-    raise(to: row.era)
+    raise(to: row.invalidationVersion)
     self.row = row
     rowTransaction = transaction
-    committed = rows.inForce.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
+    committed = rows.inForce.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
   }
 
   // MARK: Purging
@@ -198,14 +207,14 @@ struct InvalidationState: Sendable {
   ///   - targets: The invalidations, with file versions.
   ///   - row: The row that the transaction wrote.
   ///   - transaction: The number of the transaction.
-  mutating func purged(_ targets: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
+  mutating func purged(_ targets: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
     self.row = row
     rowTransaction = max(rowTransaction, transaction)
     purgedTransaction = max(purgedTransaction, transaction)
-    for (invalidation, era) in targets {
-      guard let present = committed.eras[invalidation], present <= era else { continue }
-      committed.remove(invalidation, era: era)
-      end(invalidation, own: noticed.removeValue(forKey: invalidation) ?? present, inFile: era)
+    for (invalidation, invalidationVersion) in targets {
+      guard let present = committed.invalidationVersions[invalidation], present <= invalidationVersion else { continue }
+      committed.remove(invalidation, invalidationVersion: invalidationVersion)
+      end(invalidation, own: noticed.removeValue(forKey: invalidation) ?? present, inFile: invalidationVersion)
     }
   }
 
@@ -213,10 +222,10 @@ struct InvalidationState: Sendable {
   /// ones.
   mutating func forgetFile() -> Int {
     let before = staged.count
-    for (invalidation, era) in committed.eras {
-      let own = noticed[invalidation] ?? era
+    for (invalidation, invalidationVersion) in committed.invalidationVersions {
+      let own = noticed[invalidation] ?? invalidationVersion
       staged[invalidation] = max(own, staged[invalidation] ?? 0)
-      uncommitted.add(invalidation, era: own)
+      uncommitted.add(invalidation, invalidationVersion: own)
     }
     committed = InvalidationSet()
     noticed = [:]
@@ -226,22 +235,22 @@ struct InvalidationState: Sendable {
     return staged.count - before
   }
 
-  private mutating func end(_ invalidation: Invalidation, own: UInt64, inFile era: UInt64) {
-    inForce.remove(invalidation, era: own)
-    remember(invalidation, own: own, inFile: era)
+  private mutating func end(_ invalidation: Invalidation, own: UInt64, inFile invalidationVersion: UInt64) {
+    inForce.remove(invalidation, invalidationVersion: own)
+    remember(invalidation, own: own, inFile: invalidationVersion)
   }
 
-  private mutating func remember(_ invalidation: Invalidation, own: UInt64, inFile era: UInt64) {
+  private mutating func remember(_ invalidation: Invalidation, own: UInt64, inFile invalidationVersion: UInt64) {
     if ended.size > InvalidationState.rememberedSize {
       forgotten = max(forgotten, ended.newest)
       ended = InvalidationSet()
       endedInFile = InvalidationSet()
     }
-    ended.add(invalidation, era: own)
-    endedInFile.add(invalidation, era: era)
+    ended.add(invalidation, invalidationVersion: own)
+    endedInFile.add(invalidation, invalidationVersion: invalidationVersion)
   }
 
-  private mutating func raise(to era: UInt64) { newest = max(newest, era) }
+  private mutating func raise(to invalidationVersion: UInt64) { newest = max(newest, invalidationVersion) }
 }
 
 /// The invalidations of a partition in the file, with file versions.

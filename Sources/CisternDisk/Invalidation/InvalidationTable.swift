@@ -26,15 +26,15 @@ final class InvalidationTable: Sendable {
   private let barrier = Atomic<UInt>(0)
 
   /// The newest local version.
-  var era: UInt64 { newest.load(ordering: .acquiring) }
+  var invalidationVersion: UInt64 { newest.load(ordering: .acquiring) }
 
   /// The newest known file version. A record that is written now gets it.
-  var fileEra: UInt64 { state.withLock { $0.row?.era ?? 0 } }
+  var fileVersion: UInt64 { state.withLock { $0.row?.invalidationVersion ?? 0 } }
 
   /// The newest known file version, or the greatest number before the first read of the file.
   ///
   /// Before that read, the process has no values that an ended invalidation could concern.
-  var knownEra: UInt64 { state.withLock { $0.row?.era ?? .max } }
+  var knownVersion: UInt64 { state.withLock { $0.row?.invalidationVersion ?? .max } }
 
   // MARK: Reading
 
@@ -46,7 +46,9 @@ final class InvalidationTable: Sendable {
   @inline(never)
   func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
     state.withLock { state in
-      if state.concealsRecord(era: metadata.invalidationVersion, key: key, tags: metadata.tags) { return .concealed }
+      if state.concealsRecord(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags) {
+        return .concealed
+      }
       return snapshot < state.purgedTransaction ? .outdated : .visible
     }
   }
@@ -54,7 +56,7 @@ final class InvalidationTable: Sendable {
   /// Returns whether a staged record, or one that is about to be staged, must not be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.invalidationVersion < era && concealsSurely(metadata, key: key)
+    metadata.invalidationVersion < invalidationVersion && concealsSurely(metadata, key: key)
   }
 
   @inline(never)
@@ -64,15 +66,15 @@ final class InvalidationTable: Sendable {
 
   /// Returns whether an invalidation concerns the lost record.
   func conceals(_ lost: LostRecord, key: RawSpan) -> Bool {
-    guard lost.era < era else { return false }
-    return state.withLock { $0.concealsWrite(era: lost.era, key: key, tags: lost.tags) }
+    guard lost.invalidationVersion < invalidationVersion else { return false }
+    return state.withLock { $0.concealsWrite(invalidationVersion: lost.invalidationVersion, key: key, tags: lost.tags) }
   }
 
   /// Returns whether a record that was read earlier, from any snapshot, must not be shown.
   func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    guard metadata.invalidationVersion < era || !isEmpty else { return false }
+    guard metadata.invalidationVersion < invalidationVersion || !isEmpty else { return false }
     return state.withLock {
-      $0.concealsRecordReadBefore(era: metadata.invalidationVersion, key: key, tags: metadata.tags)
+      $0.concealsRecordReadBefore(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags)
     }
   }
 
@@ -85,7 +87,7 @@ final class InvalidationTable: Sendable {
   var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
 
   /// The invalidations in force, with local versions. For tests and tools.
-  var pending: [Invalidation: UInt64] { state.withLock { $0.inForce.eras } }
+  var pending: [Invalidation: UInt64] { state.withLock { $0.inForce.invalidationVersions } }
 
   // MARK: Staging
 
@@ -97,16 +99,16 @@ final class InvalidationTable: Sendable {
   ///   - makeNumber: Returns the ticket number. It runs inside the lock, which orders the invalidation.
   func stage(
     _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (era: UInt64, number: UInt64, change: Change) {
+  ) -> (invalidationVersion: UInt64, number: UInt64, change: Change) {
     state.withLock { state in
-      let era = state.advance()
+      let invalidationVersion = state.advance()
       guard state.hasRoom(for: invalidation, limit: limit) else {
         note(state)
-        return (era, 0, .refused)
+        return (invalidationVersion, 0, .refused)
       }
-      let isFirst = state.stage(invalidation, era: era)
+      let isFirst = state.stage(invalidation, invalidationVersion: invalidationVersion)
       note(state)
-      return (era, makeNumber(), isFirst ? .added : .replaced)
+      return (invalidationVersion, makeNumber(), isFirst ? .added : .replaced)
     }
   }
 
@@ -121,7 +123,7 @@ final class InvalidationTable: Sendable {
   // MARK: Committing
 
   /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
-  func beginCommitting() -> (invalidations: [Invalidation: UInt64], era: UInt64)? {
+  func beginCommitting() -> (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)? {
     state.withLock { $0.beginCommitting() }
   }
 
@@ -132,7 +134,7 @@ final class InvalidationTable: Sendable {
   func restore() -> Int { state.withLock { $0.restore() } }
 
   /// Records that the invalidations are committed with these file versions.
-  func publish(_ rows: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
+  func publish(_ rows: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
     state.withLock { state in
       state.publish(rows, row: row, transaction: transaction)
       note(state)
@@ -140,10 +142,10 @@ final class InvalidationTable: Sendable {
   }
 
   /// Returns whether this row was the last one that was read or written.
-  func isKnown(_ row: EraRow) -> Bool { state.withLock { $0.row == row } }
+  func isKnown(_ row: InvalidationVersionRow) -> Bool { state.withLock { $0.row == row } }
 
   /// Learns the invalidations in the file from a snapshot. Any process may have committed them.
-  func learn(_ row: EraRow, _ rows: InvalidationRows, transaction: UInt) {
+  func learn(_ row: InvalidationVersionRow, _ rows: InvalidationRows, transaction: UInt) {
     state.withLock { state in
       state.learn(row, rows, transaction: transaction)
       note(state)
@@ -153,10 +155,10 @@ final class InvalidationTable: Sendable {
   // MARK: Purging
 
   /// The invalidations that a walk can purge, with file versions.
-  var purgeable: [Invalidation: UInt64] { state.withLock { $0.committed.eras } }
+  var purgeable: [Invalidation: UInt64] { state.withLock { $0.committed.invalidationVersions } }
 
   /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
-  func purged(_ targets: [Invalidation: UInt64], row: EraRow, transaction: UInt) {
+  func purged(_ targets: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
     state.withLock { state in
       state.purged(targets, row: row, transaction: transaction)
       note(state)

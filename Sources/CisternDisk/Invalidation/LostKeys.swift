@@ -7,9 +7,9 @@ import Synchronization
 /// If one of them concerns the record, its caller notifies the observers, and the loss is not reported.
 struct LostRecord: Sendable {
   /// The clear count of the partition that the record belongs to.
-  let epoch: UInt16
+  let clearCount: UInt16
   /// The invalidation version that the record is newer than.
-  let era: UInt64
+  let invalidationVersion: UInt64
   let tags: [String]
   var schemaVersion: UInt32 = 0
 }

@@ -10,9 +10,9 @@ import LMDB
 ///     "x" + digest of name + the version  ended: the same fields
 ///
 /// If `changes` is unchanged, no process has changed any of these rows.
-package struct EraRow: Sendable, Equatable {
+package struct InvalidationVersionRow: Sendable, Equatable {
   /// The newest invalidation version.
-  var era: UInt64 = 0
+  var invalidationVersion: UInt64 = 0
   /// The newest version whose invalidation ended and is no longer in the file.
   var purged: UInt64 = 0
   /// The number of changes to the rows of the partition.
@@ -23,16 +23,18 @@ package struct EraRow: Sendable, Equatable {
   /// Decodes a row, or returns nil if the value does not have the size of a row.
   package init?(_ value: RawSpan) {
     guard value.byteCount == 24 else { return nil }
-    era = value.integer(at: 0, as: UInt64.self)
+    invalidationVersion = value.integer(at: 0, as: UInt64.self)
     purged = value.integer(at: 8, as: UInt64.self)
     changes = value.integer(at: 16, as: UInt64.self)
   }
 
-  package var value: [UInt8] { MetaTable.value(era) + MetaTable.value(purged) + MetaTable.value(changes) }
+  package var value: [UInt8] {
+    MetaTable.value(invalidationVersion) + MetaTable.value(purged) + MetaTable.value(changes)
+  }
 }
 
 extension MetaTable {
-  static func eras(_ name: String) -> [UInt8] { [UInt8(ascii: "e")] + name.utf8 }
+  static func invalidationVersions(_ name: String) -> [UInt8] { [UInt8(ascii: "e")] + name.utf8 }
 
   /// Returns the common prefix of the keys of all invalidations of a partition that are in force.
   static func invalidations(_ name: String) -> [UInt8] { [UInt8(ascii: "i")] + digest(Array(name.utf8)) }
@@ -45,10 +47,12 @@ extension MetaTable {
   static func ended(_ name: String) -> [UInt8] { [UInt8(ascii: "x")] + digest(Array(name.utf8)) }
 
   /// Returns the key of an ended invalidation. The keys sort by version, because the version is big-endian.
-  static func ended(_ era: UInt64, of name: String) -> [UInt8] { ended(name) + value(era.byteSwapped) }
+  static func ended(_ invalidationVersion: UInt64, of name: String) -> [UInt8] {
+    ended(name) + value(invalidationVersion.byteSwapped)
+  }
 
-  package static func value(_ invalidation: Invalidation, era: UInt64) -> [UInt8] {
-    value(era) + body(of: invalidation)
+  package static func value(_ invalidation: Invalidation, invalidationVersion: UInt64) -> [UInt8] {
+    value(invalidationVersion) + body(of: invalidation)
   }
 
   /// Returns the invalidation in the cursor's row, or nil if the row is not an invalidation.
@@ -56,20 +60,20 @@ extension MetaTable {
   /// - Throws: `LMDBError` with the code `corrupted` if the row fails its checksum.
   static func invalidation(
     at cursor: borrowing Cursor<Database, CursorReads>
-  ) throws(LMDBError) -> (Invalidation, era: UInt64)? {
+  ) throws(LMDBError) -> (Invalidation, invalidationVersion: UInt64)? {
     guard let key = cursor.key, let row = cursor.value else { return nil }
     let value = try unsealed(row, under: key.copiedBytes())
     return invalidation(value.rawSpan)
   }
 
   /// Decodes an invalidation from arbitrary bytes, or returns nil if the bytes are not an invalidation.
-  package static func invalidation(_ value: RawSpan) -> (Invalidation, era: UInt64)? {
+  package static func invalidation(_ value: RawSpan) -> (Invalidation, invalidationVersion: UInt64)? {
     guard value.byteCount >= 9 else { return nil }
-    let era = value.integer(at: 0, as: UInt64.self)
+    let invalidationVersion = value.integer(at: 0, as: UInt64.self)
     let rest = value.extracting(9..<value.byteCount).copiedBytes()
     switch value.byte(at: 8) {
-    case 0: return (.tag(String(decoding: rest, as: UTF8.self)), era)
-    case 1: return (.prefix(rest), era)
+    case 0: return (.tag(String(decoding: rest, as: UTF8.self)), invalidationVersion)
+    case 1: return (.prefix(rest), invalidationVersion)
     default: return nil
     }
   }
@@ -89,9 +93,13 @@ extension MetaTable {
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
   /// Returns the partition's row of versions, or an empty row if the file has none.
-  borrowing func eraRow(of name: String, in database: Database) throws(LMDBError) -> EraRow {
-    guard let value = try row(forKey: MetaTable.eras(name), in: database) else { return EraRow() }
-    return EraRow(value.rawSpan) ?? EraRow()
+  borrowing func invalidationVersionRow(of name: String, in database: Database) throws(LMDBError)
+    -> InvalidationVersionRow
+  {
+    guard let value = try row(forKey: MetaTable.invalidationVersions(name), in: database) else {
+      return InvalidationVersionRow()
+    }
+    return InvalidationVersionRow(value.rawSpan) ?? InvalidationVersionRow()
   }
 
   /// Returns the invalidations that are in force in the file, and those that ended after the version `known`.
@@ -116,8 +124,8 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     var cursor = try cursor(in: database)
     var isAtRow = try cursor.move(toFirstFrom: start.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-      if let (invalidation, era) = try MetaTable.invalidation(at: cursor) {
-        found[invalidation] = max(era, found[invalidation] ?? 0)
+      if let (invalidation, invalidationVersion) = try MetaTable.invalidation(at: cursor) {
+        found[invalidation] = max(invalidationVersion, found[invalidation] ?? 0)
       }
       isAtRow = try cursor.moveToNext()
     }

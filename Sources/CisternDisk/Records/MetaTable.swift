@@ -10,7 +10,7 @@ import LMDB
 ///     "g" + generation   the counts of a live generation
 ///     "d" + generation   a dead generation, whose records must be purged
 ///
-/// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and `EraRow`.
+/// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and `InvalidationVersionRow`.
 ///
 /// Numbers have eight bytes. A generation in a key is big-endian; a number in a value is little-endian. Each value
 /// ends with a checksum of its key and the value: a wrong generation would show the records of another cache.

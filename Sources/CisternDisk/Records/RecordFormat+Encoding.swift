@@ -15,11 +15,11 @@ package struct RecordDraft {
     tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
   }
 
-  /// Returns the same record with the invalidation version `era`, which is in file order.
-  func stamped(era: UInt64) -> RecordDraft {
-    guard era != metadata.invalidationVersion else { return self }
+  /// Returns the same record with the invalidation version `invalidationVersion`, which is in file order.
+  func withVersion(invalidationVersion: UInt64) -> RecordDraft {
+    guard invalidationVersion != metadata.invalidationVersion else { return self }
     var metadata = metadata
-    metadata.invalidationVersion = era
+    metadata.invalidationVersion = invalidationVersion
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
   }
 
@@ -36,7 +36,7 @@ package struct RecordDraft {
     if metadata.idle != 0 { flags.insert(.idle) }
     if metadata.lastUsed != nil { flags.insert(.lastUsed) }
     if metadata.refreshAhead != 0 { flags.insert(.refreshAhead) }
-    if metadata.invalidationVersion != 0 { flags.insert(.era) }
+    if metadata.invalidationVersion != 0 { flags.insert(.invalidationVersion) }
     if metadata.schemaVersion != 0 { flags.insert(.schemaVersion) }
     if tagsSize > 0 { flags.insert(.tags) }
     if key.count > DiskKey.longestDirectKey { flags.insert(.key) }

@@ -26,7 +26,7 @@ package enum RecordFormat {
     static let idle = Flags(rawValue: 4)
     static let lastUsed = Flags(rawValue: 8)
     static let refreshAhead = Flags(rawValue: 16)
-    static let era = Flags(rawValue: 32)
+    static let invalidationVersion = Flags(rawValue: 32)
     static let schemaVersion = Flags(rawValue: 64)
     static let tags = Flags(rawValue: 128)
     static let key = Flags(rawValue: 256)
@@ -135,7 +135,7 @@ package struct RecordHeader {
     if flags.contains(.idle) { metadata.idle = record.next(at: &offset) }
     if flags.contains(.lastUsed) { metadata.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
     if flags.contains(.refreshAhead) { metadata.refreshAhead = record.next(at: &offset) }
-    if flags.contains(.era) { metadata.invalidationVersion = record.next(at: &offset) }
+    if flags.contains(.invalidationVersion) { metadata.invalidationVersion = record.next(at: &offset) }
     if flags.contains(.schemaVersion) { metadata.schemaVersion = record.next(at: &offset) }
     if flags.contains(.tags) { metadata.tags = RecordTags.decode(record.extracting(tags)) }
     metadata.isNegative = flags.contains(.negative)
@@ -143,8 +143,8 @@ package struct RecordHeader {
   }
 
   /// Returns the invalidation version of the record that has this header.
-  package func era(of record: RawSpan) -> UInt64 {
-    guard flags.contains(.era) else { return 0 }
+  package func invalidationVersion(of record: RawSpan) -> UInt64 {
+    guard flags.contains(.invalidationVersion) else { return 0 }
     // The version follows the eight-byte fields that precede it in the layout.
     let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
     return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self)
@@ -154,7 +154,7 @@ package struct RecordHeader {
   func schemaVersion(of record: RawSpan) -> UInt32 {
     guard flags.contains(.schemaVersion) else { return 0 }
     // The schema version follows all eight-byte fields.
-    let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead, .era])
+    let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead, .invalidationVersion])
     return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt32.self)
   }
 }

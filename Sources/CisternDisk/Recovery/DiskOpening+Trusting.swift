@@ -9,14 +9,14 @@ extension DiskOpening {
   ///
   /// A file whose fingerprint is the one in the mark is not read, so that the cost does not depend on its size. The
   /// pages of any other file are checked, because LMDB trusts the contents of its map.
-  mutating func distrust(_ mark: BootMark?) -> String? {
-    guard let stamp = DataFileStamp(of: path) else { return nil }
+  mutating func markUntrusted(_ mark: BootMark?) -> String? {
+    guard let fingerprint = DataFileFingerprint(of: path) else { return nil }
     if let mark, !mark.isTrustworthy(boot: presentBoot()) {
       return mark.state == .unreadable
         ? "its mark cannot be read, so a power cut may have damaged it"
         : "the system stopped before the store was closed, and the store did not synchronize its commits"
     }
-    if mark?.stamp == stamp { return nil }
+    if mark?.fingerprint == fingerprint { return nil }
     do {
       pagesChecked += try DataFileCheck.run(path)
       return nil
@@ -29,7 +29,7 @@ extension DiskOpening {
   private func freshMark(_ identity: StoreIdentity) -> BootMark {
     BootMark(
       state: options.durability == .processCrash ? .unsynchronized : .sound, boot: presentBoot(), limit: limits.limit,
-      identity: identity, stamp: nil)
+      identity: identity, fingerprint: nil)
   }
 
   /// Renames folders that have the name of a file of the store.
@@ -43,7 +43,7 @@ extension DiskOpening {
   /// Claims the directory again after it, or the mark in it, was removed or replaced.
   ///
   /// Other processes use the files at the path, and the old claim does not exclude them.
-  mutating func claimAnew() throws(CisternError) -> DirectoryClaim {
+  mutating func claimAgain() throws(CisternError) -> DirectoryClaim {
     try DiskDirectory.prepare(directory, isReadOnly: false)
     add(
       .filesReplaced,
@@ -72,7 +72,7 @@ extension DiskOpening {
         let newIdentity = StoreIdentity()
         // Required even if the process is not alone: the attempt can release the shared lock.
         defer { claim.share() }
-        if isAlone, let reason = opening.distrust(mark) {
+        if isAlone, let reason = opening.markUntrusted(mark) {
           try opening.setAside(reason)
         } else {
           opening.compareHistory(mark)
@@ -85,7 +85,7 @@ extension DiskOpening {
           newIdentity: newIdentity)
         file = try opening.requireIdentity(file, mark?.identity, isAlone: isAlone)
         if present.identity != file.identity {
-          (present.identity, present.stamp, present.history) = (file.identity, nil, nil)
+          (present.identity, present.fingerprint, present.history) = (file.identity, nil, nil)
           do {
             try claim.write(present)
           } catch {
@@ -93,7 +93,7 @@ extension DiskOpening {
             throw error
           }
         }
-        file.note.begin(file.environment, claim, isVouchedFor: isAlone || mark?.stamp != nil)
+        file.note.begin(file.environment, claim, isTrusted: isAlone || mark?.fingerprint != nil)
         return file
       }
     } catch let error as LMDBError {

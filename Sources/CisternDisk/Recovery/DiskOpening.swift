@@ -57,7 +57,7 @@ struct DiskOpening {
     let isAlone = claim.isAlone()
     if isAlone {
       DiskDirectory.removeCopy(in: directory)
-      if let reason = distrust(mark) { try setAside(reason) } else { compareHistory(mark) }
+      if let reason = markUntrusted(mark) { try setAside(reason) } else { compareHistory(mark) }
     } else if let mark, mark.limit != limits.limit {
       throw CisternError(
         .storeInUse,
@@ -72,14 +72,14 @@ struct DiskOpening {
     let isUnsynchronized = options.durability == .processCrash
     // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
     // mark.
-    let stamp = isAlone ? DataFileStamp(of: path) : mark?.stamp
+    let fingerprint = isAlone ? DataFileFingerprint(of: path) : mark?.fingerprint
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
     let newIdentity = StoreIdentity()
     var newMark = BootMark(
       state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: presentBoot(),
-      limit: limits.limit, identity: begins ? newIdentity : mark?.identity, stamp: stamp,
+      limit: limits.limit, identity: begins ? newIdentity : mark?.identity, fingerprint: fingerprint,
       history: begins ? nil : mark?.history)
-    if isUnsynchronized || mark?.vouches(for: stamp, limit: limits.limit) != true {
+    if isUnsynchronized || mark?.isValid(for: fingerprint, limit: limits.limit) != true {
       try write(newMark, claim, isNew: mark == nil)
     }
     var file = try openTrusted(newIdentity)
@@ -97,7 +97,7 @@ struct DiskOpening {
       // reason.
       try? file.normalizeNames()
     }
-    file.note.begin(file.environment, claim, isVouchedFor: isAlone || stamp != nil)
+    file.note.begin(file.environment, claim, isTrusted: isAlone || fingerprint != nil)
     return file
   }
 
@@ -116,7 +116,7 @@ struct DiskOpening {
   /// The file is then from an older version, or replaces one that could not be used. Its history begins here.
   private func agree(on file: DiskFile, _ mark: inout BootMark, _ claim: DirectoryClaim) throws(CisternError) {
     guard file.identity != mark.identity else { return }
-    (mark.identity, mark.stamp, mark.history) = (file.identity, nil, nil)
+    (mark.identity, mark.fingerprint, mark.history) = (file.identity, nil, nil)
     try write(mark, claim, isNew: false)
   }
 
@@ -208,7 +208,7 @@ struct DiskOpening {
 
   private mutating func openToRead(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
     let mark = try system { () throws(SystemError) in try claim.readMark() }
-    if claim.isAlone(), let reason = distrust(mark) {
+    if claim.isAlone(), let reason = markUntrusted(mark) {
       noteUnreadable(reason)
       return nil
     }

@@ -181,15 +181,17 @@ private struct LiveGenerations {
     for name in names {
       guard let generation = try transaction.number(forKey: MetaTable.partition(name), in: file.meta) else { continue }
       let rows = try transaction.invalidationRows(of: name, endedAfter: .max, in: file.meta).inForce
-      concealed[generation] = rows.reduce(into: InvalidationSet()) { $0.add($1.key, era: $1.value) }
+      concealed[generation] = rows.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     }
   }
 
   /// Returns whether readers see the record.
   func shows(_ record: RawSpan, _ header: RecordHeader, under key: borrowing DiskKey) -> Bool {
     guard let set = concealed[key.generation] else { return false }
-    guard !set.isEmpty, header.era(of: record) < set.newest else { return true }
+    guard !set.isEmpty, header.invalidationVersion(of: record) < set.newest else { return true }
     let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
-    return !set.conceals(era: header.era(of: record), key: fullKey.rawSpan, tags: header.metadata(of: record).tags)
+    return !set.conceals(
+      invalidationVersion: header.invalidationVersion(of: record), key: fullKey.rawSpan,
+      tags: header.metadata(of: record).tags)
   }
 }

@@ -47,7 +47,7 @@ final class Partition: Sendable {
 
   // MARK: Reading
 
-  static func epoch(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
+  static func clearCount(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
   static func generation(of word: UInt64) -> UInt64 { word & (1 << 48 - 1) }
 
   /// The clear count, modulo 2¹⁶.
@@ -55,30 +55,30 @@ final class Partition: Sendable {
   /// A staged write with another clear count is void. The call that clears the partition also releases these
   /// writes, long before the count can repeat.
   @inline(__always)
-  var epoch: UInt16 { Partition.epoch(of: visible.load(ordering: .acquiring)) }
+  var clearCount: UInt16 { Partition.clearCount(of: visible.load(ordering: .acquiring)) }
 
   /// The generation whose records are read, or zero if the partition has none.
   @inline(__always)
   var generation: UInt64 { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
   /// The clear count, and the generation that belongs to it, from one load.
-  var present: (epoch: UInt16, generation: UInt64) {
+  var present: (clearCount: UInt16, generation: UInt64) {
     let word = visible.load(ordering: .acquiring)
-    return (Partition.epoch(of: word), Partition.generation(of: word))
+    return (Partition.clearCount(of: word), Partition.generation(of: word))
   }
 
   /// Returns the staged write of the key, or nil if the key has no valid staged write.
   @inline(__always)
   func stagedEntry(forKey key: RawSpan) -> StagedEntry? {
     if staging.isEmpty { return nil }
-    guard let entry = staging.entry(forKey: key), entry.epoch == epoch else { return nil }
+    guard let entry = staging.entry(forKey: key), entry.clearCount == clearCount else { return nil }
     return entry
   }
 
   /// The staged write of the key that is no rewrite of its record; nil where none is.
   func stagedWrite(forKey key: RawSpan) -> StagedEntry? {
     if staging.isEmpty { return nil }
-    guard let entry = staging.newestWrite(forKey: key), entry.epoch == epoch else { return nil }
+    guard let entry = staging.newestWrite(forKey: key), entry.clearCount == clearCount else { return nil }
     return entry
   }
 
@@ -103,9 +103,9 @@ final class Partition: Sendable {
       // The check is under the lock, so that the write is handed over no later than an invalidation that follows
       // it.
       guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
-        return (number, epoch, nil)
+        return (number, clearCount, nil)
       }
-      return (number, epoch, .removal(key: key))
+      return (number, clearCount, .removal(key: key))
     }
   }
 
@@ -121,7 +121,7 @@ final class Partition: Sendable {
       case .removal(let key): lostKeys.remove(key)
       }
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
-      return (makeNumber(), epoch)
+      return (makeNumber(), clearCount)
     }
   }
 
@@ -131,7 +131,7 @@ final class Partition: Sendable {
   /// among the partition's writes.
   func stageInvalidation(
     _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (era: UInt64, number: UInt64, change: InvalidationTable.Change) {
+  ) -> (invalidationVersion: UInt64, number: UInt64, change: InvalidationTable.Change) {
     invalidations.stage(invalidation, limit: limit) {
       isDirty.store(true, ordering: .sequentiallyConsistent)
       return makeNumber()
@@ -154,11 +154,11 @@ final class Partition: Sendable {
       control.pendingRemoval = number
       let word = visible.load(ordering: .relaxed)
       // From this store on, readers see neither staged nor committed records of the old generation.
-      visible.store(UInt64(Partition.epoch(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
+      visible.store(UInt64(Partition.clearCount(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
       return (number, isFirst)
     }
     lostKeys.removeAll()
-    let freed = staging.begin(epoch: epoch)
+    let freed = staging.begin(clearCount: clearCount)
     return (number, isFirst, freed)
   }
 
@@ -170,7 +170,7 @@ final class Partition: Sendable {
       let invalidated = invalidations.beginCommitting()
       let (writes, links) = staging.beginCommitting()
       let batch = PartitionBatch(
-        partition: self, epoch: epoch, removesAll: control.pendingRemoval != nil, invalidated: invalidated,
+        partition: self, clearCount: clearCount, removesAll: control.pendingRemoval != nil, invalidated: invalidated,
         writes: writes, links: links)
       control.isCommittingRemoval = control.pendingRemoval != nil
       control.pendingRemoval = nil
@@ -179,15 +179,15 @@ final class Partition: Sendable {
   }
 
   /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
-  func publish(generation: UInt64, epoch: UInt16, transaction: UInt) {
+  func publish(generation: UInt64, clearCount: UInt16, transaction: UInt) {
     control.withLock { control in
       control.isCommittingRemoval = false
       if knownTransaction.load(ordering: .relaxed) < transaction {
         knownTransaction.store(transaction, ordering: .releasing)
       }
       // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
-      guard self.epoch == epoch else { return }
-      visible.store(UInt64(epoch) << 48 | generation, ordering: .releasing)
+      guard self.clearCount == clearCount else { return }
+      visible.store(UInt64(clearCount) << 48 | generation, ordering: .releasing)
     }
   }
 
@@ -209,7 +209,7 @@ final class Partition: Sendable {
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
       if control.pendingRemoval == nil, !control.isCommittingRemoval {
-        visible.store(UInt64(epoch) << 48 | generation, ordering: .releasing)
+        visible.store(UInt64(clearCount) << 48 | generation, ordering: .releasing)
       }
       knownTransaction.store(transaction, ordering: .releasing)
     }
@@ -220,7 +220,7 @@ final class Partition: Sendable {
   /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
   func forgetFile() -> Int {
     control.withLock { control in
-      visible.store(UInt64(epoch) << 48, ordering: .releasing)
+      visible.store(UInt64(clearCount) << 48, ordering: .releasing)
       knownTransaction.store(0, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
@@ -256,7 +256,7 @@ final class Partition: Sendable {
   }
 
   private func stands(_ record: LostRecord, forKey key: RawSpan) -> Bool {
-    record.epoch == epoch && !invalidations.conceals(record, key: key)
+    record.clearCount == clearCount && !invalidations.conceals(record, key: key)
   }
 
   func addHandler(_ handler: @escaping @Sendable ([RecordLoss]) -> Void, for owner: Int) {
@@ -282,11 +282,11 @@ final class Partition: Sendable {
 struct PartitionBatch: Sendable {
   let partition: Partition
   /// The clear count at the hand-over. Writes with another clear count are void.
-  let epoch: UInt16
+  let clearCount: UInt16
   /// Whether the commit must first remove all records of the partition.
   let removesAll: Bool
   /// The invalidations to write, with the partition's newest version; nil if none were staged.
-  let invalidated: (invalidations: [Invalidation: UInt64], era: UInt64)?
+  let invalidated: (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)?
   let writes: [StagedWrites]
   let links: BatchLinks
 }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// The formats of a partition's records, one for each schema version.
 final class PartitionFormats: Sendable {
-  private struct Known: Sendable {
+  private struct KnownFormat: Sendable {
     let codec: String
     var isWritten: Bool
   }
 
-  private let known = Guarded<[UInt32: Known]>([:])
+  private let known = Guarded<[UInt32: KnownFormat]>([:])
   /// Whether the file does not name one of the known formats. Each commit reads it without the lock. It changes
   /// only under the lock of `known`.
   private let hasUnwritten = Atomic<Bool>(false)
@@ -19,7 +19,7 @@ final class PartitionFormats: Sendable {
   func adopt(_ format: ValueFormat, isWritten: Bool) {
     known.withLock { known in
       guard known[format.schemaVersion] == nil else { return }
-      known[format.schemaVersion] = Known(codec: format.codec, isWritten: isWritten)
+      known[format.schemaVersion] = KnownFormat(codec: format.codec, isWritten: isWritten)
       if !isWritten { hasUnwritten.store(true, ordering: .releasing) }
     }
   }

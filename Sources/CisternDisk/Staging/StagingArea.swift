@@ -17,7 +17,7 @@ final class StagingArea: Sendable {
     /// The size of the writes in `fresh`, in bytes.
     var freshBytes = 0
     /// The clear count of the writes in `fresh`.
-    var epoch: UInt16 = 0
+    var clearCount: UInt16 = 0
     /// The writes that the writer thread is committing. They stay readable until the commit is visible.
     var committing = StagedWrites()
     /// The writes that the last clear made void. The writer thread frees them, because they can be many.
@@ -25,9 +25,9 @@ final class StagingArea: Sendable {
 
     /// Begins a new clear count. Returns the size and number of the writes that left `fresh`, and the writes that
     /// the caller must free outside the lock. Returns nil if the clear count is current.
-    mutating func begin(_ epoch: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
-      guard self.epoch != epoch else { return nil }
-      self.epoch = epoch
+    mutating func begin(_ clearCount: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
+      guard self.clearCount != clearCount else { return nil }
+      self.clearCount = clearCount
       let left = (freshBytes, fresh.count, void)
       void = fresh
       fresh = StagedWrites()
@@ -67,16 +67,17 @@ final class StagingArea: Sendable {
   /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
   /// return another write of the key to stage instead.
   func stage(
-    _ write: StagedWrite, batch: UInt64 = 0, make: () -> (number: UInt64, epoch: UInt16, instead: StagedWrite?)
+    _ write: StagedWrite, batch: UInt64 = 0, make: () -> (number: UInt64, clearCount: UInt16, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
     // Replaced writes are freed outside the lock.
     let (entry, isTaken, replaced, joins, void) = shard(of: hash).state.withLock { shard in
-      let (number, epoch, instead) = make()
-      let void = shard.begin(epoch)
+      let (number, clearCount, instead) = make()
+      let void = shard.begin(clearCount)
       let taken = instead ?? write
-      var entry = StagedEntry(write: taken, number: number, epoch: epoch, size: taken.stagedSize, batch: batch)
+      var entry = StagedEntry(
+        write: taken, number: number, clearCount: clearCount, size: taken.stagedSize, batch: batch)
       let replaced = shard.fresh.set(entry, hash: hash)
       shard.freshBytes += entry.size - (replaced?.size ?? 0)
       guard let replaced, replaced.batch != 0, replaced.batch != batch else {
@@ -96,18 +97,20 @@ final class StagingArea: Sendable {
   /// Takes a write that replaces or removes only a record for which the condition holds. Returns nil if a write of the key is
   /// staged that the condition excludes, or if `make` returns nil. Calls `make` with the shard's lock held.
   func stage(
-    _ write: StagedWrite, if condition: RecordCondition, make: () -> (number: UInt64, epoch: UInt16)?
+    _ write: StagedWrite, if condition: RecordCondition, make: () -> (number: UInt64, clearCount: UInt16)?
   ) -> StagingChange? {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
     let (change, void) = shard(of: hash).state.withLock { shard -> (StagingChange?, StagedWrites?) in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
       let present = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
-      if let present, present.epoch == shard.epoch, !condition.permitsWrite(after: present) { return (nil, nil) }
-      guard let (number, epoch) = make() else { return (nil, nil) }
+      if let present, present.clearCount == shard.clearCount, !condition.permitsWrite(after: present) {
+        return (nil, nil)
+      }
+      guard let (number, clearCount) = make() else { return (nil, nil) }
       var entry = StagedEntry(
-        write: write, number: number, epoch: epoch, size: write.stagedSize, condition: condition)
-      let void = shard.begin(epoch)
+        write: write, number: number, clearCount: clearCount, size: write.stagedSize, condition: condition)
+      let void = shard.begin(clearCount)
       if let fresh, void == nil {
         entry.batch = fresh.batch
         // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
@@ -135,7 +138,7 @@ final class StagingArea: Sendable {
       let committing = shard.committing.entry(forKey: key, hash: hash)
       guard var entry = shard.fresh.entry(forKey: key, hash: hash) else { return committing }
       // The record that a fresh write replaces is being committed, so that the disk still has the one before it.
-      if entry.condition != nil, let committing, committing.epoch == entry.epoch {
+      if entry.condition != nil, let committing, committing.clearCount == entry.clearCount {
         entry.condition = committing.condition
       }
       return entry
@@ -217,7 +220,9 @@ final class StagingArea: Sendable {
         for entry in done {
           // A newer write of the key makes a replacement unnecessary.
           let key = entry.write.key.rawSpan
-          guard entry.epoch == shard.epoch, shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil else {
+          guard entry.clearCount == shard.clearCount,
+            shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil
+          else {
             continue
           }
           if let replacement = replacing(entry), shard.fresh.insert(replacement) {
@@ -235,11 +240,11 @@ final class StagingArea: Sendable {
   ///
   /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
   /// the number of writes.
-  func begin(epoch: UInt16) -> (bytes: Int, count: Int) {
+  func begin(clearCount: UInt16) -> (bytes: Int, count: Int) {
     var bytes = 0
     var total = 0
     for shard in shards {
-      guard let left = shard.state.withLock({ $0.begin(epoch) }) else { continue }
+      guard let left = shard.state.withLock({ $0.begin(clearCount) }) else { continue }
       if left.count > 0 { count.subtract(left.count, ordering: .releasing) }
       bytes += left.bytes
       total += left.count

@@ -115,8 +115,12 @@ final class FaultInjectingPartition: TransactionalPartition {
 
   func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
     stage { state in
-      let era = state.contents.partitions[name]!.invalidations.newest + 1
-      return (era, CommitTicket(number: state.contents.stage(.invalidation(invalidation, era: era), in: name)))
+      let invalidationVersion = state.contents.partitions[name]!.invalidations.newest + 1
+      return (
+        invalidationVersion,
+        CommitTicket(
+          number: state.contents.stage(.invalidation(invalidation, invalidationVersion: invalidationVersion), in: name))
+      )
     }
   }
 

@@ -5,16 +5,18 @@ import CisternCore
 /// No version is ever removed, because a test makes few invalidations.
 struct Invalidations {
   private(set) var newest: UInt64 = 0
-  private var eras: [Invalidation: UInt64] = [:]
+  private var invalidationVersions: [Invalidation: UInt64] = [:]
 
-  mutating func add(_ invalidation: Invalidation, era: UInt64) {
-    newest = max(newest, era)
-    eras[invalidation] = max(era, eras[invalidation] ?? 0)
+  mutating func add(_ invalidation: Invalidation, invalidationVersion: UInt64) {
+    newest = max(newest, invalidationVersion)
+    invalidationVersions[invalidation] = max(invalidationVersion, invalidationVersions[invalidation] ?? 0)
   }
 
   /// Returns whether an invalidation covers a record with this key and metadata.
   func concern(_ metadata: RecordMetadata, key: [UInt8]) -> Bool {
     metadata.invalidationVersion < newest
-      && eras.contains { $0.value > metadata.invalidationVersion && $0.key.concerns(key: key, tags: metadata.tags) }
+      && invalidationVersions.contains {
+        $0.value > metadata.invalidationVersion && $0.key.concerns(key: key, tags: metadata.tags)
+      }
   }
 }

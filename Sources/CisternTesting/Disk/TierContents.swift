@@ -17,7 +17,7 @@ struct TierContents {
     case record(key: [UInt8], Record)
     case removal(key: [UInt8])
     case removalOfAll
-    case invalidation(Invalidation, era: UInt64)
+    case invalidation(Invalidation, invalidationVersion: UInt64)
   }
 
   /// A write that is not committed yet.
@@ -98,10 +98,10 @@ struct TierContents {
       partitions[name]!.staged = [:]
       partitions[name]!.lost = [:]
       partitions[name]!.cleared = newestTicket
-    case .invalidation(let invalidation, let era):
-      partitions[name]!.invalidations.add(invalidation, era: era)
+    case .invalidation(let invalidation, let invalidationVersion):
+      partitions[name]!.invalidations.add(invalidation, invalidationVersion: invalidationVersion)
       partitions[name]!.lost = partitions[name]!.lost.filter { key, metadata in
-        metadata.invalidationVersion >= era || !invalidation.concerns(key: key, tags: metadata.tags)
+        metadata.invalidationVersion >= invalidationVersion || !invalidation.concerns(key: key, tags: metadata.tags)
       }
     }
     return newestTicket
@@ -216,11 +216,12 @@ extension TierContents.Partition {
       statistics.removals += committed.count
       committed = [:]
       if cleared == ticket { cleared = nil }
-    case .invalidation(let invalidation, let era):
+    case .invalidation(let invalidation, let invalidationVersion):
       // The invalidation applies even if its write failed, as a removal does.
-      if isWritten { committedInvalidations.add(invalidation, era: era) }
+      if isWritten { committedInvalidations.add(invalidation, invalidationVersion: invalidationVersion) }
       committed = committed.filter { key, record in
-        record.metadata.invalidationVersion >= era || !invalidation.concerns(key: key, tags: record.metadata.tags)
+        record.metadata.invalidationVersion >= invalidationVersion
+          || !invalidation.concerns(key: key, tags: record.metadata.tags)
       }
     }
     return nil

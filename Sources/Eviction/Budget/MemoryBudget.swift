@@ -16,11 +16,11 @@ package final class MemoryBudget: Sendable {
   private let reservedCost = Atomic<Int>(0)
   private let reservedCount = Atomic<Int>(0)
   private let highestCost = Atomic<Int>(0)
-  private let tenants = Guarded<[Tenant]>([])
-  private let tenantCount = Atomic<Int>(0)
+  private let consumers = Guarded<[Consumer]>([])
+  private let consumerCount = Atomic<Int>(0)
 
-  private struct Tenant {
-    weak let table: (any MemoryTenant)?
+  private struct Consumer {
+    weak let table: (any MemoryConsumer)?
   }
 
   package init(costLimit: Int, countLimit: Int = .max, parent: MemoryBudget? = nil) {
@@ -125,31 +125,31 @@ package final class MemoryBudget: Sendable {
 extension MemoryBudget {
   /// Whether the budget has exactly one memory consumer, which then holds all reservations.
   @usableFromInline
-  package var hasOneTenant: Bool { tenantCount.load(ordering: .relaxed) == 1 }
+  package var hasOneConsumer: Bool { consumerCount.load(ordering: .relaxed) == 1 }
 }
 
 /// A memory consumer: an object that evicts entries when its budget needs room.
 @usableFromInline
-package protocol MemoryTenant: AnyObject, Sendable {
+package protocol MemoryConsumer: AnyObject, Sendable {
   /// An estimate of the consumer's cost. Its mean is correct.
   var estimatedCost: Double { get }
   /// Evicts one entry. Returns false if the consumer has none.
   func evictOne() -> Bool
   /// Releases storage for entries that the consumer no longer holds.
-  func giveBackSlots()
+  func releaseSlots()
 }
 
 extension MemoryBudget {
   /// Adds a memory consumer to this budget and its parents. The reference is weak.
-  package func add(_ tenant: any MemoryTenant) {
+  package func add(_ consumer: any MemoryConsumer) {
     // The strong references are released after unlocking. One of them may be the last reference to its consumer.
-    _ = tenants.withLock { tenants in
-      let alive = tenants.compactMap(\.table)
-      tenants = (alive + [tenant]).map { Tenant(table: $0) }
-      tenantCount.store(tenants.count, ordering: .relaxed)
+    _ = consumers.withLock { consumers in
+      let alive = consumers.compactMap(\.table)
+      consumers = (alive + [consumer]).map { Consumer(table: $0) }
+      consumerCount.store(consumers.count, ordering: .relaxed)
       return alive
     }
-    parent?.add(tenant)
+    parent?.add(consumer)
   }
 
   /// Returns whether the consumer that needs room should evict an entry itself.
@@ -162,7 +162,7 @@ extension MemoryBudget {
   ///   - parts: The number of parts. Keys are distributed evenly over them.
   @usableFromInline
   package func shouldEvict(own cost: Int, parts: Int) -> Bool {
-    guard tenantCount.load(ordering: .relaxed) > 1 else { return true }
+    guard consumerCount.load(ordering: .relaxed) > 1 else { return true }
     return Int.random(in: 0..<max(1, self.cost)) / parts < cost
   }
 
@@ -173,7 +173,7 @@ extension MemoryBudget {
   @usableFromInline
   @discardableResult
   package func evictSomewhere() -> Bool {
-    let candidates = tenants.withLock { tenants in tenants.compactMap(\.table) }
+    let candidates = consumers.withLock { consumers in consumers.compactMap(\.table) }
     guard !candidates.isEmpty else { return false }
     let costs = candidates.map(\.estimatedCost)
     var left = Double.random(in: 0..<max(1, costs.reduce(0, +)))
@@ -191,6 +191,6 @@ extension MemoryBudget {
   /// Evicts entries until the cost is at most `target`, then releases unused storage.
   package func trim(toCost target: Int) {
     while cost > max(0, target), evictSomewhere() {}
-    for tenant in tenants.withLock({ tenants in tenants.compactMap(\.table) }) { tenant.giveBackSlots() }
+    for consumer in consumers.withLock({ consumers in consumers.compactMap(\.table) }) { consumer.releaseSlots() }
   }
 }

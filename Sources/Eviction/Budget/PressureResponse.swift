@@ -13,7 +13,7 @@ package final class PressureResponse: Sendable {
 
     package init(budget: MemoryBudget) {
       let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical])
-      source.setEventHandler { [weak budget] in budget?.giveBackHalf() }
+      source.setEventHandler { [weak budget] in budget?.releaseHalf() }
       source.activate()
       self.source = source
     }
@@ -36,5 +36,5 @@ package final class PressureResponse: Sendable {
 
 extension MemoryBudget {
   /// Evicts half of the budget's cost.
-  func giveBackHalf() { trim(toCost: cost / 2) }
+  func releaseHalf() { trim(toCost: cost / 2) }
 }

@@ -45,7 +45,7 @@ import Locking
     /// Evicts half of each budget's cost, outside the lock.
     func respond() {
       let references = state.withLock { Array($0.budgets.values) }
-      for reference in references { reference.budget?.giveBackHalf() }
+      for reference in references { reference.budget?.releaseHalf() }
     }
 
     /// Starts the thread. Returns false if the kernel has no pressure events, or if no thread can be started.

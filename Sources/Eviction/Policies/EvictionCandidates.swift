@@ -55,14 +55,14 @@ struct EvictionCandidates: ~Copyable {
 
   /// Returns the candidate with the least density, other than `kept`; nil if no other candidate exists.
   @inline(__always)
-  func least(sparing kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
+  func least(keeping kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
     let least = kept == .none ? least : densities(without: kept).least
     let number = numbers[Self.place(of: least)]
     return number == .none || number == kept ? nil : (number, Self.rounded(least))
   }
 
   /// Returns the least density of all candidates, other than `number` and `kept`.
-  func leastDensity(without number: SlotNumber, sparing kept: SlotNumber) -> Float {
+  func leastDensity(without number: SlotNumber, keeping kept: SlotNumber) -> Float {
     Self.rounded(densities(without: number, kept).least)
   }
 

@@ -33,7 +33,7 @@ package protocol EvictionPolicy: AnyObject {
   func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
   /// Unlinks the next entry to evict and returns it; nil if no entry other than `kept` is linked.
-  func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber?
+  func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber?
 
   /// Replaces the slot numbers after the table was rebuilt.
   func renumber(_ numbers: borrowing Renumbering)
@@ -59,5 +59,5 @@ package enum HitRule: Sendable {
   /// Increments the node's frequency up to a maximum. At the maximum, a hit writes nothing.
   case count(upTo: UInt8)
   /// Calls ``EvictionPolicy/hit(_:in:)``.
-  case tellPolicy
+  case notifyPolicy
 }

@@ -27,7 +27,7 @@ struct HitDensities: ~Copyable {
 
   /// Recomputes all densities.
   mutating func learn(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
-    var spans = SpansToCome()
+    var spans = FutureSpans()
     let known = lifetimes.knownAges
     let widths = LifetimeClass.widths
     for useClass in 0..<LifetimeClass.useClasses {
@@ -52,7 +52,7 @@ struct HitDensities: ~Copyable {
 }
 
 /// A stack of the future age spans of an entry, with the nearest span last.
-private struct SpansToCome: ~Copyable {
+private struct FutureSpans: ~Copyable {
   /// A span of ages, for an entry that is present at its beginning. It has the expected uses in the span, the
   /// expected time spent in it, and the probability that the entry remains unused.
   private struct Span {

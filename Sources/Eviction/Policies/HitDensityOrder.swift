@@ -7,10 +7,10 @@ struct HitDensityOrder: ~Copyable {
   /// The group of slots that was examined last.
   private var hand = 0
   private var candidates = EvictionCandidates()
-  private var departed = DepartedTable()
+  private var departed = GhostHistoryTable()
   /// The observed lifetimes and their densities; nil until the first eviction. A cache that holds everything has
   /// nothing to learn.
-  private var learned: Learned?
+  private var learned: LearnedDensities?
   /// The moving average of the densities of evicted entries.
   private var evictedDensity: Float = 0
   /// The number of insertions since the densities were last computed.
@@ -76,11 +76,11 @@ struct HitDensityOrder: ~Copyable {
     count -= 1
   }
 
-  mutating func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
+  mutating func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
     guard count > (kept == .none ? 0 : 1) else { return nil }
-    if learned == nil { learned = Learned(entryCount: count) }
+    if learned == nil { learned = LearnedDensities(entryCount: count) }
     look(in: nodes)
-    let (victim, density) = choose(sparing: kept, in: nodes)
+    let (victim, density) = choose(keeping: kept, in: nodes)
     evictedDensity += (density - evictedDensity) * min(1, 8 / Float(count + 8))
     let history = nodes[victim].history
     remove(victim, in: nodes)
@@ -96,7 +96,7 @@ struct HitDensityOrder: ~Copyable {
     candidates.removeAll()
     (cost, count) = (0, 0)
     guard !departed.isEmpty else { return nil }
-    defer { departed = DepartedTable() }
+    defer { departed = GhostHistoryTable() }
     return departed
   }
 }
@@ -110,7 +110,7 @@ extension HitDensityOrder {
   }
 
   private mutating func remember(_ fingerprint: UInt32, uses: UInt8, lastUse: UInt32) {
-    let entry = DepartedTable.EvictedEntry(fingerprint: fingerprint, uses: uses, lastUse: lastUse)
+    let entry = GhostHistoryTable.EvictedEntry(fingerprint: fingerprint, uses: uses, lastUse: lastUse)
     departed.insert(entry, at: now, entryCount: count) { memory in
       learned?.lifetimes.countEnd(after: memory.uses, age: memory.age)
     }
@@ -136,9 +136,9 @@ extension HitDensityOrder {
   /// Returns the candidate with the least density, and that density.
   ///
   /// The loop terminates: each iteration re-evaluates one candidate, whose stored density is then current.
-  private mutating func choose(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> (SlotNumber, Float) {
+  private mutating func choose(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> (SlotNumber, Float) {
     while true {
-      guard let least = candidates.least(sparing: kept) else {
+      guard let least = candidates.least(keeping: kept) else {
         // The pool has no candidate other than the spared entry.
         look(in: nodes)
         continue
@@ -146,7 +146,7 @@ extension HitDensityOrder {
       let density = density(of: least.number, in: nodes)
       if density <= least.density { return (least.number, density) }
       // Uses since the last look raised the density. Another candidate may now have a lower one.
-      if density <= candidates.leastDensity(without: least.number, sparing: kept) { return (least.number, density) }
+      if density <= candidates.leastDensity(without: least.number, keeping: kept) { return (least.number, density) }
       candidates.update(least.number, density: density)
     }
   }
@@ -209,7 +209,7 @@ extension HitDensityOrder {
 }
 
 /// The observed lifetimes, and the densities computed from them.
-private struct Learned: ~Copyable {
+private struct LearnedDensities: ~Copyable {
   var lifetimes = LifetimeStatistics()
   private(set) var densities: HitDensities
 

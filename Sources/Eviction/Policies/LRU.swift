@@ -5,7 +5,7 @@ package final class LRU: EvictionPolicy {
 
   package init() {}
 
-  package var hitRule: HitRule { .tellPolicy }
+  package var hitRule: HitRule { .notifyPolicy }
 
   package func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes) {
     entries.append(number, in: nodes)
@@ -25,7 +25,7 @@ package final class LRU: EvictionPolicy {
     entries.remove(number, in: nodes)
   }
 
-  package func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
+  package func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
     var victim = entries.oldest
     if victim == kept, victim != .none { victim = nodes[victim].newer }
     guard victim != .none else { return nil }

@@ -35,8 +35,8 @@ package final class LeastHitDensity: EvictionPolicy {
 
   package func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes) { order.remove(number, in: nodes) }
 
-  package func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
-    order.evict(sparing: kept, in: nodes)
+  package func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
+    order.evict(keeping: kept, in: nodes)
   }
 
   package func renumber(_ numbers: borrowing Renumbering) { order.renumber(numbers) }

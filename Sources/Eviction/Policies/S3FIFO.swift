@@ -52,7 +52,7 @@ package final class S3FIFO: EvictionPolicy {
     }
   }
 
-  package func evict(sparing kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
+  package func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
     // The loop terminates. Each iteration evicts an entry, moves one to the main queue, or removes one of at most
     // three hits from an entry there.
     while small.count + main.count > (kept == .none ? 0 : 1) {

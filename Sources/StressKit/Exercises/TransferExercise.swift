@@ -56,12 +56,12 @@ final class TransferExercise: Exercise {
     }
   }
 
-  private struct NoAccount: Error {}
+  private struct MissingAccount: Error {}
 
   private func move(
     _ amount: Int, from source: String, to target: String, in draft: Draft<String, Int>
   ) throws {
-    guard let has = draft[source], let had = draft[target] else { throw NoAccount() }
+    guard let has = draft[source], let had = draft[target] else { throw MissingAccount() }
     draft[source] = has - amount
     draft[target] = had + amount
   }

@@ -242,10 +242,11 @@ struct FaultInjectingTierTests {
     }
   }
 
-  private func stamped(_ key: Name, _ bytes: [UInt8], era: UInt64, tags: [String] = []) -> StagedWrite {
+  private func stamped(_ key: Name, _ bytes: [UInt8], invalidationVersion: UInt64, tags: [String] = []) -> StagedWrite {
     .record(
       key: key.bytes,
-      RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags, invalidationVersion: era),
+      RecordMetadata(
+        created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags, invalidationVersion: invalidationVersion),
       bytes: bytes)
   }
 
@@ -253,15 +254,15 @@ struct FaultInjectingTierTests {
     throws
   {
     let partition = try open()
-    _ = partition.stage(stamped("a", [1], era: 0, tags: ["red"]))
+    _ = partition.stage(stamped("a", [1], invalidationVersion: 0, tags: ["red"]))
     tier.commit()
-    _ = partition.stage(stamped("b", [1], era: 0, tags: ["red"]))
-    _ = partition.stage(stamped("c", [1], era: 0))
+    _ = partition.stage(stamped("b", [1], invalidationVersion: 0, tags: ["red"]))
+    _ = partition.stage(stamped("c", [1], invalidationVersion: 0))
     #expect(partition.stageInvalidation(.tag("red")).version == 1)
     #expect(partition.bytes("a") == nil && partition.bytes("b") == nil && partition.bytes("c") == [1])
-    #expect(partition.stage(stamped("d", [1], era: 0, tags: ["red"])).ticket == nil)
+    #expect(partition.stage(stamped("d", [1], invalidationVersion: 0, tags: ["red"])).ticket == nil)
     #expect(partition.bytes("d") == nil)
-    _ = partition.stage(stamped("a", [2], era: partition.invalidationVersion, tags: ["red"]))
+    _ = partition.stage(stamped("a", [2], invalidationVersion: partition.invalidationVersion, tags: ["red"]))
     #expect(partition.bytes("a") == [2])
     // The invalidation is not committed yet: a crash loses it and all later writes.
     #expect(try open(tier.reopenedAfterCrash()).bytes("a") == [1])
@@ -276,10 +277,10 @@ struct FaultInjectingTierTests {
   @Test func `a batch is committed as a whole, and not while it is open`() throws {
     let partition = try open()
     let batch = partition.beginBatch()
-    _ = partition.stage(stamped("a", [1], era: 0), in: batch)
+    _ = partition.stage(stamped("a", [1], invalidationVersion: 0), in: batch)
     tier.commit()
     #expect(tier.statistics.entryCount == 0)
-    _ = partition.stage(stamped("b", [1], era: 0), in: batch)
+    _ = partition.stage(stamped("b", [1], invalidationVersion: 0), in: batch)
     partition.endBatch(batch)
     tier.commit(1)
     #expect(partition.keys == [[97], [98]])

@@ -20,17 +20,18 @@ import Testing
           for round in 0..<150 {
             let batch = cache.beginBatch()
             for key in 0..<5 {
-              let era = cache.invalidationVersion
+              let invalidationVersion = cache.invalidationVersion
               let metadata = RecordMetadata(
-                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"], invalidationVersion: era)
+                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"],
+                invalidationVersion: invalidationVersion)
               _ = cache.stage(
-                .record(key: bytes("\(task)-\(key)"), metadata, bytes: Array("\(era)".utf8)), in: batch)
+                .record(key: bytes("\(task)-\(key)"), metadata, bytes: Array("\(invalidationVersion)".utf8)), in: batch)
             }
             cache.endBatch(batch)
             cache.put("shared-\(round % 7)", [1], tags: ["shared"])
             if round % 3 == 0 {
-              let era = cache.stageInvalidation(.tag("t\(task)")).version
-              invalidated.values.withLock { $0[task] = max($0[task], era) }
+              let invalidationVersion = cache.stageInvalidation(.tag("t\(task)")).version
+              invalidated.values.withLock { $0[task] = max($0[task], invalidationVersion) }
             }
             if round % 10 == 0 { try? await tier.flush() }
           }

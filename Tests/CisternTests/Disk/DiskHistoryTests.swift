@@ -149,7 +149,7 @@ import Testing
     try await large.close()
     let path = scratch.dataFile.path
     try DirectoryClaim(directory: scratch.store, isReadOnly: false).note(
-      DataFileStamp(of: path), DataFileHead(of: path)?.history)
+      DataFileFingerprint(of: path), DataFileHead(of: path)?.history)
     let told = Told()
     let small = try openTier(scratch, limit: .mebibytes(1), told: told)
     #expect(small.engine.counters.pagesChecked.load(ordering: .relaxed) == 0)
@@ -238,7 +238,7 @@ import Testing
     try file.close()
     // The state that the older version leaves: the fingerprint matches, and the mark is shorter.
     let old = BootMark(
-      state: .sound, boot: presentBoot(), limit: 16 << 20, stamp: DataFileStamp(of: scratch.dataFile.path))
+      state: .sound, boot: presentBoot(), limit: 16 << 20, fingerprint: DataFileFingerprint(of: scratch.dataFile.path))
     try Data(old.bytes.prefix(256)).write(to: scratch.url("store/cistern.mark"))
     if !hasMark { try FileManager.default.removeItem(at: scratch.url("store/cistern.mark")) }
     for round in 0..<2 {
@@ -263,7 +263,7 @@ import Testing
     var noted = try mark(scratch)
     let history = try #require(noted.history)
     noted.boot = "another"
-    noted.stamp = nil
+    noted.fingerprint = nil
     noted.history = DataFileHistory(transaction: history.transaction + undone, previousState: 0)
     try Data(noted.bytes).write(to: scratch.url("store/cistern.mark"))
     #expect(try await opening(scratch) == (value(1, size: 700), reports))

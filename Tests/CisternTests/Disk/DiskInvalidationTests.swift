@@ -40,7 +40,7 @@ import Testing
     #expect(third == 3 && cache.invalidationVersion == 3)
     #expect(cache.get(long) == nil)
     // The fetch of this value began before the invalidation, and its write arrives after it.
-    guard case .refused = cache.put("d", [7], tags: ["red"], era: 0) else {
+    guard case .refused = cache.put("d", [7], tags: ["red"], invalidationVersion: 0) else {
       Issue.record("a record older than the invalidation was staged")
       return
     }
@@ -56,7 +56,7 @@ import Testing
     // The tier does not report purged records as losses. The caller of the invalidation notifies the observers.
     #expect(told.lostKeys == [])
     // An older record is also hidden after the purge.
-    cache.put("d", [7], tags: ["red"], era: 0)
+    cache.put("d", [7], tags: ["red"], invalidationVersion: 0)
     #expect(cache.get("d") == nil)
     try await tier.flush()
     #expect(tier.checkInvariants() == [])

@@ -79,13 +79,13 @@ import Testing
   @Test func `Writes that a removal of all voids are not in the commit group, but count as taken`() {
     let partition = Partition(name: "cache")
     var writes = StagedWrites()
-    for (number, epoch) in [(1, 0), (2, 1), (3, 0)] {
+    for (number, clearCount) in [(1, 0), (2, 1), (3, 0)] {
       let write = StagedWrite.removal(key: [UInt8(number)])
       _ = writes.insert(
-        StagedEntry(write: write, number: UInt64(number), epoch: UInt16(epoch), size: write.stagedSize))
+        StagedEntry(write: write, number: UInt64(number), clearCount: UInt16(clearCount), size: write.stagedSize))
     }
     let batch = PartitionBatch(
-      partition: partition, epoch: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
+      partition: partition, clearCount: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
     let round = CommitRound(batches: [batch], through: 3)
     #expect(round.count == 1)
     #expect(round[0].entry.number == 2)

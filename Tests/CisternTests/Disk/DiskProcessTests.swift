@@ -106,7 +106,7 @@ import Testing
   @Test func `After SIGKILL at any point no record that was invalidated before a flush is present`() async throws {
     let scratch = Scratch()
     var generator = SeededGenerator(seed: 6)
-    var era: UInt64 = 0
+    var invalidationVersion: UInt64 = 0
     for round in 0..<6 {
       let child = try ChildProcess("invalidate", scratch.store, "\(16 << 20)", "processCrash")
       var flushed = 0
@@ -118,8 +118,8 @@ import Testing
       #expect(flushed > 0)
       let tier = try openTier(scratch)
       let cache = try tier.cache()
-      #expect(cache.invalidationVersion >= era + UInt64(flushed))
-      era = cache.invalidationVersion
+      #expect(cache.invalidationVersion >= invalidationVersion + UInt64(flushed))
+      invalidationVersion = cache.invalidationVersion
       for slot in 0..<40 {
         guard let bytes = cache.get("key-\(slot)") else { continue }
         let number = try #require(Int(String(decoding: bytes, as: UTF8.self)))
@@ -147,10 +147,10 @@ import Testing
     for number in 0..<100 { #expect((cache.get("key-\(number)") == nil) == (number % 2 == 0)) }
     #expect(cache.keys().count == 50)
     // The version is one higher if the purge ended before this process learned of the invalidation.
-    let era = cache.invalidationVersion
-    #expect(era == 1 || era == 2)
+    let invalidationVersion = cache.invalidationVersion
+    #expect(invalidationVersion == 1 || invalidationVersion == 2)
     cache.put("key-2", bytes("again"), tags: ["gone"])
-    #expect(cache.stageInvalidation(.tag("other")).version == era + 1)
+    #expect(cache.stageInvalidation(.tag("other")).version == invalidationVersion + 1)
     try await tier.purge()
     #expect(cache.get("key-2") == bytes("again"))
     #expect(cache.keys().count == 51)

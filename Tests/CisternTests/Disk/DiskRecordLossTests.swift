@@ -29,19 +29,19 @@ import Testing
     let partition = Partition(name: "values")
     leave(partition)
     let isConcerned = what == .tag("red") || what == .prefix([1, 2])
-    let number = partition.stageInvalidation(what, limit: 1000) { 1 }.era
+    let number = partition.stageInvalidation(what, limit: 1000) { 1 }.invalidationVersion
     #expect(isThere(in: partition) == !isConcerned)
     #expect(isToBeTold(in: partition) == !isConcerned)
     // The invalidation does not cover a record that was stored after it.
-    leave(partition, era: number)
+    leave(partition, invalidationVersion: number)
     #expect(isToBeTold(in: partition))
   }
 
   @Test func `A key that is lost during a removal of all records is absent`() {
     let partition = Partition(name: "values")
-    let epoch = partition.epoch
+    let clearCount = partition.clearCount
     _ = partition.removeAll { 1 }
-    partition.noteLoss(Self.key, LostRecord(epoch: epoch, era: 0, tags: []))
+    partition.noteLoss(Self.key, LostRecord(clearCount: clearCount, invalidationVersion: 0, tags: []))
     #expect(!isThere(in: partition))
     #expect(!isToBeTold(in: partition))
   }
@@ -52,8 +52,10 @@ import Testing
 
   private func isToBeTold(in partition: Partition) -> Bool { partition.acknowledgeLoss(of: Self.key.rawSpan) }
 
-  private func leave(_ partition: Partition, era: UInt64 = 0) {
-    partition.noteLoss(Self.key, LostRecord(epoch: partition.epoch, era: era, tags: ["red", "large"]))
+  private func leave(_ partition: Partition, invalidationVersion: UInt64 = 0) {
+    partition.noteLoss(
+      Self.key,
+      LostRecord(clearCount: partition.clearCount, invalidationVersion: invalidationVersion, tags: ["red", "large"]))
   }
 
   @Test func `A flush returns after every eviction on disk is reported`() async throws {

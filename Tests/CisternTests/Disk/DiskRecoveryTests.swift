@@ -177,7 +177,8 @@ import Testing
   ) async throws {
     let scratch = Scratch()
     try await fill(scratch, count: 100)
-    let mark = BootMark(state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20, stamp: nil)
+    let mark = BootMark(
+      state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20, fingerprint: nil)
     try Data(mark.bytes).write(to: scratch.url("store/cistern.mark"))
     let told = Told()
     #expect(try await reopen(scratch, told: told) == (isSetAside ? 0 : 100))

@@ -161,16 +161,16 @@ import Testing
   @Test func `A directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
     let scratch = Scratch()
     var watch = DirectoryWatch()
-    let young = try #require(DirectoryWatch.stamp(of: scratch.path))
+    let young = try #require(DirectoryWatch.fingerprint(of: scratch.path))
     watch.note(young)
     #expect(!watch.isChecked(young))
     let long = Date(timeIntervalSinceNow: -100)
     try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.path)
-    let old = try #require(DirectoryWatch.stamp(of: scratch.path))
+    let old = try #require(DirectoryWatch.fingerprint(of: scratch.path))
     watch.note(old)
     #expect(watch.isChecked(old))
     try Data().write(to: scratch.url("new"))
-    #expect(!watch.isChecked(try #require(DirectoryWatch.stamp(of: scratch.path))))
-    #expect(DirectoryWatch.stamp(of: scratch.path + "/missing") == nil)
+    #expect(!watch.isChecked(try #require(DirectoryWatch.fingerprint(of: scratch.path))))
+    #expect(DirectoryWatch.fingerprint(of: scratch.path + "/missing") == nil)
   }
 }

@@ -127,12 +127,12 @@ import Testing
     three.put("after", [3])
     _ = one.stageInvalidation(.tag("even"))
     two.remove("k4999")
-    let era = one.invalidationVersion
+    let invalidationVersion = one.invalidationVersion
     try await tier.close()
 
     tier = try openTier(scratch, limit: .mebibytes(1))
     let (first, second, third) = (try tier.cache("one"), try tier.cache("two"), try tier.cache("three"))
-    #expect(first.invalidationVersion == era)
+    #expect(first.invalidationVersion == invalidationVersion)
     #expect(third.keys() == ["after"])
     #expect(third.statistics.entryCount == 1)
     #expect(second.get("k4999") == nil)

@@ -8,16 +8,17 @@ import Testing
   private let table = InvalidationTable()
   private let key = bytes("key")
 
-  private func metadata(_ era: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: era)
+  private func metadata(_ invalidationVersion: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
+    RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: invalidationVersion)
   }
 
   private func stage(_ invalidation: Invalidation) -> UInt64 {
-    table.stage(invalidation, limit: 1 << 20) { 1 }.era
+    table.stage(invalidation, limit: 1 << 20) { 1 }.invalidationVersion
   }
 
-  private func visibility(_ era: UInt64, snapshot: UInt) -> InvalidationTable.Visibility {
-    table.visibility(of: metadata(era), key: key.rawSpan, snapshot: snapshot)
+  private func visibility(_ invalidationVersion: UInt64, snapshot: UInt) -> InvalidationTable.Visibility {
+    table.visibility(of: metadata(invalidationVersion), key: key.rawSpan, snapshot: snapshot)
   }
 
   private func conceals(_ metadata: RecordMetadata) -> Bool { table.conceals(metadata, key: key.rawSpan) }
@@ -27,9 +28,9 @@ import Testing
     table.concealsCommitted(metadata, key: key.rawSpan)
   }
 
-  private func row(_ era: UInt64, purged: UInt64 = 0, changes: UInt64) -> EraRow {
-    var row = EraRow()
-    row.era = era
+  private func row(_ invalidationVersion: UInt64, purged: UInt64 = 0, changes: UInt64) -> InvalidationVersionRow {
+    var row = InvalidationVersionRow()
+    row.invalidationVersion = invalidationVersion
     row.purged = purged
     row.changes = changes
     return row
@@ -43,7 +44,7 @@ import Testing
     #expect(visibility(1, snapshot: 5) == .visible)
     let taken = try #require(table.beginCommitting())
     #expect(taken.invalidations == [.tag("red"): 1])
-    #expect(taken.era == 1)
+    #expect(taken.invalidationVersion == 1)
     #expect(visibility(0, snapshot: 5) == .concealed)
     table.publish(taken.invalidations, row: row(1, changes: 1), transaction: 6)
     #expect(table.purgeable == [.tag("red"): 1])
@@ -75,7 +76,7 @@ import Testing
 
   @Test func `Invalidations of another process are learned, and ones purged unseen void writes in progress`() {
     table.learn(row(4, purged: 3, changes: 7), InvalidationRows(inForce: [.tag("red"): 4]), transaction: 10)
-    #expect(table.era == 4)
+    #expect(table.invalidationVersion == 4)
     #expect(visibility(3, snapshot: 10) == .concealed)
     // At the first learning, no write can be in progress.
     #expect(!conceals(metadata(0, [])))
@@ -88,7 +89,7 @@ import Testing
     #expect(isVoid(metadata(3)))
     #expect(!isVoid(metadata(3, [])))
     table.learn(row(9, purged: 8, changes: 20), InvalidationRows(), transaction: 20)
-    #expect(table.era == 10)
+    #expect(table.invalidationVersion == 10)
     #expect(conceals(metadata(9, [])))
     #expect(isVoid(metadata(9, [])))
     #expect(!conceals(metadata(10, [])))
@@ -97,8 +98,8 @@ import Testing
     #expect(visibility(9, snapshot: 20) == .visible)
   }
 
-  private func set(_ era: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
-    var metadata = metadata(era, tags)
+  private func set(_ invalidationVersion: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
+    var metadata = metadata(invalidationVersion, tags)
     metadata.isSet = true
     return metadata
   }
@@ -111,7 +112,7 @@ import Testing
     for tag in ["red", "blue"] {
       #expect(isVoid(metadata(0, [tag])))
       #expect(!isVoid(set(0, [tag])))
-      #expect(!isVoid(metadata(table.era, [tag])))
+      #expect(!isVoid(metadata(table.invalidationVersion, [tag])))
     }
     #expect(!isVoid(metadata(0, ["green"])))
     #expect(visibility(1, snapshot: 5) == .concealed)
@@ -120,7 +121,7 @@ import Testing
 
   @Test func `A local invalidation overtaken by another process's keeps its order relative to local writes`() throws {
     table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
-    let before = table.era
+    let before = table.invalidationVersion
     let own = stage(.tag("red"))
     let taken = try #require(table.beginCommitting())
     // The version in the file is greater than the local version.
@@ -136,16 +137,16 @@ import Testing
       table.publish([.tag("red"): 4], row: row(4, changes: 7), transaction: 8)
     }
     #expect(taken.invalidations == [.tag("red"): own])
-    #expect(table.fileEra == 4)
+    #expect(table.fileVersion == 4)
     #expect(visibility(4, snapshot: 8) == .visible)
   }
 
   @Test func `A new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
     #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added)
-    let (era, number, change) = table.stage(.tag("b"), limit: 100) { 2 }
-    #expect(era == 2 && number == 0 && change == .refused)
+    let (invalidationVersion, number, change) = table.stage(.tag("b"), limit: 100) { 2 }
+    #expect(invalidationVersion == 2 && number == 0 && change == .refused)
     #expect(table.stage(.tag("a"), limit: 100) { 3 }.change == .replaced)
-    #expect(table.era == 3)
+    #expect(table.invalidationVersion == 3)
   }
 
   @Test func `A purge ends its invalidations in small parts, and the remaining ones still conceal records`() throws {
@@ -158,12 +159,13 @@ import Testing
     #expect(walk.targetParts.reduce(into: [:]) { $0.merge($1) { $1 } } == targets)
     for invalidation in targets.keys { _ = stage(invalidation) }
     let taken = try #require(table.beginCommitting())
-    table.publish(taken.invalidations, row: row(taken.era, changes: 1), transaction: 6)
+    table.publish(taken.invalidations, row: row(taken.invalidationVersion, changes: 1), transaction: 6)
     var left = Set(taken.invalidations.keys)
     let parts = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: taken.invalidations).targetParts
     for part in parts {
       #expect(!table.isClear(for: 9))
-      table.purged(part, row: row(taken.era, purged: taken.era, changes: 2), transaction: 9)
+      table.purged(
+        part, row: row(taken.invalidationVersion, purged: taken.invalidationVersion, changes: 2), transaction: 9)
       left.subtract(part.keys)
       #expect(Set(table.pending.keys) == left)
     }

@@ -9,12 +9,12 @@ struct PartitionModel {
   struct Record {
     var bytes: [UInt8]
     var tags: [String]
-    var era: UInt64
+    var invalidationVersion: UInt64
   }
 
   var records: [[UInt8]: Record] = [:]
   var invalidations: [Invalidation: UInt64] = [:]
-  var era: UInt64 = 0
+  var invalidationVersion: UInt64 = 0
 
   static let tags = ["red", "green", "blue", ""]
   static let keys: [[UInt8]] = (0..<40).map { number in
@@ -25,7 +25,9 @@ struct PartitionModel {
 
   func bytes(_ key: [UInt8]) -> [UInt8]? {
     guard let record = records[key] else { return nil }
-    let isInvalid = invalidations.contains { $0.value > record.era && $0.key.concerns(key: key, tags: record.tags) }
+    let isInvalid = invalidations.contains {
+      $0.value > record.invalidationVersion && $0.key.concerns(key: key, tags: record.tags)
+    }
     return isInvalid ? nil : record.bytes
   }
 
@@ -47,10 +49,11 @@ struct PartitionModel {
     let size = [0, 10, 1000, 5000].randomElement(using: &generator)!
     let record = Record(
       bytes: value(Int.random(in: 0..<1000, using: &generator), size: size), tags: tags,
-      era: max(oldestEra, era - min(era, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
+      invalidationVersion: max(
+        oldestEra, invalidationVersion - min(invalidationVersion, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
     records[key] = record
     let metadata = RecordMetadata(
-      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: record.era)
+      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: record.invalidationVersion)
     return .record(key: key, metadata, bytes: record.bytes)
   }
 
@@ -60,8 +63,8 @@ struct PartitionModel {
       Bool.random(using: &generator)
       ? .tag(PartitionModel.tags.randomElement(using: &generator)!)
       : .prefix(Array(key.prefix([0, 1, 2, 3, 70].randomElement(using: &generator)!)))
-    era += 1
-    invalidations[invalidation] = era
+    invalidationVersion += 1
+    invalidations[invalidation] = invalidationVersion
     return invalidation
   }
 
@@ -77,8 +80,8 @@ struct PartitionModel {
       for _ in 0..<count { _ = partition.stage(write(oldestEra: oldestEra, using: &generator), in: batch) }
       partition.endBatch(batch)
     case 80..<92:
-      let (era, _) = partition.stageInvalidation(invalidation(using: &generator))
-      #expect(era == self.era)
+      let (invalidationVersion, _) = partition.stageInvalidation(invalidation(using: &generator))
+      #expect(invalidationVersion == self.invalidationVersion)
     case 92..<94:
       _ = partition.stageRemovalOfAll()
       records = [:]
@@ -101,6 +104,6 @@ struct PartitionModel {
       return true
     }
     #expect(listed == Set(present.keys), comment)
-    #expect(partition.invalidationVersion == era, comment)
+    #expect(partition.invalidationVersion == invalidationVersion, comment)
   }
 }

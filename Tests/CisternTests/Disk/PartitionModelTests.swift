@@ -17,7 +17,7 @@ import Testing
       var flushed = model
       var history: [[[UInt8]: [UInt8]]] = [[:]]
       for step in 0..<300 {
-        model.step(on: partition, oldestEra: flushed.era, using: &generator)
+        model.step(on: partition, oldestEra: flushed.invalidationVersion, using: &generator)
         history.append(model.present)
         if Int.random(in: 0..<20, using: &generator) == 0 { tier.commit(Int.random(in: 1...5, using: &generator)) }
         switch Int.random(in: 0..<60, using: &generator) {
@@ -68,7 +68,7 @@ import Testing
           tier = try openTier(scratch, limit: .mebibytes(32))
           partition = try tier.cache()
           // The tier forgets purged invalidations when it closes, so later writes must be at least as new.
-          oldestEra = model.era
+          oldestEra = model.invalidationVersion
           for key in PartitionModel.keys { model.expectAgreement(key, with: partition, "seed \(seed), step \(step)") }
         default: break
         }

@@ -13,8 +13,9 @@ struct EntryTests {
     Flight(priority: .medium, kind: .init(isAbandonable: true, coversSecondTier: coversSecondTier))
   }
 
-  private static func held(until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil) -> Held<Value> {
-    Held(
+  private static func held(until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil) -> CachedValue<Value>
+  {
+    CachedValue(
       value: Int(truncatingIfNeeded: deadline),
       timing: Timing(
         freshUntil: MonotonicTime(nanoseconds: deadline),
@@ -46,7 +47,7 @@ struct EntryTests {
 
   private static func states() async -> [State] {
     let abandoned = await abandonedFlight()
-    let values: [(String, Held<Value>)] = [
+    let values: [(String, CachedValue<Value>)] = [
       ("fresh", held(until: 101)), ("without expiry", held(until: .max)), ("expired now", held(until: 100)),
       ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshFrom: 90)),
       ("stale", held(until: 90, grace: 20)),
@@ -80,7 +81,7 @@ struct EntryTests {
 
   private static var lookedBehind: Demand {
     var demand = Demand.standard
-    demand.hasLookedBehind = true
+    demand.hasLookedInSecondTier = true
     return demand
   }
 
@@ -91,7 +92,7 @@ struct EntryTests {
   /// Returns the expected decision of a load. This is an independent second implementation of the decision.
   private static func expected(_ state: State, _ demand: Demand) -> String {
     let isBehind = state.entry?.held == nil && state.flight?.isAheadOfSecondTier == false
-    if isBehind, demand.fetches, demand.acceptsFresh, !demand.hasLookedBehind { return "look behind" }
+    if isBehind, demand.fetches, demand.acceptsFresh, !demand.hasLookedInSecondTier { return "look behind" }
     let fetching =
       !demand.fetches ? "not cached" : state.flight != nil && !state.isAbandoned ? "join" : "lead"
     switch state.freshness {
@@ -117,7 +118,7 @@ struct EntryTests {
     case .refresh(_, _, let isStale): isStale ? "refresh stale" : "refresh"
     case .join(_, _, _, let instead): instead == nil ? "join" : "join instead"
     case .lead(_, _, let instead, _): instead == nil ? "lead" : "lead instead"
-    case .lookBehind: "look behind"
+    case .lookInSecondTier: "look behind"
     case .notCached: "not cached"
     case .expired: "expired"
     }
@@ -135,9 +136,9 @@ struct EntryTests {
         }
         #expect(Self.name(decision) == Self.expected(state, demand), "\(demandName) in state \(state.name)")
         switch decision {
-        case .lead(let flight, let waiter, _, let looksBehind):
-          #expect(looksBehind == (state.entry?.held == nil))
-          #expect(flight.isAheadOfSecondTier == (looksBehind && demand.acceptsFresh))
+        case .lead(let flight, let waiter, _, let looksInSecondTier):
+          #expect(looksInSecondTier == (state.entry?.held == nil))
+          #expect(flight.isAheadOfSecondTier == (looksInSecondTier && demand.acceptsFresh))
           #expect(flight === made && waiter == 0 && flight.waiterCount == 1)
           #expect(Entry.isOwn(flight, entry) && entry?.held?.value == state.entry?.held?.value)
         case .refresh(let value, let flight, _):
@@ -148,7 +149,7 @@ struct EntryTests {
           #expect(made == nil && Self.isSame(entry, state.entry))
         case .hit(let value, _):
           #expect(value == state.entry?.held?.value && made == nil && Self.isSame(entry, state.entry))
-        case .expired, .notCached, .lookBehind:
+        case .expired, .notCached, .lookInSecondTier:
           #expect(made == nil && Self.isSame(entry, state.entry), "a load changed \(state.name)")
         }
         pairs += 1
@@ -158,18 +159,18 @@ struct EntryTests {
       let other = Self.flight()
       var conditions: [(WriteCondition<Value>, Bool)] = [
         (.always, true), (.own(other), false),
-        (.untouched(stamp: 7), state.entry == nil), (.untouched(stamp: 6), false),
-        (.unheld(stamp: 7), state.entry?.held == nil), (.unheld(stamp: 6), false),
+        (.untouched(writeVersion: 7), state.entry == nil), (.untouched(writeVersion: 6), false),
+        (.unheld(writeVersion: 7), state.entry?.held == nil), (.unheld(writeVersion: 6), false),
         (.expired(at: Self.now), state.freshness == .gone),
         (.expired(at: MonotonicTime(nanoseconds: 0)), false),
       ]
       if let flight = state.flight {
-        conditions += [(.own(flight), true), (.beside(flight, era: 0), state.entry?.held == nil)]
+        conditions += [(.own(flight), true), (.beside(flight, invalidationVersion: 0), state.entry?.held == nil)]
       }
-      conditions.append((.beside(other, era: 0), false))
+      conditions.append((.beside(other, invalidationVersion: 0), false))
       for (condition, isPermitted) in conditions {
         #expect(
-          Entry.permits(condition, state.entry, stamp: 7) == isPermitted, "\(condition) in state \(state.name)")
+          Entry.permits(condition, state.entry, writeVersion: 7) == isPermitted, "\(condition) in state \(state.name)")
         pairs += 1
       }
 
@@ -241,9 +242,9 @@ struct EntryTests {
   }
 }
 
-extension Held {
-  fileprivate func postponed(until nanoseconds: UInt64) -> Held {
-    Held(
+extension CachedValue {
+  fileprivate func postponed(until nanoseconds: UInt64) -> CachedValue {
+    CachedValue(
       value: value, timing: timing.postponingRefresh(until: MonotonicTime(nanoseconds: nanoseconds)),
       isPersisted: isPersisted)
   }

@@ -14,14 +14,14 @@ struct FlightStateTests {
     case raise(TaskPriority)
     case wait(Int)
     case leave(Int)
-    case land
+    case complete
     case leaveKeeping(Int)
     case withdraw(Int)
-    case sendBack
+    case returnWaiters
   }
 
   private enum Ending: Equatable {
-    case landed
+    case completed
     case cancelled
     case sentBack
   }
@@ -59,7 +59,7 @@ struct FlightStateTests {
     func events(waiterLimit: Int) -> [Event] {
       var events: [Event] = [.raise(.high)]
       if model.waiters.count < waiterLimit { events += [.join(.low), .join(.medium)] }
-      if !model.hasLanded { events.append(.land) }
+      if !model.hasLanded { events.append(.complete) }
       for (number, waiter) in model.waiters.enumerated() {
         if !waiter.waits, !waiter.isWithdrawn { events.append(.wait(number)) }
         events.append(.leave(number))
@@ -67,7 +67,7 @@ struct FlightStateTests {
         events.append(.leaveKeeping(number))
         if !waiter.waits, !waiter.isWithdrawn { events.append(.withdraw(number)) }
       }
-      if isWide { events.append(.sendBack) }
+      if isWide { events.append(.returnWaiters) }
       return events
     }
 
@@ -84,8 +84,8 @@ struct FlightStateTests {
       case .leave(let number): leave(number, keeps: false)
       case .leaveKeeping(let number): leave(number, keeps: true)
       case .withdraw(let number): withdraw(number)
-      case .sendBack: sendBack()
-      case .land: land()
+      case .returnWaiters: returnWaiters()
+      case .complete: complete()
       }
       require(state.urgency >= before && state.urgency.priority == model.priority)
       require(state.remaining == model.waiters.count { !$0.isDone } + (model.isKept && isFlying ? 1 : 0))
@@ -116,7 +116,7 @@ struct FlightStateTests {
         require(isFlying && !model.waiters[number].left)
       case .resume(.value(let value)):
         require(model.hasLanded && !model.waiters[number].left && value == 5)
-        model.waiters[number].endings.append(.landed)
+        model.waiters[number].endings.append(.completed)
       case .resume(.failed):
         require(model.waiters[number].left)
         model.waiters[number].endings.append(.cancelled)
@@ -137,8 +137,8 @@ struct FlightStateTests {
       if abandons { model.isAbandoned = true }
     }
 
-    private mutating func sendBack() {
-      let resumed = state.sendBack(with: .lookAgain)
+    private mutating func returnWaiters() {
+      let resumed = state.returnWaiters(with: .lookAgain)
       let others = model.waiters.indices.filter { $0 > 0 && !model.waiters[$0].isDone }
       require(resumed == (isFlying ? others.filter { model.waiters[$0].waits } : []))
       guard isFlying else { return }
@@ -163,22 +163,22 @@ struct FlightStateTests {
       if decision.abandons { model.isAbandoned = true }
     }
 
-    private mutating func land() {
-      let resumed = state.land(.value(5)).all
+    private mutating func complete() {
+      let resumed = state.complete(.value(5)).all
       let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
       require(resumed == (model.isAbandoned ? [] : waiting))
-      for number in resumed { model.waiters[number].endings.append(.landed) }
+      for number in resumed { model.waiters[number].endings.append(.completed) }
       if !model.isAbandoned { model.hasLanded = true }
     }
 
     /// Completes the flight, and checks that each waiter was resumed exactly once.
     mutating func finish() {
-      if isFlying { land() }
+      if isFlying { complete() }
       for number in model.waiters.indices where !model.waiters[number].waits && !model.waiters[number].isWithdrawn {
         wait(number)
       }
       for waiter in model.waiters where !waiter.isWithdrawn {
-        require(waiter.endings == [waiter.left ? .cancelled : waiter.isSentBack ? .sentBack : .landed])
+        require(waiter.endings == [waiter.left ? .cancelled : waiter.isSentBack ? .sentBack : .completed])
       }
       require(state.remaining == 0)
     }
@@ -228,10 +228,10 @@ struct FlightStateTests {
     #expect(state.waiters.count <= 65)
     #expect(state.remaining == 2)
     #expect(state.leave(first + 1, abandoningIfLast: true).resume == nil)
-    #expect(state.land(.value(5)).all == [first, last])
+    #expect(state.complete(.value(5)).all == [first, last])
   }
 }
 
-extension FlightState.Landing {
+extension FlightState.Completion {
   fileprivate var all: [Continuation] { (first.map { [$0] } ?? []) + others }
 }

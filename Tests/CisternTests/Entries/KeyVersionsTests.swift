@@ -11,7 +11,7 @@ struct KeyVersionsTests {
     versions.watch(1)
     versions.watch(2)
     for (effect, changes, ends) in [
-      (WriteEffect.upkeep, 0, 0), (.arrival, 1, 0), (.replacement, 2, 1), (.upkeep, 2, 1), (.arrival, 3, 1),
+      (WriteEffect.maintenance, 0, 0), (.addition, 1, 0), (.replacement, 2, 1), (.maintenance, 2, 1), (.addition, 3, 1),
     ] {
       versions.note(effect, on: 1)
       #expect(versions[1]?.version == KeyVersions.Version(changes: UInt32(changes), ends: UInt32(ends)))
@@ -34,18 +34,20 @@ struct KeyVersionsTests {
     let flight = Flight<Int>(work: FlightWork(), priority: .medium)
     let own = Entry.inProgress(flight)
     func permits(_ condition: WriteCondition<Int>, _ entry: Entry? = nil) -> Bool {
-      Entry.permits(condition, entry, stamp: 7, watched: versions[1])
+      Entry.permits(condition, entry, writeVersion: 7, watched: versions[1])
     }
     #expect(permits(.unchanged(since: version)) && permits(.unchanged(since: version, of: flight), own))
     #expect(!permits(.unchanged(since: version, of: flight)))
-    #expect(permits(.unedited) && permits(.always) && permits(.own(flight), own) && permits(.untouched(stamp: 7)))
-    #expect(permits(.unheld(stamp: 7)))
+    #expect(
+      permits(.unedited) && permits(.always) && permits(.own(flight), own) && permits(.untouched(writeVersion: 7)))
+    #expect(permits(.unheld(writeVersion: 7)))
     versions.setEdited(true, 1)
-    #expect(!permits(.unedited) && permits(.always) && !permits(.own(flight), own) && !permits(.untouched(stamp: 7)))
-    #expect(!permits(.unheld(stamp: 7)))
+    #expect(
+      !permits(.unedited) && permits(.always) && !permits(.own(flight), own) && !permits(.untouched(writeVersion: 7)))
+    #expect(!permits(.unheld(writeVersion: 7)))
     #expect(permits(.unchanged(since: version)))
-    versions.note(.arrival, on: 1)
+    versions.note(.addition, on: 1)
     #expect(!permits(.unchanged(since: version)) && !permits(.unchanged(since: version, of: flight), own))
-    #expect(!Entry.permits(.unchanged(since: version), nil, stamp: 7, watched: nil))
+    #expect(!Entry.permits(.unchanged(since: version), nil, writeVersion: 7, watched: nil))
   }
 }

@@ -33,10 +33,12 @@ struct PendingInvalidationsTests {
           oldest = UInt64(generator.next(below: Int(number - oldest) + 1)) + oldest
           _ = pending.forget(olderThan: oldest, swept: number)
         }
-        let era = UInt64(generator.next(below: Int(number - oldest) + 1)) + oldest
+        let invalidationVersion = UInt64(generator.next(below: Int(number - oldest) + 1)) + oldest
         let (key, tag) = ("\(generator.next(below: 5))/a", String(generator.next(below: 5)))
-        let expected = all.contains { $0.number > era && $0.invalidation.concerns(key: Array(key.utf8), tags: [tag]) }
-        #expect(pending.concerns(key, tags: [tag], since: era) == expected)
+        let expected = all.contains {
+          $0.number > invalidationVersion && $0.invalidation.concerns(key: Array(key.utf8), tags: [tag])
+        }
+        #expect(pending.concerns(key, tags: [tag], since: invalidationVersion) == expected)
         #expect(pending.newest == number)
       }
       _ = pending.forget(olderThan: 80, swept: 80)

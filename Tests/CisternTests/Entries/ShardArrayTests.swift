@@ -20,7 +20,7 @@ struct ShardArrayTests {
     let ends = shards.withShard(at: 0) { shard in
       unsafe [
         withUnsafePointer(to: &shard.slots) { unsafe UInt(bitPattern: $0 + 1) },
-        withUnsafePointer(to: &shard.era) { unsafe UInt(bitPattern: $0 + 1) },
+        withUnsafePointer(to: &shard.invalidationVersion) { unsafe UInt(bitPattern: $0 + 1) },
         withUnsafePointer(to: &shard.counters.memoryHits) { unsafe UInt(bitPattern: $0 + 1) },
       ]
     }

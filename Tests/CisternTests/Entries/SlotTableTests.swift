@@ -46,7 +46,7 @@ struct SlotTableTests {
   }
 
   private func entry(_ witness: consuming Witness) -> Entry<Witness> {
-    .ready(Held(value: witness, timing: .plain(until: .distantFuture), isPersisted: false))
+    .ready(CachedValue(value: witness, timing: .plain(until: .distantFuture), isPersisted: false))
   }
 
   private func number(_ entry: Entry<Witness>) -> Int? {
@@ -157,7 +157,7 @@ struct SlotTableTests {
     var table = SlotTable<Int, Int>()
     for key in 0..<100_000 {
       if table.isFull { _ = table.rebuild() }
-      let held = Held(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
+      let held = CachedValue(value: key, timing: .plain(until: .distantFuture), isPersisted: false)
       _ = table.insert(key, fingerprint: Spread.even.fingerprint(key), entry: .ready(held))
       if key >= 100, let old = table.find(key - 100, fingerprint: Spread.even.fingerprint(key - 100)) {
         _ = table.remove(old)
@@ -184,7 +184,7 @@ struct SlotTableTests {
     }
     var table = SlotTable<Folded, Int>()
     _ = table.rebuild()
-    let held = Held(value: 1, timing: .plain(until: .distantFuture), isPersisted: false)
+    let held = CachedValue(value: 1, timing: .plain(until: .distantFuture), isPersisted: false)
     let number = table.insert(Folded(text: "A"), fingerprint: 7, entry: .ready(held))
     #expect(table.find(Folded(text: "a"), fingerprint: 7) == number)
     #expect(table.find(Folded(text: "b"), fingerprint: 7) == nil)
@@ -214,7 +214,7 @@ struct SlotTableTests {
     func key(_ number: Int) -> Padded { Padded(number: SIMD4(repeating: Float(number)), mark: 0xFF) }
     for number in 0..<200 {
       if table.isFull { _ = table.rebuild() }
-      let held = Held(value: number, timing: .plain(until: .distantFuture), isPersisted: false)
+      let held = CachedValue(value: number, timing: .plain(until: .distantFuture), isPersisted: false)
       _ = table.insert(key(number), fingerprint: Spread.even.fingerprint(number), entry: .ready(held))
     }
     for number in 0..<200 {

@@ -121,7 +121,7 @@ struct TextPlaceTests {
           }
         } else {
           if table.isFull { _ = table.rebuild() }
-          let held = Held(value: step, timing: .plain(until: .distantFuture), isPersisted: false)
+          let held = CachedValue(value: step, timing: .plain(until: .distantFuture), isPersisted: false)
           _ = table.insert(key, fingerprint: fingerprint, entry: .ready(held))
           model[key] = step
         }

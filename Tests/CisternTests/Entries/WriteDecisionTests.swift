@@ -8,7 +8,7 @@ struct WriteDecisionTests {
 
   private static var intents: [WriteIntent] {
     var intents: [WriteIntent] = [.expire, .noteUse, .remove(stagesAlways: false), .remove(stagesAlways: true)]
-    for effect in [WriteEffect.replacement, .arrival, .upkeep] {
+    for effect in [WriteEffect.replacement, .addition, .maintenance] {
       intents += bools.map { .store(effect: effect, isAnnounced: $0) }
     }
     intents += DiscardReason.allCases.map { .discard($0) }
@@ -26,7 +26,7 @@ struct WriteDecisionTests {
         var write = ShownWrite(isPending: isPending, hasValue: hasValue, isAnnounced: isAnnounced)
         write.confirmation = confirmation
         write.removalCause = isPending ? .explicit : .expired
-        write.effect = isPending ? .arrival : .replacement
+        write.effect = isPending ? .addition : .replacement
         writes.append(write)
       }
     }
@@ -172,7 +172,7 @@ struct WriteDecisionTests {
       case .store(let effect, _): effect
       case .show(let write): write.effect
       case .remove: .replacement
-      case .promote, .discard, .expire, .noteUse, .loseRecord: .upkeep
+      case .promote, .discard, .expire, .noteUse, .loseRecord: .maintenance
       }
     }
 

@@ -31,7 +31,7 @@ struct KeyModel: SequentialModel {
     /// A load found no value and fetches this one.
     case began(Int)
     /// The load that fetched this value returned it. The value was stored, unless a write had overtaken the fetch.
-    case landed(Int)
+    case completed(Int)
     /// The load that fetched this value failed.
     case failed(Int)
     /// A load found no value and fetched this one, but its caller left, so that the end of the flight is unknown.
@@ -65,7 +65,7 @@ struct KeyModel: SequentialModel {
       if case .loading = state.entry { return false }
       guard lacks(&state) else { return false }
       if case .left = operation { state.entry = .adrift(value) } else { state.entry = .loading(value) }
-    case .landed(let value):
+    case .completed(let value):
       if state.entry == .loading(value) { state = State(entry: .value(value)) }
     case .failed(let value):
       if state.entry == .loading(value) { state.entry = .absent }

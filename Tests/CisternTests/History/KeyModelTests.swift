@@ -12,20 +12,20 @@ struct KeyModelTests {
   }
 
   @Test func `a load fetches only if no value is cached, and once`() {
-    #expect(isRight([.began(1), .joined(1), .landed(1), .found(1), .joined(1)]))
+    #expect(isRight([.began(1), .joined(1), .completed(1), .found(1), .joined(1)]))
     #expect(!isRight([.began(1), .began(2)], forgets: true))
     #expect(!isRight([.set(1), .began(2)]))
-    #expect(isRight([.set(1), .began(2), .landed(2), .found(2)], forgets: true))
+    #expect(isRight([.set(1), .began(2), .completed(2), .found(2)], forgets: true))
   }
 
   @Test func `a write that overtakes a flight wins, and loads that joined before it get the flight's value`() {
-    #expect(isRight([.began(1), .set(2), .landed(1), .found(2)]))
-    #expect(isRight([.began(1), .removed, .landed(1), .missed, .began(2)]))
-    #expect(!isRight([.began(1), .removed, .landed(1), .found(1)], forgets: true))
-    #expect(!isRight([.began(1), .removed, .joined(1), .landed(1)], forgets: true))
-    #expect(isRight([.began(1), .updated(from: nil, to: 3), .landed(1), .found(3)]))
-    #expect(isRight([.began(1), .updated(from: nil, to: nil), .landed(1), .missed]))
-    #expect(!isRight([.began(1), .updated(from: nil, to: nil), .landed(1), .found(1)], forgets: true))
+    #expect(isRight([.began(1), .set(2), .completed(1), .found(2)]))
+    #expect(isRight([.began(1), .removed, .completed(1), .missed, .began(2)]))
+    #expect(!isRight([.began(1), .removed, .completed(1), .found(1)], forgets: true))
+    #expect(!isRight([.began(1), .removed, .joined(1), .completed(1)], forgets: true))
+    #expect(isRight([.began(1), .updated(from: nil, to: 3), .completed(1), .found(3)]))
+    #expect(isRight([.began(1), .updated(from: nil, to: nil), .completed(1), .missed]))
+    #expect(!isRight([.began(1), .updated(from: nil, to: nil), .completed(1), .found(1)], forgets: true))
   }
 
   @Test func `a value disappears only if it may be forgotten`() {

@@ -114,7 +114,7 @@ struct KeyUser: Sendable {
     switch result {
     case .success(value):
       record(.began(value), on: key, called: called, returned: fetch.began)
-      record(.landed(value), on: key, called: fetch.ended ?? called, returned: returned)
+      record(.completed(value), on: key, called: fetch.ended ?? called, returned: returned)
     case .success(let other):
       record(.joined(other), on: key, called: called, returned: returned)
     case .failure(let error as Broken) where error.number == value:

@@ -103,7 +103,7 @@ struct MemoryBudgetTests {
     store.trimMemory(to: .bytes(300))
     #expect(store.statistics.memory.cost == 300)
     for cache in caches { #expect(cache.statistics.memory.entryCount < 200) }
-    store.budget.giveBackHalf()
+    store.budget.releaseHalf()
     #expect(store.statistics.memory.cost == 150)
     store.trimMemory(to: .bytes(-1))
     #expect(store.statistics.memory.cost == 0)

@@ -37,9 +37,9 @@ import Testing
     var state = open
     #expect(state.wait(7).changes.count == 0)
     #expect(state.append(change(1)) == true)
-    let handover = state.handOver()
+    let handover = state.deliverDeferred()
     #expect(handover.changes.map(\.0) == [7] && handover.changes.map(\.1.number) == [1])
-    #expect(state.handOver().changes.count == 0)
+    #expect(state.deliverDeferred().changes.count == 0)
     #expect(isNothing(state.next()) == true)
   }
 
@@ -57,10 +57,10 @@ import Testing
     _ = state.wait(8)
     _ = state.append(change(1))
     #expect(isNothing(state.next()) == true)
-    #expect(state.handOver().changes.map(\.0) == [7])
+    #expect(state.deliverDeferred().changes.map(\.0) == [7])
     _ = state.append(change(2))
     _ = state.append(change(3))
-    let handover = state.handOver()
+    let handover = state.deliverDeferred()
     #expect(handover.changes.map(\.0) == [8] && handover.changes.map(\.1.number) == [2])
     #expect(number(state.next()) == 3)
   }
@@ -70,7 +70,7 @@ import Testing
     _ = state.append(change(1))
     _ = state.append(change(2))
     #expect(state.append(change(3)) == true)
-    #expect(state.handOver().displaced.map(\.number) == [1])
+    #expect(state.deliverDeferred().displaced.map(\.number) == [1])
     #expect(number(state.next()) == 2)
   }
 

@@ -6,14 +6,14 @@ import Testing
 struct ThreadScheduleTests {
   /// A reference to a schedule, so that expectations may change it.
   private final class Schedule {
-    typealias Summons = ThreadSchedule<Int>.Summons
+    typealias ThreadRequest = ThreadSchedule<Int>.ThreadRequest
     private var schedule: ThreadSchedule<Int>
 
     init(limit: Int) { schedule = ThreadSchedule(limit: limit) }
 
     var count: Int { schedule.count }
-    func add(_ job: Int) -> Summons { schedule.add(job) }
-    func next(for number: Int, hasCome: Bool, unfinished: Int? = nil) -> (job: Int?, summons: Summons) {
+    func add(_ job: Int) -> ThreadRequest { schedule.add(job) }
+    func next(for number: Int, hasCome: Bool, unfinished: Int? = nil) -> (job: Int?, summons: ThreadRequest) {
       schedule.next(for: number, hasCome: hasCome, unfinished: unfinished)
     }
     func retire(_ number: Int) -> Bool { schedule.retire(number) }
@@ -76,7 +76,7 @@ struct ThreadScheduleTests {
       var busy: [(thread: Int, job: Int)] = []
       var idle: [Int] = []
       var (added, done) = (0, Set<Int>())
-      func answer(_ summons: Schedule.Summons) {
+      func answer(_ summons: Schedule.ThreadRequest) {
         switch summons {
         case .nothing: break
         case .start(let number): coming.append(number)

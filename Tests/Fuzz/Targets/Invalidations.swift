@@ -4,8 +4,10 @@ import CisternDisk
 /// Feeds arbitrary bytes to the rows of invalidations, tags and counts, and to the mark file. They do not trap and
 /// read back unchanged. A set of invalidations conceals exactly the records of its members.
 func fuzzInvalidations(_ input: [UInt8]) {
-  if let (invalidation, era) = MetaTable.invalidation(input.rawSpan) { comesBack(invalidation, era) }
-  if let row = EraRow(input.rawSpan) { require(row.value == input, "a row of numbers changed") }
+  if let (invalidation, invalidationVersion) = MetaTable.invalidation(input.rawSpan) {
+    comesBack(invalidation, invalidationVersion)
+  }
+  if let row = InvalidationVersionRow(input.rawSpan) { require(row.value == input, "a row of numbers changed") }
   if let counts = GenerationCounts(input.rawSpan) { require(counts.value == input, "counts changed") }
   if let generation = MetaTable.deadGeneration(input.rawSpan) {
     require(MetaTable.dead(generation) == input, "a dead generation changed")
@@ -22,28 +24,32 @@ func fuzzInvalidations(_ input: [UInt8]) {
   var model: [Invalidation: UInt64] = [:]
   for _ in 0..<source.byte() % 16 {
     let invalidation = source.flag() ? Invalidation.tag(source.shortText()) : .prefix(source.bytes(upTo: 3))
-    let era = UInt64(source.byte() % 16)
-    comesBack(invalidation, era)
+    let invalidationVersion = UInt64(source.byte() % 16)
+    comesBack(invalidation, invalidationVersion)
     if source.flag() {
-      set.add(invalidation, era: era)
-      model[invalidation] = max(era, model[invalidation] ?? 0)
+      set.add(invalidation, invalidationVersion: invalidationVersion)
+      model[invalidation] = max(invalidationVersion, model[invalidation] ?? 0)
     } else {
-      set.remove(invalidation, era: era)
-      if let present = model[invalidation], present <= era { model[invalidation] = nil }
+      set.remove(invalidation, invalidationVersion: invalidationVersion)
+      if let present = model[invalidation], present <= invalidationVersion { model[invalidation] = nil }
     }
   }
-  require(set.eras == model && set.isEmpty == model.isEmpty, "the set differs from the model")
-  let (key, tags, era) = (source.bytes(upTo: 4), source.few { $0.shortText() }, UInt64(source.byte() % 16))
-  let isConcerned = model.contains { $0.value > era && $0.key.concerns(key: key, tags: tags) }
-  require(set.conceals(era: era, key: key.rawSpan, tags: tags) == isConcerned, "the set conceals another record")
+  require(set.invalidationVersions == model && set.isEmpty == model.isEmpty, "the set differs from the model")
+  let (key, tags, invalidationVersion) = (
+    source.bytes(upTo: 4), source.few { $0.shortText() }, UInt64(source.byte() % 16)
+  )
+  let isConcerned = model.contains { $0.value > invalidationVersion && $0.key.concerns(key: key, tags: tags) }
+  require(
+    set.conceals(invalidationVersion: invalidationVersion, key: key.rawSpan, tags: tags) == isConcerned,
+    "the set conceals another record")
 }
 
-private func comesBack(_ invalidation: Invalidation, _ era: UInt64) {
-  let written = MetaTable.value(invalidation, era: era)
+private func comesBack(_ invalidation: Invalidation, _ invalidationVersion: UInt64) {
+  let written = MetaTable.value(invalidation, invalidationVersion: invalidationVersion)
   guard let (read, number) = MetaTable.invalidation(written.rawSpan) else {
     fatalError("broken: a written invalidation is not readable")
   }
-  require(read == invalidation && number == era, "\(invalidation) came back as \(read)")
+  require(read == invalidation && number == invalidationVersion, "\(invalidation) came back as \(read)")
 }
 
 private func tagsComeBack(_ tags: [String]) {

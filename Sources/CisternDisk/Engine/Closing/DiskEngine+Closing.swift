@@ -46,12 +46,13 @@ extension DiskEngine {
           }
         }
         let history = (try? file.environment.history()) ?? nil
-        let stamp = options.isReadOnly ? nil : file.note.stampAtEnd(of: file.environment, claim)
+        let fingerprint = options.isReadOnly ? nil : file.note.fingerprintAtEnd(of: file.environment, claim)
         try file.close()
         if !options.isReadOnly, failure == nil, claim.isAlone() {
           try claim.write(
             BootMark(
-              state: .sound, boot: presentBoot(), limit: limits.limit, identity: file.identity, stamp: stamp,
+              state: .sound, boot: presentBoot(), limit: limits.limit, identity: file.identity,
+              fingerprint: fingerprint,
               history: history))
         }
       }

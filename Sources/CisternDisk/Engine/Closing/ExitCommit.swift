@@ -34,7 +34,7 @@ enum ExitCommit {
   private static func run() {
     let deadline = monotonicNanoseconds() + longestDelay
     let engines = DiskRegistry.shared.engines(until: deadline).filter { $0.needsExitCommit }
-    for engine in engines { engine.askForExitCommit(until: deadline) }
+    for engine in engines { engine.requestExitCommit(until: deadline) }
     for engine in engines {
       while engine.exitPhase != .done, monotonicNanoseconds() < deadline { usleep(200) }
     }
@@ -54,7 +54,7 @@ extension DiskEngine {
 
   private var isClosing: Bool { ownersLeft.load(ordering: .acquiring) && exitPhase != .done }
 
-  fileprivate func askForExitCommit(until deadline: UInt64) {
+  fileprivate func requestExitCommit(until deadline: UInt64) {
     // The phase stays `done` if the writer thread has already finished.
     let (isAsked, _) = exitPhaseByte.compareExchange(
       expected: ExitCommit.Phase.running.rawValue, desired: ExitCommit.Phase.asked.rawValue,

@@ -25,7 +25,7 @@ extension DiskEngine {
   }
 
   /// A copy of the data of a record that the listing needs.
-  private struct Listed {
+  private struct ListedRecord {
     let diskKey: [UInt8]
     let key: [UInt8]
     /// Nil if the record is damaged.
@@ -51,12 +51,12 @@ extension DiskEngine {
   }
 
   /// Returns the next records after the key `last`, or the first ones if `last` is nil. Empty at the end.
-  private func nextRecords(of partition: Partition, after last: [UInt8]?, in file: DiskFile) -> [Listed] {
+  private func nextRecords(of partition: Partition, after last: [UInt8]?, in file: DiskFile) -> [ListedRecord] {
     let environment = file.environment
     guard let transaction = beginRead(of: environment) else { return [] }
     let generation = generation(of: partition, in: transaction, of: file)
     guard generation != 0 else { return [] }
-    var listed: [Listed] = []
+    var listed: [ListedRecord] = []
     do {
       var cursor = try transaction.cursor(in: file.records)
       let start = DiskKey(startOf: generation).copiedBytes()
@@ -66,7 +66,7 @@ extension DiskEngine {
       } else {
         isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
       }
-      while isAtRecord, listed.count < 64, let record = Listed(at: cursor, generation: generation) {
+      while isAtRecord, listed.count < 64, let record = ListedRecord(at: cursor, generation: generation) {
         if record.diskKey != last { listed.append(record) }
         isAtRecord = try cursor.moveToNext()
       }

@@ -118,14 +118,14 @@ extension DiskEngine {
       if let record = value(under: diskKey, in: transaction, of: file) {
         record.prefetch()
         guard let header = RecordHeader(record, under: diskKey) else {
-          suspect(key, of: partition)
+          reportDefect(key, of: partition)
           partition.counters.misses.increment()
           return .absent
         }
         if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
           // The invalidations are read after the record was found, so that every earlier one applies to it.
           let snapshot = transaction.number
-          let era = partition.invalidations.era
+          let invalidationVersion = partition.invalidations.invalidationVersion
           var metadata = header.metadata(of: record)
           let visibility: InvalidationTable.Visibility =
             partition.invalidations.isClear(for: snapshot)
@@ -136,7 +136,7 @@ extension DiskEngine {
             partition.counters.hits.increment()
             // Callers compare local versions, and the record has a file version. No invalidation up to this local
             // version conceals the record.
-            metadata.invalidationVersion = era
+            metadata.invalidationVersion = invalidationVersion
             return .found(try body(metadata, record.extracting(header.value)))
           case .concealed: break
           case .outdated: return .outdated

@@ -30,7 +30,7 @@ extension DiskEngine {
       // The older record must not be read again. A staged removal hides it until the removal can be committed.
       let ticket = stageRemoval(of: write.key, in: partition)
       if case .removal = write, mode == .degraded { return .staged(ticket) }
-      if mode == .degraded { hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
+      if mode == .degraded { hasUnreportedLosses.store(true, ordering: .sequentiallyConsistent) }
       return refuse(partition)
     case .active:
       if case .record(let key, _, _) = write, isTooLarge(write) {
@@ -69,17 +69,21 @@ extension DiskEngine {
   func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (
     version: UInt64, ticket: CommitTicket
   ) {
-    if isInherited || mode == .closed { return (partition.invalidations.era + 1, CommitTicket(number: 0)) }
-    let (era, number, change) = partition.stageInvalidation(invalidation, limit: limits.invalidationBytes) {
+    if isInherited || mode == .closed {
+      return (partition.invalidations.invalidationVersion + 1, CommitTicket(number: 0))
+    }
+    let (invalidationVersion, number, change) = partition.stageInvalidation(
+      invalidation, limit: limits.invalidationBytes
+    ) {
       nextNumber()
     }
     switch change {
-    case .refused: return (era, stageRemovalOfAll(of: partition))
+    case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
     case .added: stagedCount.add(1, ordering: .sequentiallyConsistent)
     case .replaced: break
     }
     wakeIfIdle()
-    return (era, CommitTicket(number: number))
+    return (invalidationVersion, CommitTicket(number: number))
   }
 
   /// Stages the removal of every record of the partition.
@@ -244,10 +248,10 @@ extension DiskEngine {
     do throws(CisternError) {
       try await waitForAll()
     } catch {
-      hasUntoldLosses.store(false, ordering: .sequentiallyConsistent)
+      hasUnreportedLosses.store(false, ordering: .sequentiallyConsistent)
       throw error
     }
-    guard hasUntoldLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    guard hasUnreportedLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
     throw CisternError(
       .diskFailed, "the disk took no writes for some time and works again; values written then are in memory only",
       location: "flush, \(directory)", remedy: "Write these values again if the disk must have them")

@@ -8,7 +8,7 @@ extension Writer {
     checkReadersNowAndThen()
     let round = takeRound()
     if !round.isEmpty {
-      var commit = Committing(round: round)
+      var commit = CommitState(round: round)
       do throws(LMDBError) {
         try perform(&commit)
       } catch {
@@ -23,7 +23,7 @@ extension Writer {
       settle(round.through)
     }
     engine.announceRoom()
-    noteChores()
+    noteMaintenance()
   }
 
   /// Follows replaced files even if a flush has nothing to commit. A store that closes leaves the files as they
@@ -64,7 +64,7 @@ extension Writer {
   /// Commits the group in one or more transactions.
   ///
   /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
-  private func perform(_ commit: inout Committing) throws(LMDBError) {
+  private func perform(_ commit: inout CommitState) throws(LMDBError) {
     try followFiles()
     tryLargerSize()
     var budget = room.limits.pagesPerTransaction
@@ -79,7 +79,7 @@ extension Writer {
         let error = engine.diagnosis(of: error)
         switch error.code {
         case .mapFull, .noSpace, .transactionFull:
-          try relieve(&commit, in: file, budget: &budget, error)
+          try makeSpace(&commit, in: file, budget: &budget, error)
         case .panic where !commit.hasReopened:
           try reopenFile()
           commit.restart()
@@ -97,16 +97,16 @@ extension Writer {
   }
 
   /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
-  private func performStep(_ commit: inout Committing, in file: DiskFile, budget: Int) throws(LMDBError) {
+  private func performStep(_ commit: inout CommitState, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
-    var room = RoomMaking(writer: self, commit: commit, budget: budget)
-    var leaving: [Leaving] = []
+    var room = SpaceReclaimer(writer: self, commit: commit, budget: budget)
+    var leaving: [EvictedKey] = []
     var isCommitted = false
     defer {
       if !isCommitted { for key in leaving { key.withdraw() } }
     }
     try file.note.expectChange(of: file.environment, engine.claim)
-    let eras = engine.invalidationEras
+    let invalidationVersions = engine.invalidationVersions
     let (step, number, position) = try file.environment.withWrite {
       (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
       var step = try WriteStep(
@@ -124,20 +124,21 @@ extension Writer {
         position = next
       }
       try step.finish(in: &transaction)
-      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: eras, putBefore: start)
+      leaving = commit.leaving(
+        step.outcome.evicted, among: engine.partitions, since: invalidationVersions, putBefore: start)
       for key in leaving { key.note() }
       try engine.injectFault()
       return (step, transaction.number, position)
     }
     isCommitted = true
-    commit.advance(to: position, spared: room.spared, debt: room.batchDebt)
+    commit.advance(to: position, secondChances: room.secondChances, debt: room.batchDebt)
     published(step, number: number, of: file, &commit, leaving: leaving)
   }
 
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
   /// transaction.
   private func put(
-    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking,
+    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Int? {
     guard !round.isBatched(position) else {
@@ -157,7 +158,7 @@ extension Writer {
 
   /// Puts all items of a batch in this transaction, or none of them.
   private func putBatch(
-    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout RoomMaking,
+    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Int? {
     let unit = round.unit(from: position)
@@ -186,8 +187,8 @@ extension Writer {
   ) throws(LMDBError) {
     for batch in round.batches {
       if batch.removesAll { try step.removeAll(of: batch.partition, in: &transaction) }
-      if let (invalidations, era) = batch.invalidated {
-        try step.put(invalidations, era: era, of: batch.partition, in: &transaction)
+      if let (invalidations, invalidationVersion) = batch.invalidated {
+        try step.put(invalidations, invalidationVersion: invalidationVersion, of: batch.partition, in: &transaction)
       }
     }
   }
@@ -209,7 +210,7 @@ extension Writer {
 
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
   func published(
-    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout Committing, leaving: [Leaving]
+    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout CommitState, leaving: [EvictedKey]
   ) {
     let transaction = step.outcome.hasChanges ? number : number - 1
     for (partition, written, row) in step.outcome.invalidations {
@@ -219,7 +220,7 @@ extension Writer {
     for batch in commit.round.batches {
       let identity = ObjectIdentifier(batch.partition)
       guard let generation = step.generations[identity] else { continue }
-      batch.partition.publish(generation: generation, epoch: batch.epoch, transaction: transaction)
+      batch.partition.publish(generation: generation, clearCount: batch.clearCount, transaction: transaction)
       if generation == 0 { batch.partition.counters.set(GenerationCounts()) }
       // The counts are nil if the step did not read them. The published counts are then still correct.
       if let counts = step.counts(of: generation) { batch.partition.counters.set(counts) }

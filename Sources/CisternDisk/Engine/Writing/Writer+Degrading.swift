@@ -5,7 +5,7 @@ import Synchronization
 
 extension Writer {
   /// Gives up all uncommitted writes of the group after an error that prevents further commits.
-  func fail(_ commit: inout Committing, _ error: LMDBError) {
+  func fail(_ commit: inout CommitState, _ error: LMDBError) {
     commit.giveUp(error, as: failure("the staged writes could not be committed", error))
   }
 
@@ -71,11 +71,11 @@ extension Writer {
       longReader = nil
       guard let file = engine.file else { return }
       do {
-        try tick(in: file)
+        try advanceTransaction(in: file)
       } catch  where error.code == .panic {
         // After a meta page could not be written, LMDB accepts no transaction until the file is reopened.
         try reopenFile()
-        if let file = engine.file { try tick(in: file) }
+        if let file = engine.file { try advanceTransaction(in: file) }
       }
     } catch {
       giveUpStaged(through: through, engine.diagnosis(of: error))
@@ -93,8 +93,10 @@ extension Writer {
   }
 
   /// Commits an empty change, to test whether the disk works.
-  private func tick(in file: DiskFile) throws(LMDBError) {
-    try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+  private func advanceTransaction(in file: DiskFile) throws(LMDBError) {
+    try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+      try step.advanceTransaction(in: &transaction)
+    }
   }
 
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.

@@ -7,22 +7,22 @@ extension Writer {
   /// Ends the commit group, whether or not it is completely committed.
   ///
   /// Committed writes leave the staging area. A removal replaces each record that could not be committed.
-  func finish(_ commit: Committing) {
+  func finish(_ commit: CommitState) {
     var keptBytes = 0
     var keptCount = 0
     for batch in commit.round.batches {
       let unwritten = commit.unwritten
       batch.partition.staging.finishCommitting { entry in
-        guard unwritten.contains(entry.number), entry.epoch == batch.epoch else { return nil }
+        guard unwritten.contains(entry.number), entry.clearCount == batch.clearCount else { return nil }
         if entry.isRewrite { return nil }
         if case .record(let key, let metadata, _) = entry.write {
           let record = LostRecord(
-            epoch: entry.epoch, era: metadata.invalidationVersion, tags: metadata.tags,
+            clearCount: entry.clearCount, invalidationVersion: metadata.invalidationVersion, tags: metadata.tags,
             schemaVersion: metadata.schemaVersion)
           batch.partition.lostKeys.insert(key, record)
         }
         let removal = StagedEntry(
-          write: .removal(key: entry.write.key), number: entry.number, epoch: entry.epoch,
+          write: .removal(key: entry.write.key), number: entry.number, clearCount: entry.clearCount,
           size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
         keptBytes += removal.size
         keptCount += 1
@@ -48,7 +48,7 @@ extension Writer {
     engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
     deliverReports()
     if let error = commit.error {
-      if commit.hasLosses { engine.hasUntoldLosses.store(true, ordering: .sequentiallyConsistent) }
+      if commit.hasLosses { engine.hasUnreportedLosses.store(true, ordering: .sequentiallyConsistent) }
       degrade(error)
     } else {
       reportSmallDevice()

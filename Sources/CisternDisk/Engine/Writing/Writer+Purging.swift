@@ -10,7 +10,7 @@ extension Writer {
     guard var walk else { return }
     let keys = try walk.next(max(1, room.limits.pagesPerTransaction / 4), in: file)
     if !keys.isEmpty {
-      try chore(in: file) { (step, transaction) throws(LMDBError) in
+      try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
         try step.purge(keys, concealedBy: walk.set, in: &transaction)
       }
     }
@@ -19,7 +19,8 @@ extension Writer {
       return
     }
     self.walk = nil
-    let ended = try chore(in: file) { (step, transaction) throws(LMDBError) -> (row: EraRow, number: UInt)? in
+    let ended = try runMaintenance(in: file) {
+      (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: UInt)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new
       // records.
       guard try step.generation(of: walk.partition, creating: false, in: &transaction) == walk.generation else {
@@ -52,8 +53,8 @@ extension Writer {
 
 extension DiskEngine {
   /// The newest invalidation version of each partition.
-  var invalidationEras: [ObjectIdentifier: UInt64] {
-    partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.era }
+  var invalidationVersions: [ObjectIdentifier: UInt64] {
+    partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.invalidationVersion }
   }
 
   /// The invalidation tables that have invalidations in force, by the generation of their partition.

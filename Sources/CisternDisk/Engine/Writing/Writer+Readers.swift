@@ -33,10 +33,10 @@ extension Writer {
     try file.environment.clearStaleReaders()
     let start = monotonicNanoseconds()
     let patience = engine.options.readerPatience.clampedNanoseconds
-    guard let reader = try hinderingReader(of: file) else { return }
+    guard let reader = try blockingReader(of: file) else { return }
     while monotonicNanoseconds() - start < patience {
       usleep(1000)
-      guard try hinderingReader(of: file) == reader else { return }
+      guard try blockingReader(of: file) == reader else { return }
     }
     if longReader != reader {
       longReader = reader
@@ -50,7 +50,7 @@ extension Writer {
   }
 
   /// Returns the oldest reader whose snapshot is old enough to keep freed pages from reuse, or nil if none is.
-  private func hinderingReader(of file: DiskFile) throws(LMDBError) -> ReaderSlot? {
+  private func blockingReader(of file: DiskFile) throws(LMDBError) -> ReaderSlot? {
     let last = try file.environment.information().lastTransaction
     let old = try file.environment.readers().filter { slot in slot.transaction.map { $0 + 3 < last } ?? false }
     return old.min { ($0.transaction ?? 0) < ($1.transaction ?? 0) }

@@ -36,11 +36,11 @@ extension Writer {
   /// open ones.
   func followFiles() throws(LMDBError) {
     guard let file = engine.file else { return }
-    let stamp = DirectoryWatch.stamp(of: engine.directory)
-    if let stamp, watch.isChecked(stamp) { return }
+    let fingerprint = DirectoryWatch.fingerprint(of: engine.directory)
+    if let fingerprint, watch.isChecked(fingerprint) { return }
     let isInPlace = engine.claim.isInPlace() ? try file.isInPlace() : false
     if isInPlace, file.environment.isLockInPlace() {
-      if let stamp { watch.note(stamp) }
+      if let fingerprint { watch.note(fingerprint) }
       return
     }
     if isInPlace {
@@ -67,7 +67,7 @@ extension Writer {
     defer { for report in opening.reports { self.report(report) } }
     if !engine.claim.isInPlace() {
       do {
-        engine.claim = try opening.claimAnew()
+        engine.claim = try opening.claimAgain()
       } catch {
         throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
       }

@@ -57,7 +57,7 @@ final class Writer {
       switch duty {
       case .commit where isExiting: commitForExit()
       case .commit: commitStaged()
-      case .chores: doChores()
+      case .maintenance: maintain()
       case .retry(let cause):
         retry(cause)
         if isExiting { engine.exitPhase = .done }

@@ -10,17 +10,17 @@ struct WriterState: Sendable {
   /// Whether a caller waits for a commit.
   var isAsked = false
   /// Whether maintenance is due: records to purge, or damaged records to remove.
-  var hasChores = false
+  var needsMaintenance = false
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
   var retryAt: UInt64?
-  var life = Life.running
+  var life = DetailedTiming.running
   /// The tasks that wait for room in the staging area.
   var roomWaiters: [CheckedContinuation<Void, Never>] = []
   /// The tasks that wait for the end of the writer thread.
   var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
   /// The life of the writer thread.
-  enum Life {
+  enum DetailedTiming {
     case running
     /// The last owner has closed the store. The thread commits what is staged, and ends.
     case stopping
@@ -31,7 +31,7 @@ struct WriterState: Sendable {
   /// The next duty of the writer thread.
   enum Duty {
     case commit
-    case chores
+    case maintenance
     case retry(RetryCause)
     case stop
   }
@@ -67,16 +67,16 @@ struct WriterState: Sendable {
         stagedSince = nil
         return .done(.commit)
       }
-      if hasChores {
-        hasChores = false
-        return .done(.chores)
+      if needsMaintenance {
+        needsMaintenance = false
+        return .done(.maintenance)
       }
       return .waiting(until: overflow ? nil : due)
     }
     stagedSince = nil
-    if hasChores {
-      hasChores = false
-      return .done(.chores)
+    if needsMaintenance {
+      needsMaintenance = false
+      return .done(.maintenance)
     }
     return .waiting(until: nil)
   }

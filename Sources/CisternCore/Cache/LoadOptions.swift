@@ -1,16 +1,16 @@
 /// The options of a load that differ from the cache's defaults. A class, so that the frame of a waiting task
 /// contains only one reference (``Flight/wait(as:)``).
 @usableFromInline
-final class LoadTerms: Sendable {
-  @usableFromInline let storing: Storing
+final class LoadOptions: Sendable {
+  @usableFromInline let writeOptions: WriteOptions
   /// The policy of the load; nil for the cache's policy.
   @usableFromInline let policy: LoadPolicy?
   /// The time when an earlier attempt of the load began to wait; nil for the first attempt.
   @usableFromInline let start: MonotonicTime?
 
   @inlinable
-  init(storing: Storing, policy: LoadPolicy?, start: MonotonicTime? = nil) {
-    self.storing = storing
+  init(writeOptions: WriteOptions, policy: LoadPolicy?, start: MonotonicTime? = nil) {
+    self.writeOptions = writeOptions
     self.policy = policy
     self.start = start
   }
@@ -18,8 +18,8 @@ final class LoadTerms: Sendable {
   /// Returns the options of a load, or nil if all are defaults. A default load then allocates nothing. A failable
   /// initializer would allocate first.
   @inlinable
-  static func unlessUsual(expiry: Expiry?, tags: [String], policy: LoadPolicy?) -> LoadTerms? {
+  static func unlessDefault(expiry: Expiry?, tags: [String], policy: LoadPolicy?) -> LoadOptions? {
     guard expiry != nil || !tags.isEmpty || policy != nil else { return nil }
-    return LoadTerms(storing: Storing(expiry: expiry, tags: tags), policy: policy)
+    return LoadOptions(writeOptions: WriteOptions(expiry: expiry, tags: tags), policy: policy)
   }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// comparison, it would therefore keep too large a share of memory, for example after it took in a few large entries.
 @safe
 @usableFromInline
-final class ShardStandings: Sendable {
+final class ShardPriorities: Sendable {
   // The memory is allocated by `init` and freed by `deinit`, and every access is atomic. The elements are bit
   // patterns of nonnegative floating-point numbers, which have the same order as the numbers.
   private nonisolated(unsafe) let bits: UnsafeMutablePointer<Atomic<UInt32>>
@@ -41,14 +41,14 @@ final class ShardStandings: Sendable {
 
   /// Returns a shard whose next entry has less than half of this density; nil if the compared shard does not.
   ///
-  /// Each call compares one other shard. Successive values of `turn` cover all other shards.
+  /// Each call compares one other shard. Successive values of `rotation` cover all other shards.
   ///
   /// - Parameter turn: A number that rises with each call.
   @usableFromInline
-  func worse(than density: Float?, of index: Int, turn: UInt32) -> Int? {
+  func worse(than density: Float?, of index: Int, rotation: UInt32) -> Int? {
     guard let density, count > 1 else { return nil }
     // A division of 32-bit numbers is faster.
-    let next = index + 1 + Int(turn % UInt32(count - 1))
+    let next = index + 1 + Int(rotation % UInt32(count - 1))
     let other = next < count ? next : next - count
     return self[other] * 2 < density ? other : nil
   }

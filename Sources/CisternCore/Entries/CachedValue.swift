@@ -1,6 +1,6 @@
 /// A value in memory, with its deadlines and its residency. The slot's node holds its cost.
 @usableFromInline
-struct Held<Value: Sendable>: Sendable {
+struct CachedValue<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
   /// The deadlines and the tags of the value.
   @usableFromInline let timing: Timing
@@ -16,22 +16,22 @@ struct Held<Value: Sendable>: Sendable {
   /// The meaning of an eviction of this value for observers. It must fit into one byte, because of the slot's size.
   @usableFromInline var residency: Residency
   /// The invalidation version with which the value was last compared. Later invalidations may concern the value.
-  @usableFromInline var era: Era
+  @usableFromInline var invalidationVersion: ShortVersion
 
   @inlinable
-  init(value: Value, timing: Timing, isPersisted: Bool, era: Era = Era()) {
+  init(value: Value, timing: Timing, isPersisted: Bool, invalidationVersion: ShortVersion = ShortVersion()) {
     self.value = value
     self.timing = timing
     residency = isPersisted ? .bothTiers : .memoryOnly
-    self.era = era
+    self.invalidationVersion = invalidationVersion
   }
 
   @inlinable
-  init(_ arrival: Arrival<Value>, _ residency: Residency, era: Era) {
-    value = arrival.value
-    timing = arrival.timing
+  init(_ preparedValue: PreparedValue<Value>, _ residency: Residency, invalidationVersion: ShortVersion) {
+    value = preparedValue.value
+    timing = preparedValue.timing
     self.residency = residency
-    self.era = era
+    self.invalidationVersion = invalidationVersion
   }
 
   @inlinable
@@ -40,20 +40,22 @@ struct Held<Value: Sendable>: Sendable {
   /// Notes a use of the value if its lifetime depends on uses.
   @inlinable
   func noteUse(at now: MonotonicTime) {
-    if case .detailed(let life) = timing { life.noteUse(at: now) }
+    if case .detailed(let details) = timing { details.noteUse(at: now) }
   }
 
   /// Returns the uses if the second tier holds the value and must note a use now. Only one caller gets them.
   @inlinable
-  func takeUseForDisk(at now: MonotonicTime) -> Uses? {
-    guard isPersisted, case .detailed(let life) = timing else { return nil }
-    return life.takeUseForDisk(at: now)
+  func takeAccessForDisk(at now: MonotonicTime) -> LastAccess? {
+    guard isPersisted, case .detailed(let details) = timing else { return nil }
+    return details.takeAccessForDisk(at: now)
   }
 
   /// Returns the same value, not due for a refresh before `time`.
   @usableFromInline
-  func postponingRefresh(until time: MonotonicTime) -> Held {
-    Held(value: value, timing: timing.postponingRefresh(until: time), isPersisted: isPersisted, era: era)
+  func postponingRefresh(until time: MonotonicTime) -> CachedValue {
+    CachedValue(
+      value: value, timing: timing.postponingRefresh(until: time), isPersisted: isPersisted,
+      invalidationVersion: invalidationVersion)
   }
 
   /// Returns whether the value is past its grace period, so that no caller may get it.
@@ -83,7 +85,7 @@ enum Residency: UInt8, Sendable {
 
 /// The low 24 bits of an invalidation version, which fit into the alignment padding of a slot.
 @usableFromInline
-struct Era: Sendable, Equatable {
+struct ShortVersion: Sendable, Equatable {
   @usableFromInline let low: UInt16
   @usableFromInline let high: UInt8
 
@@ -100,11 +102,11 @@ struct Era: Sendable, Equatable {
 /// A value that memory keeps during the fetch of a newer one.
 @usableFromInline
 final class Refreshing<Value: Sendable>: Sendable {
-  @usableFromInline let held: Held<Value>
+  @usableFromInline let held: CachedValue<Value>
   @usableFromInline let flight: Flight<Value>
 
   @inlinable
-  init(held: Held<Value>, flight: Flight<Value>) {
+  init(held: CachedValue<Value>, flight: Flight<Value>) {
     self.held = held
     self.flight = flight
   }
@@ -115,10 +117,10 @@ final class Refreshing<Value: Sendable>: Sendable {
 /// It is behind a reference because few loads have one, and all of them pass its storage on.
 @usableFromInline
 final class Fallback<Value: Sendable>: Sendable {
-  @usableFromInline let held: Held<Value>
+  @usableFromInline let held: CachedValue<Value>
 
   @inlinable
-  init(_ held: Held<Value>) {
+  init(_ held: CachedValue<Value>) {
     self.held = held
   }
 }

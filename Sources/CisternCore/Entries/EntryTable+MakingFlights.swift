@@ -3,7 +3,7 @@ import Synchronization
 extension EntryTable {
   /// The options of the flights of a table.
   @usableFromInline
-  struct Pilot: Sendable {
+  struct FlightOptions: Sendable {
     /// The executor of the flights' tasks; nil for the global executor.
     @usableFromInline let taskExecutor: (any TaskExecutor)?
     /// Whether ``taskExecutor`` is given. A test of that property would copy it.
@@ -37,9 +37,9 @@ extension EntryTable {
   /// waiters.
   @inlinable
   func makeFlight(
-    for key: HashedKey<Key>, work: FlightWork? = nil, priority: TaskPriority, pilot: Pilot
+    for key: HashedKey<Key>, work: FlightWork? = nil, priority: TaskPriority, flightOptions: FlightOptions
   ) -> Flight<Value> {
-    EntryFlight(for: key, in: self, work: work, priority: priority, pilot: pilot)
+    EntryFlight(for: key, in: self, work: work, priority: priority, flightOptions: flightOptions)
   }
 
   /// Marks a flight as not covering the second tier, because the second tier has a value and the flight fetches
@@ -47,7 +47,7 @@ extension EntryTable {
   ///
   /// From now on, no load joins the flight before it has looked in the second tier.
   @usableFromInline
-  func leaveSecondTierToOthers(_ flight: Flight<Value>, hash: UInt64) {
-    shards.withShard(of: hash) { _ in flight.leaveSecondTierToOthers() }
+  func leaveSecondTierToNextLoad(_ flight: Flight<Value>, hash: UInt64) {
+    shards.withShard(of: hash) { _ in flight.leaveSecondTierToNextLoad() }
   }
 }

@@ -3,7 +3,7 @@ import CisternTesting
 import Testing
 
 /// Timeouts, retries, and the limit on concurrent fetches.
-struct PatienceTests {
+struct WaitLimitsTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
   @Test(arguments: SubjectKind.caches)

@@ -9,28 +9,28 @@ extension Writer {
   /// although all other records are gone, the method gives up that item.
   ///
   /// - Throws: `error` if it cannot make room.
-  func relieve(
-    _ commit: inout Committing, in file: DiskFile, budget: inout Int, _ error: LMDBError
+  func makeSpace(
+    _ commit: inout CommitState, in file: DiskFile, budget: inout Int, _ error: LMDBError
   ) throws(LMDBError) {
-    commit.reliefs += 1
+    commit.spaceAttempts += 1
     let isResized = error.code == .noSpace ? try noteFullDevice(file) : false
-    if commit.reliefs > (error.code == .noSpace ? 8 : 64) { throw error }
+    if commit.spaceAttempts > (error.code == .noSpace ? 8 : 64) { throw error }
     try waitForReaders(of: file)
     let limits = room.limits
     budget = max(1, min(budget / 2, limits.pagesPerTransaction))
     // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
     // commits freed, and readers may have ended.
-    if commit.reliefs == 1, error.code == .mapFull, try pass(in: file) { return }
+    if commit.spaceAttempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
     extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
-    let pages = limits.pagesPerTransaction * min(commit.reliefs, 8)
+    let pages = limits.pagesPerTransaction * min(commit.spaceAttempts, 8)
     let hasRecords = try evict(
-      bytes: pages * DiskLimits.pageSize, sparing: commit.reliefs <= 3, in: file, during: &commit)
-    if !hasRecords, commit.reliefs > 4 {
+      bytes: pages * DiskLimits.pageSize, keeping: commit.spaceAttempts <= 3, in: file, during: &commit)
+    if !hasRecords, commit.spaceAttempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
         CisternError(.tooLarge, "the record does not fit, although all others were evicted", location: engine.directory)
       )
-      commit.reliefs = 0
+      commit.spaceAttempts = 0
     }
   }
 
@@ -43,7 +43,7 @@ extension Writer {
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
   func tryLargerSize() {
-    // Asks LMDB nothing: outside a transaction, its pages can be missing because another program truncated the file.
+    // LMDB is not asked: outside a transaction, its pages can be missing because another program truncated the file.
     let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
     switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
     case .unchanged: break
@@ -70,9 +70,9 @@ extension Writer {
   ///
   /// Returns false if no record is left.
   private func evict(
-    bytes: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
+    bytes: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> Bool {
-    var sparing = sparing
+    var keeping = keeping
     var freed = 0
     var rounds = 0
     var atOnce = 16
@@ -81,18 +81,18 @@ extension Writer {
     while rounds < 3 || (freed < bytes && hasRecords) {
       rounds += 1
       do throws(LMDBError) {
-        let (dropped, isEmpty) = try evictSome(atOnce, sparing: sparing, in: file, during: &commit)
+        let (dropped, isEmpty) = try evictSome(atOnce, keeping: keeping, in: file, during: &commit)
         freed += dropped
         hasRecords = !isEmpty
       } catch {
         guard isAboutRoom(error) else { throw error }
         // Even one eviction copies some pages. Commits that copy fewer pages make freed pages reusable.
         if atOnce == 1 {
-          guard passes < 3, try pass(in: file) else { throw error }
+          guard passes < 3, try commitTwice(in: file) else { throw error }
           passes += 1
         }
         atOnce = 1
-        sparing = false
+        keeping = false
       }
       // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
       if rounds > 10_000 { break }
@@ -102,27 +102,27 @@ extension Writer {
 
   /// Evicts at most `count` records in one transaction. Returns the freed bytes, and whether no record is left.
   private func evictSome(
-    _ count: Int, sparing: Bool, in file: DiskFile, during commit: inout Committing
+    _ count: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
-    var leaving: [Leaving] = []
-    let eras = engine.invalidationEras
+    var leaving: [EvictedKey] = []
+    let invalidationVersions = engine.invalidationVersions
     do throws(LMDBError) {
-      let (dropped, isEmpty, evicted) = try chore(in: file) {
+      let (dropped, isEmpty, evicted) = try runMaintenance(in: file) {
         (step, transaction) throws(LMDBError) -> (Int, Bool, [EvictedRecord]) in
         var dropped = 0
         var isEmpty = false
         for _ in 0..<count where !isEmpty {
-          switch try step.evictOldest(sparing: sparing, in: &transaction) {
+          switch try step.evictOldest(keeping: keeping, in: &transaction) {
           case .dropped(let bytes)?: dropped += bytes
-          case .spared?: continue
+          case .secondChances?: continue
           case nil:
             // The change makes the commit count, which brings the pages that were freed before closer to reuse.
-            try step.tick(in: &transaction)
+            try step.advanceTransaction(in: &transaction)
             isEmpty = true
           }
         }
         leaving = commit.leaving(
-          step.outcome.evicted, among: engine.partitions, since: eras, putBefore: commit.position)
+          step.outcome.evicted, among: engine.partitions, since: invalidationVersions, putBefore: commit.position)
         for key in leaving { key.note() }
         return (dropped, isEmpty, step.outcome.evicted)
       }
@@ -135,10 +135,12 @@ extension Writer {
   }
 
   /// Commits two empty changes. Returns false if the map has no room even for these.
-  private func pass(in file: DiskFile) throws(LMDBError) -> Bool {
+  private func commitTwice(in file: DiskFile) throws(LMDBError) -> Bool {
     do throws(LMDBError) {
       for _ in 0..<2 {
-        try chore(in: file) { (step, transaction) throws(LMDBError) in try step.tick(in: &transaction) }
+        try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+          try step.advanceTransaction(in: &transaction)
+        }
       }
       return true
     } catch {
@@ -156,7 +158,7 @@ extension Writer {
 
 extension WriteStep {
   /// Rewrites a row with the same value, so that LMDB counts the commit.
-  mutating func tick(in transaction: inout WriteTransaction) throws(LMDBError) {
+  mutating func advanceTransaction(in transaction: inout WriteTransaction) throws(LMDBError) {
     try transaction.put(MetaTable.value(MetaTable.formatVersion), forKey: MetaTable.format, in: file.meta)
     outcome.hasChanges = true
   }

@@ -3,19 +3,19 @@ import Testing
 
 /// A fingerprint distinguishes a changed file from an unchanged one, even if the system's clock for files stands
 /// still.
-@Suite struct DataFileStampTests {
+@Suite struct DataFileFingerprintTests {
   @Test func `Each new fingerprint of a file differs, and stays until the file changes`() throws {
     let fixture = try Fixture()
     let path = fixture.directory.path + "/data.mdb"
-    var last = try fixture.environment.dataFileStamp()
+    var last = try fixture.environment.dataFileFingerprint()
     for _ in 0..<20 {
-      let stamp = try fixture.environment.stampDataFile()
+      let stamp = try fixture.environment.fingerprintDataFile()
       #expect(stamp != last)
-      #expect(try fixture.environment.dataFileStamp() == stamp)
-      #expect(DataFileStamp(of: path) == stamp)
+      #expect(try fixture.environment.dataFileFingerprint() == stamp)
+      #expect(DataFileFingerprint(of: path) == stamp)
       last = stamp
     }
-    #expect(DataFileStamp(of: path + ".other") == nil)
+    #expect(DataFileFingerprint(of: path + ".other") == nil)
   }
 
   @Test func `A commit changes the fingerprint, and a read does not`() throws {
@@ -23,15 +23,15 @@ import Testing
     let environment = fixture.environment
     let table = try environment.openDatabase(named: "table")
     for number in 0..<20 as Range<UInt8> {
-      let stamp = try environment.stampDataFile()
+      let stamp = try environment.fingerprintDataFile()
       try environment.withRead { (transaction) throws(LMDBError) in
         _ = try transaction.value(forKey: [number].rawSpan, in: table)
       }
-      #expect(try environment.dataFileStamp() == stamp)
+      #expect(try environment.dataFileFingerprint() == stamp)
       try environment.withWrite { (transaction) throws(LMDBError) in
         try transaction.put([number].rawSpan, forKey: [number].rawSpan, in: table)
       }
-      #expect(try environment.dataFileStamp() != stamp)
+      #expect(try environment.dataFileFingerprint() != stamp)
     }
   }
 }

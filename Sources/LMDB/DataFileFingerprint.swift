@@ -7,7 +7,7 @@
 #endif
 
 /// A file fingerprint of a data file, which shows whether the file was changed or replaced.
-package struct DataFileStamp: Sendable, Equatable {
+package struct DataFileFingerprint: Sendable, Equatable {
   /// The inode number. A copy of the file has another one.
   package let node: UInt64
   /// The size in bytes.
@@ -52,21 +52,21 @@ extension Environment {
   ///
   /// Without this, two changes may have the same time, because the system's clock for files may not advance for
   /// milliseconds.
-  package func stampDataFile() throws(LMDBError) -> DataFileStamp {
+  package func fingerprintDataFile() throws(LMDBError) -> DataFileFingerprint {
     try withDataFile("read the fingerprint of the data file") { (descriptor) throws(LMDBError) in
       var now = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &now)
       // The process cannot set the times of another user's file. The fingerprint then has the present times.
       let times = [now, now]
       _ = unsafe times.withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
-      return DataFileStamp(try fileStatus(descriptor, operation: "read the fingerprint of the data file"))
+      return DataFileFingerprint(try fileStatus(descriptor, operation: "read the fingerprint of the data file"))
     }
   }
 
   /// Returns the fingerprint of the data file without changing its times.
-  package func dataFileStamp() throws(LMDBError) -> DataFileStamp {
+  package func dataFileFingerprint() throws(LMDBError) -> DataFileFingerprint {
     try withDataFile("examine the data file") { (descriptor) throws(LMDBError) in
-      DataFileStamp(try fileStatus(descriptor, operation: "examine the data file"))
+      DataFileFingerprint(try fileStatus(descriptor, operation: "examine the data file"))
     }
   }
 }

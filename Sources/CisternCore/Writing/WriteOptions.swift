@@ -1,6 +1,6 @@
 /// The options of a write: the lifetime and the tags of the value.
 @usableFromInline
-struct Storing: Sendable {
+struct WriteOptions: Sendable {
   /// The lifetime; nil for the one that the value itself or the cache gives.
   @usableFromInline let expiry: Expiry?
   /// The tags that the write names or keeps.
@@ -33,19 +33,19 @@ struct Storing: Sendable {
 
   /// The same options for a value that replaces the cached one: no tags stay.
   @inlinable
-  var withoutKeptTags: Storing {
-    if case .kept = tags { Storing(expiry: expiry) } else { self }
+  var withoutKeptTags: WriteOptions {
+    if case .kept = tags { WriteOptions(expiry: expiry) } else { self }
   }
 
   /// The same options for a value that is made of the value of an earlier write.
   @inlinable
-  func keepingTags(of earlier: Storing) -> Storing {
-    if case .kept = tags { Storing(expiry: expiry, tags: earlier.tags) } else { self }
+  func keepingTags(of earlier: WriteOptions) -> WriteOptions {
+    if case .kept = tags { WriteOptions(expiry: expiry, tags: earlier.tags) } else { self }
   }
 
   /// The same options for a value that is made of one with these tags.
   @inlinable
-  func keepingTags(_ tags: [String]) -> Storing {
-    if case .kept = self.tags { Storing(expiry: expiry, tags: .named(tags)) } else { self }
+  func keepingTags(_ tags: [String]) -> WriteOptions {
+    if case .kept = self.tags { WriteOptions(expiry: expiry, tags: .named(tags)) } else { self }
   }
 }

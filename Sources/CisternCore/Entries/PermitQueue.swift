@@ -2,7 +2,7 @@
 ///
 /// The highest priority goes first; among equal priorities, the earliest waiter does. The machine is generic over the
 /// continuation, so that tests need no tasks.
-struct FlightQueue<Continuation> {
+struct PermitQueue<Continuation> {
   private enum Waiter {
     /// The waiter has a ticket and no permit, and has not suspended yet.
     case expected(Urgency)
@@ -32,13 +32,13 @@ struct FlightQueue<Continuation> {
   private var waiters: [UInt64: Waiter] = [:]
   /// The order of the waiters. It may contain stale places: of waiters that no longer wait, or that have a higher
   /// priority now.
-  private var order = TurnOrder()
+  private var order = PriorityHeap()
 
   init(limit: Int) {
     self.limit = limit
   }
 
-  enum Entrance: Equatable {
+  enum Admission: Equatable {
     /// The fetch has a permit.
     case admitted
     /// The fetch must wait with this ticket.
@@ -50,7 +50,7 @@ struct FlightQueue<Continuation> {
   /// - Parameters:
   ///   - priority: The priority of the task.
   ///   - isReturning: Whether the fetch goes before fetches of equal priority that enter for the first time.
-  mutating func enter(priority: TaskPriority, isReturning: Bool = false) -> Entrance {
+  mutating func enter(priority: TaskPriority, isReturning: Bool = false) -> Admission {
     if taken < limit {
       taken += 1
       return .admitted
@@ -125,7 +125,7 @@ struct FlightQueue<Continuation> {
 
   private mutating func expect(_ ticket: UInt64, _ urgency: Urgency) {
     waiters[ticket] = .expected(urgency)
-    order.insert(TurnOrder.Place(urgency: urgency, ticket: ticket))
+    order.insert(PriorityHeap.Place(urgency: urgency, ticket: ticket))
     // If waiters come and are cancelled while no permit is released, their stale places must not accumulate.
     if order.count > 2 * waiters.count + 64 {
       order.keep { [waiters] in waiters[$0.ticket]?.urgency == $0.urgency }

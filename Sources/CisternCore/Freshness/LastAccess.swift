@@ -3,7 +3,7 @@ import Synchronization
 /// The last access time of a value with a time to idle. Memory holds one object for each such value, so the object
 /// also identifies the value.
 @usableFromInline
-final class Uses: Sendable {
+final class LastAccess: Sendable {
   /// The time to idle in nanoseconds, after which an unused value is gone.
   private let idle: UInt64
   /// The last use in nanoseconds. Hits write to it.

@@ -6,25 +6,25 @@ extension BootMark {
   ///
   /// Each process overwrites the fingerprint and the history behind it after its commits. It does not touch the
   /// rest of the mark.
-  static let stampOffset = 160
-  private static let stampHeading: Substring = "left"
+  static let fingerprintOffset = 160
+  private static let fingerprintHeading: Substring = "left"
 
   /// Returns the fingerprint that the bytes hold, or nil if they hold none.
-  static func stamp(_ bytes: ArraySlice<UInt8>) -> DataFileStamp? {
+  static func fingerprint(_ bytes: ArraySlice<UInt8>) -> DataFileFingerprint? {
     let words = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self).split(separator: " ")
-    guard words.count == 5, words[0] == stampHeading, let node = UInt64(words[1]), let size = Int64(words[2]),
+    guard words.count == 5, words[0] == fingerprintHeading, let node = UInt64(words[1]), let size = Int64(words[2]),
       let modified = Int64(words[3]), let changed = Int64(words[4])
     else { return nil }
-    return DataFileStamp(node: node, size: size, modified: modified, changed: changed)
+    return DataFileFingerprint(node: node, size: size, modified: modified, changed: changed)
   }
 
   /// Returns the encoded fingerprint, which always has the same length. Without a fingerprint, it has only
   /// newlines.
-  static func stampBytes(_ stamp: DataFileStamp?) -> [UInt8] {
+  static func fingerprintBytes(_ fingerprint: DataFileFingerprint?) -> [UInt8] {
     // The heading and four numbers of at most 20 characters fit, with the spaces between them.
     padded(
-      stamp.map { "\(stampHeading) \($0.node) \($0.size) \($0.modified) \($0.changed)" } ?? "",
-      to: historyOffset - stampOffset)
+      fingerprint.map { "\(fingerprintHeading) \($0.node) \($0.size) \($0.modified) \($0.changed)" } ?? "",
+      to: historyOffset - fingerprintOffset)
   }
 
   /// The offset of the data file's history, which ends the mark.

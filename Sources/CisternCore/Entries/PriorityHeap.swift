@@ -2,7 +2,7 @@
 ///
 /// The highest priority comes first; among equal priorities, the lowest ticket does. The heap may contain places of
 /// waiters that no longer wait, which its owner skips.
-struct TurnOrder: Sendable {
+struct PriorityHeap: Sendable {
   struct Place: Sendable {
     let urgency: Urgency
     let ticket: UInt64

@@ -1,12 +1,12 @@
 import Locking
 
-/// A fetch limiter: limits the number of concurrent fetches. The storage around ``FlightQueue``.
+/// A fetch limiter: limits the number of concurrent fetches. The storage around ``PermitQueue``.
 @usableFromInline
-final class FlightGate: Sendable {
-  private let queue: Guarded<FlightQueue<CheckedContinuation<Bool, Never>>>
+final class FetchLimiter: Sendable {
+  private let queue: Guarded<PermitQueue<CheckedContinuation<Bool, Never>>>
 
   init(limit: Int) {
-    queue = Guarded(FlightQueue(limit: limit))
+    queue = Guarded(PermitQueue(limit: limit))
   }
 
   /// Waits for a permit. The caller releases it with ``leave()``.

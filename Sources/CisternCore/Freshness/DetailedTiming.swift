@@ -1,6 +1,6 @@
 /// The timing of a value that has more than one deadline, an idle limit or tags. Immutable except for ``uses``.
 @usableFromInline
-final class Life: Sendable {
+final class DetailedTiming: Sendable {
   /// The end of the lifetime.
   @usableFromInline let freshUntil: MonotonicTime
   /// The time from which a load triggers a refresh.
@@ -8,7 +8,7 @@ final class Life: Sendable {
   /// The end of the grace.
   @usableFromInline let goneFrom: MonotonicTime
   /// The last access time of a value with a time to idle; nil without one.
-  @usableFromInline let uses: Uses?
+  @usableFromInline let uses: LastAccess?
   /// The staleness at the clock's zero, in nanoseconds. Not zero if a record's lifetime ended before the clock's
   /// zero.
   private let staleAtZero: UInt64
@@ -17,7 +17,7 @@ final class Life: Sendable {
 
   @usableFromInline
   init(
-    freshUntil: MonotonicTime, refreshFrom: MonotonicTime, goneFrom: MonotonicTime, uses: Uses?, tags: [String],
+    freshUntil: MonotonicTime, refreshFrom: MonotonicTime, goneFrom: MonotonicTime, uses: LastAccess?, tags: [String],
     staleAtZero: UInt64 = 0
   ) {
     self.staleAtZero = staleAtZero
@@ -45,14 +45,14 @@ final class Life: Sendable {
 
   /// Returns the uses if this use must be written to the second tier. Returns them to one caller only.
   @usableFromInline
-  func takeUseForDisk(at now: MonotonicTime) -> Uses? {
+  func takeAccessForDisk(at now: MonotonicTime) -> LastAccess? {
     guard let uses, uses.takeForDisk(at: now) else { return nil }
     return uses
   }
 
   /// Returns a copy that is not due for a refresh before `time`.
-  func postponingRefresh(until time: MonotonicTime) -> Life {
-    Life(
+  func postponingRefresh(until time: MonotonicTime) -> DetailedTiming {
+    DetailedTiming(
       freshUntil: freshUntil, refreshFrom: max(refreshFrom, time), goneFrom: goneFrom, uses: uses, tags: tags,
       staleAtZero: staleAtZero)
   }

@@ -1,6 +1,6 @@
 /// A value that is ready to be written into an entry, with its cost and its deadlines.
 @usableFromInline
-struct Arrival<Value: Sendable>: Sendable {
+struct PreparedValue<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
   @usableFromInline let cost: UInt32
   @usableFromInline let timing: Timing

@@ -9,13 +9,13 @@ import LMDB
 /// The debt counts bytes instead of pages, because the removal of one record seldom frees a page. Records are
 /// evicted by age, but the file sorts them by key, so evictions thin out many pages. New records fill these pages
 /// again.
-struct RoomMaking {
+struct SpaceReclaimer {
   private let writer: Writer
   /// The number of pages that the transaction may touch.
   let budget: Int
   private let low: Int
   private let high: Int
-  private let mostSpared: Int
+  private let mostSecondChances: Int
   /// The limit on the pages that are live or copied at once. The rest of the map holds pages that recent
   /// transactions freed.
   private let mostPages: Int
@@ -26,9 +26,9 @@ struct RoomMaking {
   /// is put.
   private(set) var batchDebt: Int?
   /// The number of records that got a second chance.
-  private(set) var spared = 0
+  private(set) var secondChances = 0
 
-  init(writer: Writer, commit: Committing, budget: Int) {
+  init(writer: Writer, commit: CommitState, budget: Int) {
     self.writer = writer
     self.budget = budget
     let limits = writer.room.limits
@@ -37,7 +37,7 @@ struct RoomMaking {
     mostLive = high + limits.pagesPerTransaction / 2
     mostPages = low + limits.margin / 2
     batchDebt = commit.debt
-    mostSpared = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.spared)
+    mostSecondChances = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.secondChances)
   }
 
   /// Evicts until the debt, including the record's share, is repaid.
@@ -131,9 +131,9 @@ struct RoomMaking {
       }
       return true
     }
-    switch try step.evictOldest(sparing: spared < mostSpared, in: &transaction) {
+    switch try step.evictOldest(keeping: secondChances < mostSecondChances, in: &transaction) {
     case .dropped(let bytes)?: debt -= bytes
-    case .spared?: spared += 1
+    case .secondChances?: secondChances += 1
     case nil: return false
     }
     return true

@@ -1,27 +1,27 @@
 /// The limits of a wait: timeouts, and an older value that may be returned. Only loads with such limits allocate
 /// this object, so that the frames of all others stay small (``Flight/wait(as:)``).
 @usableFromInline
-final class Patience<Value: Sendable>: Sendable {
+final class WaitLimits<Value: Sendable>: Sendable {
   let policy: LoadPolicy
   /// The time when the load began to wait, in this attempt or an earlier one. Timeouts count from it.
   let start: MonotonicTime
   /// The newest invalidation version at the look-up. The load must not receive the result of a flight that an
   /// invalidation up to this version concerns.
-  let era: UInt64
+  let invalidationVersion: UInt64
   /// The older value; nil if none may be returned.
-  let instead: Held<Value>?
+  let instead: CachedValue<Value>?
   /// The tier that holds the older value.
   let source: Loaded<Value>.Source
   /// The fetch that this load is a part of; nil outside of fetches.
   let fetch: WorkIdentity?
 
   init(
-    policy: LoadPolicy, start: MonotonicTime, era: UInt64, instead: Held<Value>? = nil,
+    policy: LoadPolicy, start: MonotonicTime, invalidationVersion: UInt64, instead: CachedValue<Value>? = nil,
     source: Loaded<Value>.Source = .memory
   ) {
     self.policy = policy
     self.start = start
-    self.era = era
+    self.invalidationVersion = invalidationVersion
     self.instead = instead
     self.source = source
     fetch = WorkIdentity.enclosing
@@ -43,13 +43,13 @@ struct Wait<Value: Sendable>: Sendable {
   let flight: Flight<Value>
   let waiter: Int
   let source: Loaded<Value>.Source
-  let patience: Patience<Value>
+  let waitLimits: WaitLimits<Value>
 
   @usableFromInline
-  init(flight: Flight<Value>, waiter: Int, source: Loaded<Value>.Source, patience: Patience<Value>) {
+  init(flight: Flight<Value>, waiter: Int, source: Loaded<Value>.Source, waitLimits: WaitLimits<Value>) {
     self.flight = flight
     self.waiter = waiter
     self.source = source
-    self.patience = patience
+    self.waitLimits = waitLimits
   }
 }

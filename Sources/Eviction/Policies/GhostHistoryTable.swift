@@ -2,7 +2,7 @@
 ///
 /// The table has about as many records as the shard has entries. A record takes eight bytes, and a set of eight
 /// records is one cache line. A set is ordered by eviction time, newest first. A full set drops its oldest record.
-struct DepartedTable {
+struct GhostHistoryTable {
   /// The recorded use of an evicted entry.
   struct Memory {
     var uses: UInt8

@@ -2,14 +2,14 @@ import CisternCore
 import LMDB
 
 /// The progress of a commit group, and the results to report when the group ends.
-struct Committing {
+struct CommitState {
   let round: CommitRound
   /// The items before this position are committed.
   private(set) var position = 0
   /// Whether the removals of all records, and the invalidations, are committed.
   private(set) var hasPreliminaries: Bool
   /// The number of records that got a second chance in this group.
-  private(set) var spared = 0
+  private(set) var secondChances = 0
   /// The number of bytes to evict before the next batch is put. Nil unless an earlier step began that eviction.
   private(set) var debt: Int?
   /// The numbers of the writes that were given up.
@@ -29,7 +29,7 @@ struct Committing {
   private var committed: Set<UInt64> = []
   private var committedCount = 0
   /// The number of times that the map was full since the last committed step.
-  var reliefs = 0
+  var spaceAttempts = 0
   /// Whether the file was closed and reopened, because LMDB refused further transactions.
   var hasReopened = false
   /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
@@ -42,19 +42,19 @@ struct Committing {
 
   var isDone: Bool { position == round.count && hasPreliminaries }
 
-  mutating func advance(to position: Int, spared: Int, debt: Int?) {
+  mutating func advance(to position: Int, secondChances: Int, debt: Int?) {
     self.position = position
-    self.spared += spared
+    self.secondChances += secondChances
     self.debt = debt
     hasPreliminaries = true
-    reliefs = 0
+    spaceAttempts = 0
   }
 
   /// Starts again from the first item, because another file is open.
   mutating func restart() {
     position = 0
     debt = nil
-    reliefs = 0
+    spaceAttempts = 0
     committed = []
     committedCount = 0
     hasPreliminaries = !round.hasPreliminaries
@@ -117,7 +117,7 @@ struct Committing {
   }
 
   /// Counts the results of a committed step, and records the lost keys.
-  mutating func note(_ step: WriteStep, leaving: [Leaving], among partitions: [Partition]) {
+  mutating func note(_ step: WriteStep, leaving: [EvictedKey], among partitions: [Partition]) {
     let outcome = step.outcome
     for partition in partitions {
       let identity = ObjectIdentifier(partition)
@@ -128,7 +128,7 @@ struct Committing {
   }
 
   /// Counts committed evictions, and records the keys whose loss must be reported.
-  mutating func note(_ evicted: [EvictedRecord], leaving: [Leaving], among partitions: [Partition]) {
+  mutating func note(_ evicted: [EvictedRecord], leaving: [EvictedKey], among partitions: [Partition]) {
     for partition in partitions {
       let generation = partition.generation
       partition.counters.evictions.count(evicted.count { $0.generation == generation })
@@ -147,33 +147,35 @@ struct Committing {
   ///   - eras: The newest invalidation version of each partition, read before the first eviction.
   ///   - start: The position before which the items are committed.
   mutating func leaving(
-    _ evicted: [EvictedRecord], among partitions: [Partition], since eras: [ObjectIdentifier: UInt64],
+    _ evicted: [EvictedRecord], among partitions: [Partition], since invalidationVersions: [ObjectIdentifier: UInt64],
     putBefore start: Int
-  ) -> [Leaving] {
+  ) -> [EvictedKey] {
     guard !evicted.isEmpty else { return [] }
     while committedCount < start {
       committed.insert(round[committedCount].entry.number)
       committedCount += 1
     }
-    var byGeneration: [UInt64: (partition: Partition, epoch: UInt16)] = [:]
+    var byGeneration: [UInt64: (partition: Partition, clearCount: UInt16)] = [:]
     for partition in partitions {
-      let (epoch, generation) = partition.present
-      if generation != 0 { byGeneration[generation] = (partition, epoch) }
+      let (clearCount, generation) = partition.present
+      if generation != 0 { byGeneration[generation] = (partition, clearCount) }
     }
     return evicted.compactMap { record in
-      guard let (partition, epoch) = byGeneration[record.generation] else { return nil }
+      guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
       // A newer record of the key is staged, or this step puts it. The key is not lost.
       if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
-      let era = eras[ObjectIdentifier(partition)] ?? 0
-      return Leaving(
+      let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? 0
+      return EvictedKey(
         partition: partition, key: record.key,
-        record: LostRecord(epoch: epoch, era: era, tags: record.tags, schemaVersion: record.schemaVersion))
+        record: LostRecord(
+          clearCount: clearCount, invalidationVersion: invalidationVersion, tags: record.tags,
+          schemaVersion: record.schemaVersion))
     }
   }
 }
 
 /// A key that a transaction removes from the file without a request for its removal.
-struct Leaving {
+struct EvictedKey {
   let partition: Partition
   let key: [UInt8]
   let record: LostRecord

@@ -11,35 +11,35 @@ extension DiskEngine {
   func noteReadFailure(_ error: LMDBError, of environment: Environment) {
     switch error.code {
     case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch:
-      suspects.withLock { suspects in
-        if suspects.count < DiskEngine.suspectCapacity { suspects.append(.file(error, environment)) }
+      reportedDefects.withLock { reportedDefects in
+        if reportedDefects.count < DiskEngine.defectCapacity { reportedDefects.append(.file(error, environment)) }
       }
-      wakeForChores()
+      wakeForMaintenance()
     default: break
     }
   }
 
   /// Records that the key's record failed its checksum. The writer thread removes it.
   @inline(never)
-  func suspect(_ key: RawSpan, of partition: Partition) {
+  func reportDefect(_ key: RawSpan, of partition: Partition) {
     partition.counters.damaged.count()
     let key = key.copiedBytes()
-    suspects.withLock { suspects in
-      if suspects.count < DiskEngine.suspectCapacity { suspects.append(.record(partition, key)) }
+    reportedDefects.withLock { reportedDefects in
+      if reportedDefects.count < DiskEngine.defectCapacity { reportedDefects.append(.record(partition, key)) }
     }
-    wakeForChores()
+    wakeForMaintenance()
   }
 
-  private static let suspectCapacity = 1024
+  private static let defectCapacity = 1024
 
   /// Wakes the writer thread for maintenance.
-  func wakeForChores() {
-    monitor.change { $0.hasChores = true }
+  func wakeForMaintenance() {
+    monitor.change { $0.needsMaintenance = true }
   }
 }
 
 /// A defect that a reader found, for the writer thread to examine.
-enum Suspect: Sendable {
+enum ReportedDefect: Sendable {
   /// A record that failed its checksum.
   case record(Partition, [UInt8])
   /// An error of the file in this environment. It no longer matters if the engine has another file.

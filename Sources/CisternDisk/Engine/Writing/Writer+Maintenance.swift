@@ -6,29 +6,29 @@ extension Writer {
   /// invalidated records.
   ///
   /// The writer thread calls it when it has nothing to commit.
-  func doChores() {
+  func maintain() {
     guard engine.mode == .active else { return }
     do throws(LMDBError) {
-      try examineSuspects()
+      try examineDefects()
       try purgeSome()
       try purgeSomeInvalidated()
     } catch {
       recover(from: error)
     }
     noteChanges()
-    noteChores()
+    noteMaintenance()
   }
 
   /// Requests maintenance if a dead generation must be purged or an invalidation walk is due.
-  func noteChores() {
+  func noteMaintenance() {
     let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
-    if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.hasChores = true } }
+    if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.needsMaintenance = true } }
   }
 
   private func purgeSome() throws(LMDBError) {
     guard let generation = deadGenerations.last, let file = engine.file else { return }
     let count = max(1, room.limits.pagesPerTransaction / 4)
-    let isDone = try chore(in: file) { (step, transaction) throws(LMDBError) in
+    let isDone = try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
       try step.purge(generation, upTo: count, in: &transaction).isDone
     }
     guard isDone else { return }
@@ -37,31 +37,33 @@ extension Writer {
     if deadGenerations.isEmpty { loadDeadGenerations() }
   }
 
-  private func examineSuspects() throws(LMDBError) {
-    let suspects = engine.suspects.withLock { suspects in
-      let all = suspects
-      suspects = []
+  private func examineDefects() throws(LMDBError) {
+    let reportedDefects = engine.reportedDefects.withLock { reportedDefects in
+      let all = reportedDefects
+      reportedDefects = []
       return all
     }
     var records: [(partition: Partition, key: [UInt8])] = []
-    for suspect in suspects {
-      switch suspect {
+    for reportDefect in reportedDefects {
+      switch reportDefect {
       // An error of a file that was replaced since does not concern the present file.
       case .file(let error, let environment): if environment === engine.file?.environment { throw error }
       case .record(let partition, let key): records.append((partition, key))
       }
     }
     guard !records.isEmpty, let file = engine.file else { return }
-    var leaving: [Leaving] = []
+    var leaving: [EvictedKey] = []
     do throws(LMDBError) {
-      try chore(in: file) { (step, transaction) throws(LMDBError) in
+      try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
         for (partition, key) in records {
           try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
         }
         // The tags of a damaged record are unknown, so only invalidations by prefix can cover it.
         leaving = step.outcome.damaged.map { partition, key in
-          let record = LostRecord(epoch: partition.epoch, era: partition.invalidations.era, tags: [])
-          return Leaving(partition: partition, key: key, record: record)
+          let record = LostRecord(
+            clearCount: partition.clearCount, invalidationVersion: partition.invalidations.invalidationVersion, tags: []
+          )
+          return EvictedKey(partition: partition, key: key, record: record)
         }
         for key in leaving { key.note() }
       }
@@ -76,7 +78,7 @@ extension Writer {
   }
 
   /// Runs `body` in a separate write transaction, and publishes the resulting counts after the commit.
-  func chore<Result>(
+  func runMaintenance<Result>(
     in file: DiskFile,
     _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {

@@ -3,19 +3,19 @@ import Testing
 @testable import CisternCore
 
 /// Shards compare their next eviction candidates, so that they keep the entries that one global order would keep.
-struct ShardStandingsTests {
+struct ShardPrioritiesTests {
   @Test func `over several turns every shard below half of the given density is selected, and no other`() {
-    let standings = ShardStandings(count: 4)
+    let standings = ShardPriorities(count: 4)
     standings.note(10, of: 0)
     standings.note(4, of: 1)
     standings.note(5, of: 2)
-    #expect((0..<3).map { standings.worse(than: 10, of: 0, turn: $0) } == [1, nil, nil])
+    #expect((0..<3).map { standings.worse(than: 10, of: 0, rotation: $0) } == [1, nil, nil])
     // A shard without entries can take space from every shard with entries.
-    #expect((0..<3).map { standings.worse(than: .infinity, of: 3, turn: $0) } == [0, 1, 2])
-    #expect((0..<3).allSatisfy { standings.worse(than: nil, of: 3, turn: $0) == nil })
+    #expect((0..<3).map { standings.worse(than: .infinity, of: 3, rotation: $0) } == [0, 1, 2])
+    #expect((0..<3).allSatisfy { standings.worse(than: nil, of: 3, rotation: $0) == nil })
     standings.note(nil, of: 1)
     #expect(standings[1] == 4)
-    #expect(ShardStandings(count: 1).worse(than: 1, of: 0, turn: 0) == nil)
+    #expect(ShardPriorities(count: 1).worse(than: 1, of: 0, rotation: 0) == nil)
   }
 
   @Test func `an idle shard gives its space to the shards in use`() throws {
@@ -54,9 +54,9 @@ struct ShardStandingsTests {
       while count() > 0 {
         table.evictAnywhere(from: shard)
         let lowest = table.shards.withShard(at: shard) { $0.policy.lowestDensity }
-        if let lowest { #expect(table.standings[shard] == lowest) }
+        if let lowest { #expect(table.priorities[shard] == lowest) }
       }
-      #expect(table.standings[shard] == .infinity)
+      #expect(table.priorities[shard] == .infinity)
     }
   }
 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import CisternCore
 
-struct FlightQueueTests {
+struct PermitQueueTests {
   @Test func `the waiter with the highest priority is admitted first, and equal priorities in arrival order`() {
-    var queue = FlightQueue<String>(limit: 1)
+    var queue = PermitQueue<String>(limit: 1)
     #expect(queue.enter(priority: .low) == .admitted)
     let names: [(String, TaskPriority)] = [("a", .low), ("b", .high), ("c", .low), ("d", .high), ("e", .medium)]
     var tickets: [String: UInt64] = [:]
@@ -27,7 +27,7 @@ struct FlightQueueTests {
   }
 
   @Test func `a permit or a cancellation that precedes the wait is delivered immediately`() {
-    var queue = FlightQueue<String>(limit: 1)
+    var queue = PermitQueue<String>(limit: 1)
     _ = queue.enter(priority: .low)
     guard case .queued(let first) = queue.enter(priority: .low),
       case .queued(let second) = queue.enter(priority: .low)
@@ -48,7 +48,7 @@ struct FlightQueueTests {
     let priorities: [TaskPriority] = [.background, .low, .medium, .high]
     for seed in SeededSchedule.seeds(300) {
       var generator = SeededGenerator(seed: seed)
-      var queue = FlightQueue<UInt64>(limit: 1)
+      var queue = PermitQueue<UInt64>(limit: 1)
       _ = queue.enter(priority: .low)
       var waiting: [(ticket: UInt64, priority: TaskPriority)] = []
       for _ in 0..<200 {
@@ -78,7 +78,7 @@ struct FlightQueueTests {
   }
 
   @Test func `cancelled waiters leave no storage behind, even if no permit is returned`() {
-    var queue = FlightQueue<Int>(limit: 1)
+    var queue = PermitQueue<Int>(limit: 1)
     _ = queue.enter(priority: .low)
     for number in 0..<10_000 {
       guard case .queued(let ticket) = queue.enter(priority: .low) else { continue }
