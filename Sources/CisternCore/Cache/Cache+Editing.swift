@@ -22,7 +22,7 @@ extension Cache {
   /// operations go on, and nothing of them is stored.
   ///
   /// A shown value has no lifetime. While an edit is pending, look-ups and loads return it as a fresh value. The confirmed value
-  /// may then be in grace or gone. A value that is gone does not come back: an edit that is confirmed later is applied to no value,
+  /// may then be in grace or gone. A value that is gone does not come back. An edit that is confirmed later is applied to no value,
   /// and after a failed edit the key is absent.
   ///
   /// No unconfirmed value is on disk, nor in ``withBytes(forKey:_:)``. A crash leaves the confirmed value.

@@ -108,7 +108,7 @@ extension Cache {
     return try writeAnything(value, for: hashed, expiry: expiry, tags: tags, context: context)
   }
 
-  /// Stores a value that does not depend on the cached one. A function of its own, because most sets have no options and
+  /// Stores a value that does not depend on the cached one. A separate function, because most sets have no options and
   /// use no outcome.
   @inlinable
   @inline(never)

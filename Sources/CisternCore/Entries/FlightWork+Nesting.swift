@@ -33,7 +33,7 @@ struct WorkIdentity: Sendable, Hashable {
     return identity.number == 0 ? nil : identity
   }
 
-  /// Runs the fetch of this work. The current task and the tasks that the fetch starts are part of the work meanwhile.
+  /// Runs the fetch of this work. During the call, the current task and the tasks that it starts are part of the work.
   ///
   /// The work's task sets the value. It would take more instructions to copy the value from the leader's task.
   @inlinable

@@ -79,7 +79,7 @@ public struct LoadPolicy: Sendable, Hashable {
   /// fetch. A stale value is not fetched again within ``CacheConfiguration/refreshRetryInterval``.
   ///
   /// - Parameter duration: The time that the caller waits. With zero or less, the caller does not wait, even if the
-  ///   fetch returns at once: it gets a cached value, a stale value or the error. A fetch that only this caller
+  ///   fetch returns at once. It gets a cached value, a stale value or the error. A fetch that only this caller
   ///   started is then cancelled.
   public func timingOut(after duration: Duration) -> LoadPolicy {
     var policy = self

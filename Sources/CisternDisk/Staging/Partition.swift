@@ -109,8 +109,9 @@ final class Partition: Sendable {
     }
   }
 
-  /// Takes a write that replaces or removes only a record for which the condition holds; nil if the key is known to have another
-  /// record or none.
+  /// Takes a write that replaces or removes only a record for which the condition holds.
+  ///
+  /// Nil if the key is known to have another record or none.
   func stage(_ write: StagedWrite, if condition: RecordCondition, makeNumber: () -> UInt64) -> StagingChange? {
     staging.stage(write, if: condition) {
       switch write {

@@ -22,7 +22,7 @@ struct WriterState: Sendable {
   /// The life of the writer thread.
   enum DetailedTiming {
     case running
-    /// The last owner has closed the store. The thread commits what is staged, and ends.
+    /// The last owner has closed the store. The thread commits the staged changes, and ends.
     case stopping
     /// The thread has ended, and resumes no waiter.
     case stopped

@@ -2,16 +2,21 @@ extension FlightState {
   /// A result behind a reference.
   ///
   /// The size of a flight's state must not depend on its value. Destroying a flight then needs no type metadata of
-  /// the value. For the same reason, a value has a class of its own: destroying an outcome would look up its type.
+  /// the value. For the same reason, a value has a separate class: destroying an outcome would look up its type.
   @usableFromInline
   enum CompletedOutcome {
-    case value(LandedValue)
+    case value(ReferencedValue)
     /// An outcome without a fetched value.
-    case other(LandedOutcome)
+    case other(ReferencedOutcome)
 
     @inlinable
     init(_ outcome: Outcome) {
-      self = if case .value(let value) = outcome { .value(LandedValue(value)) } else { .other(LandedOutcome(outcome)) }
+      self =
+        if case .value(let value) = outcome {
+          .value(ReferencedValue(value))
+        } else {
+          .other(ReferencedOutcome(outcome))
+        }
     }
 
     @inlinable
@@ -24,7 +29,7 @@ extension FlightState {
   }
 
   @usableFromInline
-  final class LandedValue {
+  final class ReferencedValue {
     @usableFromInline let value: Value
 
     @inlinable
@@ -34,7 +39,7 @@ extension FlightState {
   }
 
   @usableFromInline
-  final class LandedOutcome {
+  final class ReferencedOutcome {
     @usableFromInline let outcome: Outcome
 
     @inlinable
