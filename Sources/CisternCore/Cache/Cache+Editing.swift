@@ -89,6 +89,6 @@ extension Cache {
 private struct EditInProgress<Key: Hashable & Sendable> {
   let key: HashedKey<Key>
   let number: UInt64
-  /// The terms of the confirmed value.
+  /// The options of the confirmed value.
   let options: ReplacementOptions
 }

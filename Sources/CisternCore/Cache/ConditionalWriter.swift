@@ -49,7 +49,7 @@ enum Replacement<Value: Sendable>: Sendable {
   }
 }
 
-/// The terms of a dependent write.
+/// The options of a dependent write.
 @usableFromInline
 struct ReplacementOptions: Sendable {
   @usableFromInline let writeOptions: WriteOptions

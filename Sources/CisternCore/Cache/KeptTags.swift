@@ -15,7 +15,7 @@ struct KeptTags<Value: Sendable>: Sendable {
 }
 
 extension KeptTags {
-  /// Returns the terms for a value that is made of the one that was read.
+  /// Returns the options for a value that is made of the one that was read.
   @inlinable
   func keepingTags<Key>(of snapshot: ReadSnapshot<Key, Value>, _ options: ReplacementOptions) -> ReplacementOptions {
     guard case .kept = options.writeOptions.tags else { return options }

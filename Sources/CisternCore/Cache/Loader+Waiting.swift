@@ -5,7 +5,7 @@ extension Loader {
   ///
   /// - Parameters:
   ///   - instead: the older value that memory has.
-  ///   - behind: the older value that the second tier alone has.
+  ///   - secondTierValue: the older value that the second tier alone has.
   @inlinable
   func waitLimits(
     _ options: LoadOptions?, invalidationVersion: UInt64, instead: Fallback<Value>?, secondTierValue: Fallback<Value>?

@@ -43,7 +43,7 @@ extension OptimisticEdits {
   /// between.
   ///
   /// - Parameters:
-  ///   - terms: the terms of a confirmed value.
+  ///   - options: the options of a confirmed value.
   ///   - step: changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called several times.
   /// - Returns: the edits after the step; nil if the step changed nothing. They have no confirmed value if no tier holds it.
   @discardableResult
@@ -81,7 +81,7 @@ extension OptimisticEdits {
   /// Weighs and encodes, outside all locks.
   ///
   /// - Parameters:
-  ///   - terms: the terms of the confirmed value, if that changes.
+  ///   - options: the options of the confirmed value, if that changes.
   ///   - step: the change of the edits.
   private func prepare(
     _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, options: ReplacementOptions,

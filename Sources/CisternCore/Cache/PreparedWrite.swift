@@ -49,7 +49,7 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
   }
 }
 
-/// The terms of a write that stores a value.
+/// The options of a write that stores a value.
 @usableFromInline
 struct StoringOptions<Value: Sendable> {
   @usableFromInline let condition: WriteCondition<Value>

@@ -184,7 +184,7 @@ extension Entry {
   /// - Parameters:
   ///   - condition: The condition of the write.
   ///   - entry: The key's entry.
-  ///   - stamp: The key's current write version, as its shard counts it.
+  ///   - writeVersion: The key's current write version, as its shard counts it.
   ///   - watched: The state of the key if a writer watches it.
   @inlinable
   static func permits(

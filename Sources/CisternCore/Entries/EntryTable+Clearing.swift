@@ -7,7 +7,7 @@ extension EntryTable {
   /// The function takes the shards' tables as a whole. A task destroys the entries later if there are many.
   ///
   /// - Parameters:
-  ///   - startBehind: Runs its argument soon, in a task.
+  ///   - startInBackground: Runs its argument soon, in a task.
   ///   - commit: Runs once, inside the critical sections of all shards.
   /// - Complexity: O(*s*) for *s* shards, plus the destruction of a small number of entries.
   @inlinable

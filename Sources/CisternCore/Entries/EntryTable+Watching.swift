@@ -23,7 +23,7 @@ extension EntryTable {
 
   /// Starts to count the key's writes, until ``unwatch(_:)``.
   ///
-  /// - Parameter era: The invalidation version when the watching fetch began; the maximum if the watcher is not a
+  /// - Parameter invalidationVersion: The invalidation version when the watching fetch began; the maximum if the watcher is not a
   ///   fetch.
   /// - Returns: The watched version of the key now.
   @inlinable

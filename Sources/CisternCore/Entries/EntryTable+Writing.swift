@@ -128,7 +128,7 @@ extension Shard {
 
   /// Changes the entry of a key as a write decided. Room for the value has been made.
   ///
-  /// - Parameter arrival: the value that memory is to hold; nil for none.
+  /// - Parameter preparedValue: the value that memory is to hold; nil for none.
   /// - Returns: The entries that leave the table, which the caller releases outside the lock.
   @inlinable
   mutating func apply(

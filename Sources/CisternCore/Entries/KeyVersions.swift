@@ -50,7 +50,7 @@ struct KeyVersions {
 
   /// Adds a watcher to a key, until ``unwatch(_:)``.
   ///
-  /// - Parameter era: The invalidation version when the fetch began, if the watcher is a fetch.
+  /// - Parameter invalidationVersion: The invalidation version when the fetch began, if the watcher is a fetch.
   @usableFromInline
   mutating func watch(_ fingerprint: UInt32, fetchedSince invalidationVersion: UInt64 = .max) {
     var key = watched[fingerprint] ?? Watched()

@@ -43,7 +43,7 @@ final class ShardPriorities: Sendable {
   ///
   /// Each call compares one other shard. Successive values of `rotation` cover all other shards.
   ///
-  /// - Parameter turn: A number that rises with each call.
+  /// - Parameter rotation: A number that rises with each call.
   @usableFromInline
   func worse(than density: Float?, of index: Int, rotation: UInt32) -> Int? {
     guard let density, count > 1 else { return nil }

@@ -1,4 +1,4 @@
-/// The kind of a write of one key, with the terms that its ``WriteDecision`` depends on. Contains no keys and no values.
+/// The kind of a write of one key, with the options that its ``WriteDecision`` depends on. Contains no keys and no values.
 @usableFromInline
 enum WriteIntent: Sendable, Hashable {
   /// A value is set, is fetched, or is made of the cached one.
@@ -23,7 +23,7 @@ enum WriteIntent: Sendable, Hashable {
   case loseRecord(LossCause)
 }
 
-/// The terms of a write that changes what unconfirmed edits show.
+/// The options of a write that changes what unconfirmed edits show.
 @usableFromInline
 struct ShownWrite: Sendable, Hashable {
   /// The meaning of the write for the writers and fetches that began before it.

@@ -144,7 +144,7 @@ struct CommitState {
   /// - Parameters:
   ///   - evicted: The records that the transaction evicted.
   ///   - partitions: The partitions of the engine.
-  ///   - eras: The newest invalidation version of each partition, read before the first eviction.
+  ///   - invalidationVersions: The newest invalidation version of each partition, read before the first eviction.
   ///   - start: The position before which the items are committed.
   mutating func leaving(
     _ evicted: [EvictedRecord], among partitions: [Partition], since invalidationVersions: [ObjectIdentifier: UInt64],

@@ -27,7 +27,7 @@ final class FileNote: Sendable {
   /// - Parameters:
   ///   - environment: The environment of the file.
   ///   - claim: The claim on the directory.
-  ///   - isVouchedFor: Whether all contents of the file are known to be sound.
+  ///   - isTrusted: Whether all contents of the file are known to be sound.
   func begin(_ environment: Environment, _ claim: DirectoryClaim, isTrusted: Bool) {
     state.withLock { $0 = isTrusted ? .changing : .foreign }
     noteChanges(of: environment, claim)

@@ -49,7 +49,7 @@ struct InvalidationState: Sendable {
   /// Returns whether a record of the file must not be shown.
   ///
   /// - Parameters:
-  ///   - era: The file version of the record.
+  ///   - invalidationVersion: The file version of the record.
   ///   - key: The key of the record.
   ///   - tags: The tags of the record.
   func concealsRecord(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
