@@ -42,6 +42,10 @@ var targets: [Target] = [
   .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
   .testTarget(
     name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking"], swiftSettings: swiftSettings),
+  // Fixtures that several test targets share.
+  .target(
+    name: "CisternTestSupport", dependencies: ["CisternCore", "CisternDisk", "CisternTesting", "Locking"],
+    path: "Tests/TestSupport", swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern", "CisternDisk"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
@@ -55,10 +59,24 @@ var targets: [Target] = [
   .testTarget(
     name: "JSONMergePatchTests", dependencies: ["CisternTesting", "JSONMergePatch"], swiftSettings: swiftSettings),
   .testTarget(
+    name: "LockingTests", dependencies: ["Locking"], swiftSettings: swiftSettings),
+  .testTarget(
+    name: "CisternCoreTests",
+    dependencies: [
+      "CisternCore", "CisternTestSupport", "CisternTesting", "Eviction", "Locking",
+    ],
+    swiftSettings: swiftSettings),
+  .testTarget(
+    name: "CisternDiskTests",
+    dependencies: [
+      "CisternCore", "CisternDisk", "CisternTestSupport", "CisternTesting", "DiskChild", "LMDB", "Locking",
+    ],
+    swiftSettings: swiftSettings),
+  // Tests of all targets together.
+  .testTarget(
     name: "CisternTests",
     dependencies: [
-      "Cistern", "CisternCore", "CisternDisk", "CisternTesting", "DiskChild", "Eviction", "JSONMergePatch", "Locking",
-      "LMDB", "CLMDB",
+      "Cistern", "CisternCore", "CisternDisk", "CisternTestSupport", "CisternTesting", "DiskChild", "LMDB", "Locking",
     ],
     swiftSettings: swiftSettings),
   .testTarget(

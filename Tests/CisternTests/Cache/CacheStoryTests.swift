@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import CisternTestSupport
 import Testing
 
 /// The main operations of a cache, in plain code. Other suites test each property in detail.

@@ -1,4 +1,5 @@
 import CisternTesting
+import CisternTestSupport
 import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import Cistern
 
 /// The actions and results of a trial's callers, in the order in which they happened. The type is pure data.

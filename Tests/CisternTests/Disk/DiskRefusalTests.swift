@@ -1,3 +1,4 @@
+import CisternTestSupport
 import Cistern
 import Testing
 

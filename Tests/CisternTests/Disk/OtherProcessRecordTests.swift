@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import CisternTestSupport
 import Testing
 
 /// Records of another process, while this process ends, removes or rewrites the older ones that it has read.

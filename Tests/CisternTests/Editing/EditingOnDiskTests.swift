@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import CisternTestSupport
 import Testing
 
 /// Batches and edits over LMDB.

@@ -1,4 +1,5 @@
 import CisternTesting
+import CisternTestSupport
 
 /// A model of the operations that callers see on one key, flights included. If `forgets` is false, a miss or a fetch
 /// of a key that has a value is an error, and so are two concurrent fetches.

@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import CisternTestSupport
 
 /// A worker that performs random operations on a few keys and records their results.
 struct KeyUser: Sendable {

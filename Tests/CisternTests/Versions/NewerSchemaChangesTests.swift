@@ -1,4 +1,5 @@
 import CisternTesting
+import CisternTestSupport
 import Testing
 
 @testable import CisternCore

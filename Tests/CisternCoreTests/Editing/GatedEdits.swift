@@ -1,0 +1,31 @@
+import CisternCore
+import CisternTesting
+import CisternTestSupport
+
+extension FieldsSubject {
+  /// Creates a subject whose cache replaces values instead of merging them.
+  init(plain kind: Kind, on executor: SeededExecutor) throws {
+    try self.init(kind, on: executor, configuration: CacheConfiguration())
+  }
+
+  /// Starts an edit of `k` that adds a field. Its confirmation ends when the gate opens.
+  func edit(
+    _ field: String, gate: Gate, fails: Bool = false, answer: Fields? = nil, context: WriterContext? = nil
+  ) -> Task<Fields?, any Error> {
+    task {
+      try await cache.editValue(forKey: "k", context: context) { value in
+        (value ?? [:]).merging([field: 1]) { $1 }
+      } confirmedBy: {
+        await gate.passUncancelled()
+        if fails { throw Broken() }
+        return answer
+      }
+    }
+  }
+
+  /// Commits all staged writes, and returns the value of `k` after a crash.
+  func afterCrash() throws -> Fields? {
+    tier?.commit()
+    return try FieldsSubject(.staging, on: executor, tier: tier?.reopenedAfterCrash()).cache["k"]
+  }
+}

@@ -1,0 +1,66 @@
+import CisternCore
+import CisternTesting
+import CisternTestSupport
+import Testing
+
+/// The visibility of an edit before its confirmation.
+struct UnconfirmedEditsTests {
+  /// Starts an edit that is pending until its gate opens, and then fails.
+  private static func edit(
+    _ subject: FieldsSubject, gate: Gate, _ change: @escaping @Sendable (Fields?) -> Fields?
+  ) -> Task<Fields?, any Error> {
+    subject.task {
+      try await subject.cache.editValue(forKey: "k", change) {
+        await gate.passUncancelled()
+        throw Broken()
+      }
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `the value sequence of a key begins with nil during a removing edit and continues with the restored value`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      let gate = Gate()
+      let edit = Self.edit(subject, gate: gate) { _ in nil }
+      await gate.arrivals(atLeast: 1)
+      try #require(cache["k"] == nil)
+      let seen = Recorder<Fields?>()
+      let token = cache.observeValue(forKey: "k") { seen.record($0) }
+      var values = cache.valueUpdates(forKey: "k").makeAsyncIterator()
+      try #require(await values.next() == .some(nil))
+      gate.open()
+      await #expect(throws: Broken.self) { try await edit.value }
+      try #require(await values.next() == .some(["base": 1]))
+      for _ in 0..<50 { await Task.yield() }
+      try #require(seen.elements == [nil, ["base": 1]])
+      try #require(subject.findings == [])
+      token.cancel()
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `reading bytes returns those of the confirmed value, or nil without one`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(kind, on: executor, configuration: CacheConfiguration())
+      let cache = subject.cache
+      for (base, removes) in [(nil, false), (["base": 1], false), (["base": 1], true)] as [(Fields?, Bool)] {
+        cache["k"] = base
+        let before = cache.withBytes(forKey: "k") { $0.byteCount }
+        let gate = Gate()
+        let edit = Self.edit(subject, gate: gate) { removes ? nil : ($0 ?? [:]).merging(["edited": 1]) { $1 } }
+        await gate.arrivals(atLeast: 1)
+        try #require(cache["k"]?["edited"] == (removes ? nil : 1))
+        try #require(cache.withBytes(forKey: "k") { $0.byteCount } == before)
+        gate.open()
+        await #expect(throws: Broken.self) { try await edit.value }
+        try #require(cache.withBytes(forKey: "k") { $0.byteCount } == before)
+      }
+      try #require(subject.findings == [])
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import CisternTesting
+import CisternTestSupport
+import Dispatch
+import Locking
+import Testing
+
+@testable import CisternCore
+
+/// Timeouts that have ended before the wait begins.
+struct ElapsedTimeoutTests {
+  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
+
+  @Test(arguments: SubjectKind.caches, [Duration.zero, .seconds(-1)])
+  func `with a timeout of zero neither leader nor waiter waits for an instant fetch`(
+    kind: SubjectKind, timeout: Duration
+  ) throws {
+    for completes in [false, true] {
+      try SeededSchedule.explore(seeds: 50) { executor in
+        let subject = try Subject(kind, on: executor, completesAbandonedFlights: completes)
+        let policy = LoadPolicy.reload.timingOut(after: timeout)
+        let loads = (0..<2).map { _ in subject.load("a", policy: policy) { _ in 1 } }
+        for load in loads {
+          let error = await #expect(throws: CisternError.self) { try await load.value }
+          try #require(error?.code == .timedOut)
+        }
+        try #require(subject.cache.statistics.timeouts == 2)
+        while subject.inProgressCount > 0 { await Task.yield() }
+        try #require(subject.cache["a"] == (completes ? 1 : nil))
+        try #require(subject.clock.sleeperCount == 0)
+        try #require(subject.findings == [])
+      }
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a flight continues for its other waiters after a timeout of zero`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      let gate = Gate()
+      let load = subject.load("a") { _ in
+        try await gate.pass()
+        return 1
+      }
+      await gate.arrivals(atLeast: 1)
+      let hasty = subject.load("a", policy: .cachedOrFetch.timingOut(after: .zero)) { _ in 2 }
+      await #expect(throws: CisternError.self) { try await hasty.value }
+      gate.open()
+      try #require(try await load.value == 1)
+      try #require(subject.cache["a"] == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `with a timeout of zero the older value is returned, and a soft timeout stores the fetched one`(
+    kind: SubjectKind, isSoft: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor, completesAbandonedFlights: !isSoft, expiry: Self.minute)
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      let policy: LoadPolicy =
+        isSoft ? .freshElseStale.returningStale(after: .zero) : .freshElseStale.timingOut(after: .zero)
+      let load = subject.load("a", policy: policy) { _ in 1 }
+      try #require(try await load.value == -1)
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache["a"] == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a caller with a timeout of zero gets no value of a flight that has completed before`() async throws {
+    var configuration = Store.Configuration()
+    configuration.taskExecutor = BlockingExecutor()
+    let store = try Store(secondTier: nil, memoryLimit: .mebibytes(1), configuration: configuration)
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    let error = await #expect(throws: CisternError.self) {
+      _ = try await cache.value(forKey: "a", policy: .freshOnly.timingOut(after: .zero)) { _ in 1 }
+    }
+    #expect(error?.code == .timedOut)
+    // The fetch had ended when the load began to wait.
+    #expect(cache["a"] == 1)
+    #expect(cache.checkInvariants() == [])
+  }
+
+  /// Runs each job on a thread, to its end: a fetch that does not suspend has ended when its task has been started.
+  private final class BlockingExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      let end = DispatchSemaphore(value: 0)
+      do {
+        // The executor lives as long as the job, because the task holds it.
+        try SystemThread.start { [self] in
+          unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+          end.signal()
+        }
+      } catch {
+        fatalError("a thread could not be started: \(error)")
+      }
+      end.wait()
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import CisternTesting
+import CisternTestSupport
+import Testing
+
+@testable import CisternCore
+
+/// After a fetch failed or timed out, the cache pauses requests to the origin, whether or not memory keeps the entry.
+struct RetryPauseTests {
+  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(6_000))
+
+  private func settings(_ interval: Duration) -> CacheConfiguration<Int> {
+    var settings = CacheConfiguration<Int>()
+    settings.refreshRetryInterval = interval
+    return settings
+  }
+
+  @Test(arguments: SubjectKind.tiered, [LoadPolicy.cachedOrFetch, .freshElseStale])
+  func `a key that memory evicts costs a failing origin one request per interval`(
+    kind: SubjectKind, policy: LoadPolicy
+  ) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings(.seconds(60)))
+      let origin = ScriptedOrigin<String, Int> { _, _ in .yielding(2, .failure(Broken())) }
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      for round in 1...3 {
+        for _ in 0..<10 {
+          // The eviction comes before the load, or during its fetch.
+          if executor.seed % 2 == 0 { subject.cache.trim(toCost: 0) }
+          let load = subject.load("a", policy: policy, fetch: origin.fetch)
+          if executor.seed % 3 == 0 {
+            while origin.runningCount == 0, subject.inProgressCount > 0 { await Task.yield() }
+          }
+          subject.cache.trim(toCost: 0)
+          try #require(try await load.value == -1)
+          while subject.inProgressCount > 0 { await Task.yield() }
+          subject.clock.advance(by: .seconds(1))
+        }
+        try #require(origin.callCount == round)
+        try #require(subject.cache.statistics.failures == round)
+        subject.clock.advance(by: .seconds(51))
+      }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered)
+  func `a value written after a failure is refreshed as any other`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings(.seconds(1_000)))
+      let origin = ScriptedOrigin<String, Int> { _, number in
+        .yielding(2, number == 1 ? .failure(Broken()) : .value(number))
+      }
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      try #require(try await subject.value("a", policy: .freshElseStale, fetch: origin.fetch) == -1)
+      subject.clock.advance(by: .seconds(1))
+      subject.cache["a"] = -2
+      subject.clock.advance(by: .seconds(61))
+      subject.cache.trim(toCost: 0)
+      try #require(try await subject.value("a", policy: .freshElseStale, fetch: origin.fetch) == 2)
+      try #require(origin.callCount == 2)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `after a timeout the stale value is returned immediately until the interval ends`(
+    kind: SubjectKind, completes: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(
+        kind, on: executor, completesAbandonedFlights: completes, expiry: Self.minute, settings: settings(.seconds(10)))
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
+      let policy = LoadPolicy.freshElseStale.timingOut(after: .seconds(2))
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      let first = subject.load("a", policy: policy, fetch: origin.fetch)
+      while subject.clock.sleeperCount == 0 || origin.callCount == 0 { await Task.yield() }
+      subject.clock.advance(by: .seconds(2))
+      try #require(try await first.value == -1)
+      while !completes, subject.inProgressCount > 0 { await Task.yield() }
+      for _ in 0..<5 {
+        if kind != .memory { subject.cache.trim(toCost: 0) }
+        try #require(try await subject.value("a", policy: policy, fetch: origin.fetch) == -1)
+        try #require(try await subject.value("a", fetch: origin.fetch) == -1)
+        subject.clock.advance(by: .seconds(1))
+      }
+      try #require(subject.cache.statistics.timeouts == 1)
+      try #require(origin.callCount == 1)
+      if completes {
+        // The flight continues, and its value is stored.
+        gate.open()
+        while subject.inProgressCount > 0 { await Task.yield() }
+        try #require(subject.cache["a"] == 1)
+      } else {
+        subject.clock.advance(by: .seconds(5))
+        let next = subject.load("a", policy: policy, fetch: origin.fetch)
+        while origin.callCount < 2 { await Task.yield() }
+        gate.open()
+        try #require(try await next.value == 2)
+      }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `pauses take memory for a bounded number of keys, and the newest are kept`() {
+    let pauses = RetryPauses()
+    #expect(pauses.isEmpty)
+    let count = UInt64(RetryPauses.limit) * 3
+    for hash in 0..<count {
+      pauses.add(
+        RetryPause(end: MonotonicTime(nanoseconds: 100 + hash), start: WallTime(nanosecondsSince1970: 50)), for: hash)
+    }
+    #expect(!pauses.isEmpty && pauses.count <= RetryPauses.limit)
+    let (early, late) = (WallTime(nanosecondsSince1970: 1), WallTime(nanosecondsSince1970: 50))
+    let now = MonotonicTime(nanoseconds: 99)
+    for hash in (count - UInt64(RetryPauses.limit) / 2)..<count {
+      guard pauses.end(for: hash, created: early, now: now) == MonotonicTime(nanoseconds: 100 + hash) else {
+        Issue.record("the pause of \(hash) is missing")
+        return
+      }
+    }
+    // A pause applies neither to a record that was written after it began, nor after its end.
+    #expect(pauses.end(for: count - 1, created: late, now: now) == nil)
+    #expect(pauses.end(for: count - 2, created: early, now: MonotonicTime(nanoseconds: 98 + count)) == nil)
+    #expect(pauses.end(for: count, created: early, now: now) == nil)
+  }
+}

@@ -1,0 +1,181 @@
+import CisternCore
+import CisternTesting
+import CisternTestSupport
+import Testing
+
+/// Values that only the second tier has, while a flight of their key runs or is about to begin.
+struct SecondTierBesideFlightTests {
+  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
+  private static let policies: [LoadPolicy] = [
+    .cachedOrFetch, .freshOnly, .freshElseStale, .staleAcceptable(upTo: .seconds(5)),
+    .freshElseStale.timingOut(after: .seconds(5)),
+  ]
+
+  @Test(arguments: SubjectKind.tiered, policies)
+  func `during a reload, a load returns the fresh value that only the second tier has`(
+    kind: SubjectKind, policy: LoadPolicy
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let gate = Gate()
+      subject.cache["a"] = 1
+      subject.cache.trim(toCost: 0)
+      let reload = subject.load("a", policy: .reload) { _ in
+        try await gate.pass()
+        throw Broken()
+      }
+      await gate.arrivals(atLeast: 1)
+      let loaded = try await subject.cache.loadedValue(forKey: "a", policy: policy) { _ in throw Broken(number: 2) }
+      try #require(loaded.value == 1 && loaded.source == .secondTier && !loaded.isStale)
+      try #require(subject.cache.statistics.joins == 0 && subject.cache.statistics.diskHits == 1)
+      if executor.seed % 2 == 0 { subject.cache.trim(toCost: 0) }
+      let several = try await subject.cache.values(forKeys: ["a"]) { _ in throw Broken(number: 3) }
+      try #require(several.values == ["a": 1] && several.failures.isEmpty)
+      gate.open()
+      await #expect(throws: Broken()) { try await reload.value }
+      try #require(subject.cache["a"] == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered)
+  func `a reload is stored, even if loads found the older value in the second tier`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .value(2)) }
+      subject.cache["a"] = 1
+      subject.cache.trim(toCost: 0)
+      let reload = subject.load("a", policy: .reload, fetch: origin.fetch)
+      await gate.arrivals(atLeast: 1)
+      let loads = (0..<3).map { _ in subject.load("a", fetch: origin.fetch) }
+      for load in loads { try #require(try await load.value == 1) }
+      let second = subject.load("a", policy: .reload, fetch: origin.fetch)
+      while subject.cache.statistics.joins == 0 { await Task.yield() }
+      gate.open()
+      try #require(try await reload.value == 2)
+      try #require(try await second.value == 2)
+      try #require(origin.callCount == 1)
+      try #require(subject.valuesFromBothTiers("a") == [2, 2])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered)
+  func `a stale value that memory evicts during its refresh is still returned, and one fetch runs`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .failure(Broken())) }
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      try #require(try await subject.value("a", fetch: origin.fetch) == -1)
+      await gate.arrivals(atLeast: 1)
+      subject.cache.trim(toCost: 0)
+      let loaded = try await subject.cache.loadedValue(forKey: "a", fetch: origin.fetch)
+      try #require(loaded.value == -1 && loaded.isStale && loaded.source == .secondTier)
+      subject.cache.trim(toCost: 0)
+      let fallsBack = Task(executorPreference: executor) {
+        try await subject.cache.loadedValue(forKey: "a", policy: .freshElseStale, fetch: origin.fetch)
+      }
+      let freshOnly = subject.load("a", policy: .freshOnly, fetch: origin.fetch)
+      while subject.cache.statistics.joins < 2 { await Task.yield() }
+      gate.open()
+      let fallback = try await fallsBack.value
+      try #require(fallback.value == -1 && fallback.isStale)
+      await #expect(throws: Broken()) { try await freshOnly.value }
+      try #require(origin.callCount == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered, [false, true])
+  func `a failed fetch falls back on a stale value that only the second tier has, and the source reports it`(
+    kind: SubjectKind, isHeld: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      var settings = CacheConfiguration<Int>()
+      if !isHeld { settings.weigher = { _ in 10_000_000 } }
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      subject.cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      subject.cache.trim(toCost: 0)
+      let gate = Gate()
+      let first = Task(executorPreference: executor) {
+        try await subject.cache.loadedValue(forKey: "a", policy: .freshElseStale) { _ in
+          try await gate.pass()
+          throw Broken()
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      let accepted = try await subject.cache.loadedValue(forKey: "a") { _ in throw Broken(number: 2) }
+      try #require(accepted.value == -1 && accepted.isStale && accepted.source == (isHeld ? .memory : .secondTier))
+      gate.open()
+      let loaded = try await first.value
+      try #require(loaded.value == -1 && loaded.isStale && loaded.source == .secondTier)
+      let statistics = subject.cache.statistics
+      try #require(statistics.staleHits == 2 && statistics.memoryHits == (isHeld ? 1 : 0))
+      try #require(statistics.diskHits == (isHeld ? 1 : 2))
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered, [false, true])
+  func `a value that is due for refresh and only in the second tier is returned immediately and refreshed`(
+    kind: SubjectKind, isHeld: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      var settings = CacheConfiguration<Int>()
+      if !isHeld { settings.weigher = { _ in 10_000_000 } }
+      let subject = try Subject(
+        kind, on: executor, expiry: .after(.seconds(100)).refreshedAhead(at: 0.8), settings: settings)
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
+      subject.cache["a"] = -1
+      subject.cache.trim(toCost: 0)
+      subject.clock.advance(by: .seconds(85))
+      if executor.seed % 2 == 0 {
+        let loaded = try await subject.cache.loadedValue(forKey: "a", fetch: origin.fetch)
+        try #require(loaded.value == -1 && loaded.source == .secondTier && !loaded.isStale)
+      } else {
+        let loaded = try await subject.cache.values(forKeys: ["a"]) { keys in try await origin.fetch(keys) }
+        try #require(loaded.values == ["a": -1])
+      }
+      try #require(subject.cache.statistics.refreshes == 1 && subject.cache.statistics.diskHits == 1)
+      await gate.arrivals(atLeast: 1)
+      // Other loads get the value during the fetch, from either tier, and begin no other fetch.
+      let others = (0..<3).map { _ in subject.load("a", fetch: origin.fetch) }
+      for other in others { try #require(try await other.value == -1) }
+      gate.open()
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(origin.callCount == 1)
+      subject.clock.advance(by: .seconds(50))
+      try #require(subject.valuesFromBothTiers("a") == [1, 1])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.tiered)
+  func `a write while the leader reads an older value is neither overwritten nor missed`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 60) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let cache = subject.cache
+      cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      cache.trim(toCost: 0)
+      let policy: LoadPolicy = executor.seed % 2 == 0 ? .cachedOrFetch : .freshElseStale
+      let isRemoved = executor.seed % 3 == 0
+      subject.tier?.setAfterLoad { _ in
+        subject.tier?.setAfterLoad { _ in }
+        cache["a"] = isRemoved ? nil : 5
+      }
+      let value = try await subject.value("a", policy: policy) { _ in 7 }
+      try #require(value == (isRemoved ? 7 : 5))
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.valuesFromBothTiers("a") == [value, value])
+      try #require(subject.findings == [])
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import CisternTesting
+import Locking
+import Testing
+
+@testable import CisternCore
+
+/// The smallest tier that a user can write, with a mode that a test sets.
+private final class SmallTier: SecondTier {
+  struct State {
+    var records: [[UInt8]: (metadata: RecordMetadata, bytes: [UInt8])] = [:]
+    var mode = SecondTierStatistics.Mode.active
+    var lossHandler: @Sendable ([RecordLoss]) -> Void = { _ in }
+    var waitedFor: [CommitTicket] = []
+    var newest: UInt64 = 0
+
+    mutating func nextTicket() -> CommitTicket {
+      newest += 1
+      return CommitTicket(number: newest)
+    }
+  }
+
+  let state = Guarded(State())
+
+  func partition(
+    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void
+  ) throws(CisternError) -> any SecondTierPartition {
+    state.withLock { $0.lossHandler = lossHandler }
+    return SmallPartition(tier: self)
+  }
+
+  func flush() async throws(CisternError) {}
+
+  func close() async throws(CisternError) { state.withLock { $0.mode = .closed } }
+
+  var statistics: SecondTierStatistics {
+    SecondTierStatistics(mode: state.withLock { $0.mode })
+  }
+
+  /// Removes the record of a key, and reports the loss.
+  func lose(_ key: [UInt8]) {
+    let handler = state.withLock { state in
+      state.records[key] = nil
+      return state.lossHandler
+    }
+    handler([RecordLoss(key: key, cause: .evicted)])
+  }
+}
+
+private struct SmallPartition: SecondTierPartition {
+  let tier: SmallTier
+
+  func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    let key = key.copiedBytes()
+    guard let record = tier.state.withLock({ $0.mode == .active ? $0.records[key] : nil }) else { return nil }
+    return try body(record.metadata, record.bytes.rawSpan)
+  }
+
+  func stage(_ write: StagedWrite) -> StagingResult {
+    tier.state.withLock { state in
+      switch write {
+      case .record(let key, let metadata, let bytes): state.records[key] = (metadata, bytes)
+      case .removal(let key): state.records[key] = nil
+      }
+      return .staged(state.nextTicket())
+    }
+  }
+
+  func stageRemovalOfAll() -> CommitTicket {
+    tier.state.withLock { state in
+      state.records = [:]
+      return state.nextTicket()
+    }
+  }
+
+  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    tier.state.withLock { $0.waitedFor.append(ticket) }
+  }
+
+  func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    for (key, record) in tier.state.withLock({ $0.records }) {
+      guard try body(key.rawSpan, record.metadata, record.bytes.count) else { return }
+    }
+  }
+
+  var statistics: SecondTierStatistics { tier.statistics }
+}
+
+/// A partition of a user's own tier, as a cache sees it.
+@Suite struct AdaptedPartitionTests {
+  private let tier = SmallTier()
+  private let key: [UInt8] = [7]
+
+  private func open() throws -> any TransactionalPartition { try tier.transactionalPartition(named: "p") }
+
+  private func write(_ number: UInt8) -> StagedWrite {
+    .record(
+      key: [number], RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, schemaVersion: 3),
+      bytes: [number])
+  }
+
+  private func openStore() throws -> Store {
+    var configuration = Store.Configuration()
+    configuration.clock = ManualClock()
+    configuration.respondsToMemoryPressure = false
+    return try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
+  }
+
+  private func openCache(of store: Store? = nil) throws -> Cache<String, Int> {
+    try (store ?? openStore()).cache("p", of: Int.self, keyedBy: String.self)
+  }
+
+  @Test func `A user's partition is adapted, and a transactional one is used as it is`() throws {
+    #expect(try open() is AdaptedPartition)
+    #expect(try !(FaultInjectingTier().transactionalPartition(named: "p") is AdaptedPartition))
+  }
+
+  @Test func `Presence and schema version are those of the record`() throws {
+    let partition = try open()
+    let before = (partition.presence(of: key.rawSpan), partition.schemaVersion(of: key.rawSpan))
+    _ = partition.stage(write(7))
+    let after = (partition.presence(of: key.rawSpan), partition.schemaVersion(of: key.rawSpan))
+    #expect(before == (false, nil) && after == (true, 3))
+  }
+
+  @Test func `A failing tier does not say that a key is absent, and keeps the removal of the key`() throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    cache["a"] = 1
+    store.trimMemory(to: .bytes(0))
+    tier.state.withLock { $0.mode = .degraded }
+    let presence = try open().presence(of: Array("a".utf8).rawSpan)
+    #expect(presence == nil)
+    cache.removeValue(forKey: "a")
+    tier.state.withLock { $0.mode = .active }
+    #expect(cache["a"] == nil)
+  }
+
+  @Test func `A batch ends with the ticket of its newest write, and a caller waits for it`() async throws {
+    let partition = try open()
+    let batch = partition.beginBatch()
+    for number in 1...3 { _ = partition.stage(write(UInt8(number)), in: batch) }
+    #expect(partition.endBatch(batch) == CommitTicket(number: 3))
+    try await openCache().commitBatch { batch in
+      batch.setValue(1, forKey: "a")
+      batch.setValue(2, forKey: "b")
+    }
+    #expect(tier.state.withLock { $0.waitedFor } == [CommitTicket(number: 5)])
+  }
+
+  @Test func `Invalidation versions rise, and a tier without invalidations removes all records`() throws {
+    let partition = try open()
+    _ = partition.stage(write(7))
+    let before = partition.invalidationVersion
+    let version = partition.stageInvalidation(.tag("red")).version
+    #expect(before > 0 && version > before && partition.invalidationVersion >= version)
+    let isThere = partition.contains(key.rawSpan)
+    #expect(!isThere)
+  }
+
+  @Test(arguments: [false, true])
+  func `The loss of a record must be reported, unless the key was written since`(isWritten: Bool) throws {
+    let partition = try open()
+    _ = partition.stage(write(7))
+    tier.lose(key)
+    if isWritten { _ = partition.stage(write(7)) }
+    let (isLost, mustBeReported) = (partition.isLost(key.rawSpan), partition.acknowledgeLoss(of: key.rawSpan))
+    #expect(!partition.hasLostKeys && !isLost && mustBeReported == !isWritten)
+  }
+
+  @Test func `A loss that the tier reports removes the value of a cache`() throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    cache["a"] = 1
+    store.trimMemory(to: .bytes(0))
+    #expect(cache["a"] == 1)
+    store.trimMemory(to: .bytes(0))
+    tier.lose(Array("a".utf8))
+    #expect(cache["a"] == nil)
+    #expect(cache.statistics.diskEvictions == 1)
+  }
+
+  @Test func `A closed tier gives a cache that works in memory`() async throws {
+    let cache = try openCache()
+    cache["a"] = 1
+    try await tier.close()
+    cache["b"] = 2
+    #expect(cache["a"] == 1 && cache["b"] == 2)
+    #expect(cache.statistics.disk?.mode == .closed)
+  }
+}

@@ -1,0 +1,195 @@
+import CisternTestSupport
+import Foundation
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// A device that is full below the disk limit.
+@Suite struct DeviceRoomTests {
+  struct Filling {
+    let entries: Int
+    let bytes: Int
+    let failures: Int
+    let defects: Int
+    let newest: Int
+  }
+
+  /// Fills a store of 16 MiB on a small device, then on a larger one. Returns what each of them holds, and the reports.
+  func fill(_ small: Int, then large: Int, reported: Bool) throws -> (fillings: [Filling], reports: [String]) {
+    let scratch = Scratch()
+    let child = try ChildProcess([
+      "device", scratch.path, "\(1 << 20)", "processCrash", "\(small)", "\(large)", reported ? "reported" : "quota",
+    ])
+    var fillings: [Filling] = []
+    var reports: [String] = []
+    while let line = child.readLine() {
+      let words = line.split(separator: " ")
+      if words[0] == "report" {
+        reports.append(String(words[1]))
+      } else {
+        let numbers = words.compactMap { Int($0) }
+        fillings.append(
+          Filling(
+            entries: numbers[0], bytes: numbers[1], failures: numbers[2], defects: numbers[3], newest: numbers[4]))
+      }
+    }
+    #expect(child.waitForEnd() == 0)
+    return (fillings, reports)
+  }
+
+  @Test(arguments: [700 << 10, 3 << 20 + 2048, 6 << 20 - 6000], [true, false])
+  func `A store keeps what a small device can hold, reports it once, and grows with the device`(
+    device: Int, reported: Bool
+  ) throws {
+    let (fillings, reports) = try fill(device, then: 64 << 20, reported: reported)
+    try #require(fillings.count == 2)
+    for filling in fillings {
+      #expect(filling.failures == 0)
+      #expect(filling.defects == 0)
+    }
+    #expect(fillings[0].bytes > device / 3, "\(fillings[0])")
+    #expect(fillings[0].newest == 1499)
+    #expect(fillings[1].bytes > 10 << 20, "\(fillings[1])")
+    #expect(fillings[1].newest == 3999)
+    #expect(reports == ["deviceFull", "recovered"])
+  }
+
+  private func limits(_ limit: ByteCount = .mebibytes(64)) throws -> DiskLimits {
+    try DiskLimits(limit, location: "test")
+  }
+
+  @Test(arguments: [1, 51, 52, 200, 1000, 5000, 16_371, 16_372, 20_000])
+  func `The sizes for a full device have the proportions of a limit of that size`(pages: Int) throws {
+    let whole = try limits()
+    var room = DeviceRoom(whole)
+    _ = room.noteFull(pages: pages)
+    let small = room.limits
+    #expect(small.pageCount == min(max(pages, try limits(DiskLimits.minimum).pageCount), whole.pageCount))
+    #expect(room.isLimited == (pages < whole.pageCount))
+    #expect(small.lowWatermark > small.pageCount / 4)
+    #expect(small.highWatermark + small.margin == small.pageCount)
+    #expect(small.pagesPerTransaction <= max(6, small.pageCount / 48))
+  }
+
+  @Test func `A store tries a larger size when the device has room, and less often after each failure`() throws {
+    var room = DeviceRoom(try limits())
+    _ = room.noteFull(pages: 1000)
+    var pause = DeviceRoom.shortestPause
+    for _ in 0..<12 {
+      // The groups of a pause do not ask for the free space.
+      for _ in 0..<pause {
+        let outcome = room.beginGroup(pages: 1000) {
+          Issue.record("asked")
+          return nil
+        }
+        #expect(outcome == .unchanged)
+      }
+      let crowded = room.beginGroup(pages: 1000) { 10 }
+      #expect(crowded == .unchanged)
+      let unknown = room.beginGroup(pages: 1000) { nil }
+      #expect(unknown == .grown)
+      #expect(room.limits.pageCount == 1124)
+      // Several failures of one group end one attempt.
+      for _ in 0..<3 { _ = room.noteFull(pages: 1000) }
+      #expect(room.limits.pageCount == 1000)
+      pause = min(pause * 2, DeviceRoom.longestPause)
+    }
+    #expect(pause == DeviceRoom.longestPause)
+    room.noteRecovery()
+    let free = room.beginGroup(pages: 1000) { 1 << 30 }
+    #expect(free == .grown)
+    #expect(!room.isLimited)
+  }
+
+  @Test func `A device that limits the store is reported once until the file has grown`() throws {
+    var room = DeviceRoom(try limits())
+    let isReported = room.noteSuccess()
+    #expect(!isReported)
+    _ = room.noteFull(pages: 1000)
+    let reports = (0..<10).map { _ in room.noteSuccess() }
+    #expect(reports == [true] + Array(repeating: false, count: 9))
+    room.noteRecovery()
+    let free = room.beginGroup(pages: 1000) { 1 << 30 }
+    #expect(free == .grown)
+    let isReportedAgain = room.noteSuccess()
+    #expect(!isReportedAgain)
+    // The device said more than it has, as with a quota.
+    _ = room.noteFull(pages: 1000)
+    let isReportedAfterQuota = room.noteSuccess()
+    #expect(!isReportedAfterQuota)
+    room.noteRecovery()
+    let freeAgain = room.beginGroup(pages: 1000) { 1 << 30 }
+    #expect(freeAgain == .grown)
+    let short = room.beginGroup(pages: 1132) { 1 << 30 }
+    #expect(short == .unchanged)
+    let grown = room.beginGroup(pages: 1133) { 1 << 30 }
+    #expect(grown == .recovered)
+    let later = room.beginGroup(pages: 1140) { 1 << 30 }
+    #expect(later == .unchanged)
+    _ = room.noteFull(pages: 2000)
+    let isReportedAnew = room.noteSuccess()
+    #expect(isReportedAnew)
+  }
+
+  @Test func `A full device that takes no record has three reports`() {
+    var outages = OutageReports()
+    var reports: [String] = []
+    for _ in 0..<100 {
+      if outages.noteFailure(isFull: true) { reports.append("failed") }
+      if outages.noteFailure(isFull: true) { reports.append("failed again") }
+      if outages.noteRecovery() { reports.append("recovered") }
+    }
+    #expect(reports == ["failed", "recovered", "failed"])
+    let isRecovered = outages.noteRecord()
+    #expect(isRecovered)
+    let isRecoveredTwice = outages.noteRecord()
+    #expect(!isRecoveredTwice)
+    let isFull = outages.noteFailure(isFull: true)
+    #expect(isFull)
+    let isFullOver = outages.noteRecovery()
+    #expect(isFullOver)
+    // Another failure than a full device is always reported.
+    let isFailed = outages.noteFailure(isFull: false)
+    #expect(isFailed)
+    let isFailureOver = outages.noteRecovery()
+    #expect(isFailureOver)
+  }
+
+  @Test func `A write that is too large for a full device is refused without evictions`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(
+      scratch, limit: .mebibytes(16), told: told, interval: .seconds(3600),
+      faults: DiskFaults(atCommit: { failing.take() }, freeBytes: { 0 }))
+    let cache = try tier.cache(told: told)
+    for number in 0..<1000 { cache.put("k\(number)", value(number, size: 1000)) }
+    try await tier.flush()
+    failing.set(.noSpace)
+    cache.put("small", value(1, size: 1000))
+    try await tier.flush()
+    let kept = tier.statistics.entryCount
+    #expect(kept > 300)
+    guard case .staged(let large) = cache.put("large", value(1, size: 1 << 20)) else {
+      Issue.record("the large write was not staged")
+      return
+    }
+    cache.put("small", value(2, size: 1000))
+    // The size of the large write wakes the writer thread, so a flush may begin too late to get the failure.
+    let error = await #expect(throws: CisternError.self) { try await cache.waitForCommit(large) }
+    #expect(error?.code == .noSpace)
+    #expect(cache.get("large") == nil)
+    #expect(cache.get("small") == value(2, size: 1000))
+    // A flush that the failure overlaps throws it. The next flush commits the removal that replaces the refused record.
+    try? await tier.flush()
+    try await tier.flush()
+    // The small write evicts a few records, as below the disk limit.
+    #expect(tier.statistics.entryCount > kept - 10)
+    #expect(told.lost(.notWritten) == [bytes("large")])
+    #expect(told.reportCodes == [.deviceFull])
+    #expect(tier.statistics.mode == .active)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+}

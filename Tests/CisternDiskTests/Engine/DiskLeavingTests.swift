@@ -1,0 +1,159 @@
+import CisternTestSupport
+import Locking
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// The state of an evicted key between the transaction that removes its record and the acknowledgment of its loss.
+@Suite struct DiskLeavingTests {
+  /// A tier that is too small for all keys, and the keys that were lost at the end of each transaction.
+  private final class Watched: Sendable {
+    let partition = Guarded<Partition?>(nil)
+    let seen = Guarded<Set<[UInt8]>>([])
+    let failing = Switch<DiskFaults.Fault>()
+    let told = Told()
+
+    static let keys = (0..<600).map { bytes("key-\($0)") }
+
+    var lost: Set<[UInt8]> {
+      let partition = partition.withLock { $0 }
+      return Set(Self.keys.filter { partition?.isLost($0.rawSpan) ?? false })
+    }
+
+    /// Runs at the end of each transaction, before its commit. If `failing` is set, a transaction that evicts a key
+    /// fails.
+    func look() -> DiskFaults.Fault? {
+      let lost = lost
+      seen.withLock { $0.formUnion(lost) }
+      return lost.isEmpty ? nil : failing.peek()
+    }
+
+    func open(_ scratch: Scratch) throws -> (DiskTier, any TransactionalPartition) {
+      let tier = try openTier(
+        scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600), faults: DiskFaults { self.look() })
+      let cache = try tier.cache(told: told)
+      let opened = tier.engine.partitions.first
+      partition.withLock { $0 = opened }
+      return (tier, cache)
+    }
+  }
+
+  @Test func `An evicted key is marked as lost before the commit that removes it becomes visible`() async throws {
+    let scratch = Scratch()
+    let watched = Watched()
+    let (tier, cache) = try watched.open(scratch)
+    for (number, key) in Watched.keys.enumerated() {
+      cache.put(key, value(number, size: 900))
+      if number % 32 == 31 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let told = Set(watched.told.lost(.evicted))
+    #expect(told.count > 100)
+    #expect(told.subtracting(watched.seen.withLock { $0 }) == [])
+    #expect(watched.lost == [])
+    try await tier.close()
+  }
+
+  @Test func `A key whose eviction fails to commit is not lost`() async throws {
+    let scratch = Scratch()
+    let watched = Watched()
+    let (tier, cache) = try watched.open(scratch)
+    watched.failing.set(.inputOutput)
+    var failures = 0
+    for (number, key) in Watched.keys.enumerated() where failures == 0 {
+      cache.put(key, value(number, size: 900))
+      guard number % 32 == 31 else { continue }
+      do { try await tier.flush() } catch { failures += 1 }
+    }
+    #expect(failures == 1)
+    #expect(watched.lost == [])
+    let withdrawn = watched.seen.withLock { $0 }
+    #expect(!withdrawn.isEmpty)
+    for key in withdrawn { #expect(cache.get(key) != nil) }
+    #expect(watched.told.lost(.evicted) == [])
+    try await tier.close()
+  }
+
+  @Test func `A key that is evicted in the commit group that writes it again is not lost`() async throws {
+    let scratch = Scratch()
+    let watched = Watched()
+    let (tier, cache) = try watched.open(scratch)
+    for number in 0..<250 {
+      cache.put(Watched.keys[number], value(number, size: 900))
+      if number % 32 == 31 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let present = cache.keys()
+    watched.told.losses.withLock { $0 = [] }
+    let evictions = tier.statistics.evictions
+    // The oldest records are evicted first, and are written last here. No commit group begins while a batch is open,
+    // so all of these writes are in one group.
+    let batch = cache.beginBatch()
+    for number in 250..<300 { cache.put(Watched.keys[number], value(number, size: 900)) }
+    for number in 0..<250 where present.contains("key-\(number)") {
+      cache.put(Watched.keys[number], value(number, size: 900))
+    }
+    cache.endBatch(batch)
+    try await tier.flush()
+    let told = Set(watched.told.lost(.evicted).map { String(decoding: $0, as: UTF8.self) })
+    #expect(tier.statistics.evictions > evictions)
+    #expect(told.intersection(cache.keys()) == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `The eviction of a key must be reported unless its tag was invalidated since`(
+    isInvalidated: Bool
+  ) async throws {
+    let scratch = Scratch()
+    let cache = Guarded<(any TransactionalPartition)?>(nil)
+    let ends = Guarded<[Bool]>([])
+    let tier = try openTier(scratch, limit: .kibibytes(256))
+    let partition = try tier.diskPartition(named: "cache") { losses in
+      guard let cache = cache.withLock({ $0 }) else { return }
+      if isInvalidated { _ = cache.stageInvalidation(.tag("red")) }
+      let areToBeTold = losses.map { cache.acknowledgeLoss(of: $0.key.rawSpan) }
+      ends.withLock { $0 += areToBeTold }
+    }
+    cache.withLock { $0 = partition }
+    // This invalidation is older than all records and concerns none of them.
+    _ = partition.stageInvalidation(.tag("red"))
+    for number in 0..<400 {
+      partition.put("key-\(number)", value(number, size: 900), tags: ["red"])
+      await partition.waitForRoom()
+    }
+    try await tier.flush()
+    let told = ends.withLock { $0 }
+    #expect(told.count > 0)
+    #expect(told.allSatisfy { $0 == !isInvalidated })
+    try await tier.close()
+    cache.withLock { $0 = nil }
+  }
+
+  @Test
+  func `A record that fails to commit is present until its loss is acknowledged, and must be reported`() async throws {
+    let scratch = Scratch()
+    let cache = Guarded<(any TransactionalPartition)?>(nil)
+    let ends = Guarded<[[Bool]]>([])
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let partition = try tier.diskPartition(named: "cache") { losses in
+      guard let cache = cache.withLock({ $0 }) else { return }
+      let seen = losses.map { loss in
+        [
+          loss.cause == .notWritten, cache.contains(loss.key.rawSpan),
+          cache.acknowledgeLoss(of: loss.key.rawSpan), !cache.contains(loss.key.rawSpan),
+        ]
+      }
+      ends.withLock { $0 += seen }
+    }
+    cache.withLock { $0 = partition }
+    failing.set(.inputOutput)
+    for number in 0..<10 { partition.put("key-\(number)", value(number, size: 90)) }
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(ends.withLock { $0 } == Array(repeating: [true, true, true, true], count: 10))
+    try await tier.close()
+    cache.withLock { $0 = nil }
+  }
+}

@@ -1,0 +1,95 @@
+import CisternTestSupport
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+@Suite struct DiskLimitTests {
+  @Test(arguments: [(256, 100), (256, 1000), (512, 5000), (1024, 1000), (1024, 40_000), (4096, 300), (4096, 20_000)])
+  func `The file stays within the limit during many writes, and keeps the newest record`(
+    kibibytes: Int, size: Int
+  ) async throws {
+    let scratch = Scratch()
+    let limit = ByteCount.kibibytes(kibibytes)
+    let told = Told()
+    let tier = try openTier(scratch, limit: limit, told: told)
+    let cache = try tier.cache(told: told)
+    let total = min(8_000, 3 * limit.bytes / size + 500)
+    var refused = 0
+    for number in 0..<total {
+      let bytes = value(number, size: size)
+      if case .refused = cache.put("key-\(number &* 7919 % total)", bytes) { refused += 1 }
+      if number % 64 == 0 { await cache.waitForRoom() }
+      if number % 1000 == 0 { #expect(try scratch.dataFileSize <= limit.bytes) }
+    }
+    try await tier.flush()
+    #expect(try scratch.dataFileSize <= limit.bytes)
+    #expect(refused == (size + 100 > limit.bytes / 10 ? total : 0))
+    #expect(told.lost(.notWritten).isEmpty)
+    #expect(told.reportCodes.isEmpty)
+    if refused == 0 {
+      let last = total - 1
+      #expect(cache.get("key-\(last &* 7919 % total)") == value(last, size: size))
+      let statistics = tier.statistics
+      // Records occupy at least a quarter of the limit, so eviction does not remove far more records than necessary.
+      #expect(statistics.liveBytes * 4 > limit.bytes || kibibytes < 4096)
+      #expect(statistics.evictions > 0)
+    }
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A record too large for the limit is refused, and the key's older record is removed`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch, limit: .mebibytes(1))
+    let cache = try tier.cache()
+    cache.put("key", value(1, size: 100))
+    try await tier.flush()
+    guard case .refused = cache.put("key", value(2, size: 300_000)) else {
+      Issue.record("the record was staged")
+      return
+    }
+    #expect(cache.get("key") == nil)
+    try await tier.close()
+    let again = try openTier(scratch, limit: .mebibytes(1))
+    #expect(try again.cache().get("key") == nil)
+    try await again.close()
+  }
+
+  @Test(arguments: [4096, 8192, 16_384, 32_768])
+  func `The smallest limit leaves pages for records, for every size of a page`(pageSize: Int) throws {
+    let minimum = DiskLimits.minimum(pageSize: pageSize)
+    let limits = try DiskLimits(minimum, pageSize: pageSize, location: "")
+    #expect(limits.pageCount * pageSize == limits.mapSize)
+    #expect(limits.pageCount >= 50)
+    #expect(limits.lowWatermark >= 12)
+    #expect(limits.highWatermark + limits.margin == limits.pageCount)
+    #expect(throws: CisternError.self) {
+      _ = try DiskLimits(.bytes(minimum.bytes - 1), pageSize: pageSize, location: "")
+    }
+  }
+
+  @Test func `The limits count the pages of the file`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let file = try #require(tier.engine.file)
+    #expect(try file.environment.information().pageSize == DiskLimits.pageSize)
+    try await tier.close()
+  }
+
+  @Test func `Writes that a removal of all voids are not in the commit group, but count as taken`() {
+    let partition = Partition(name: "cache")
+    var writes = StagedWrites()
+    for (number, clearCount) in [(1, 0), (2, 1), (3, 0)] {
+      let write = StagedWrite.removal(key: [UInt8(number)])
+      _ = writes.insert(
+        StagedEntry(write: write, number: UInt64(number), clearCount: UInt16(clearCount), size: write.stagedSize))
+    }
+    let batch = PartitionBatch(
+      partition: partition, clearCount: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
+    let round = CommitRound(batches: [batch], through: 3)
+    #expect(round.count == 1)
+    #expect(round[0].entry.number == 2)
+    #expect(round.takenCount == 3)
+  }
+}

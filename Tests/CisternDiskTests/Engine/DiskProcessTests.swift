@@ -1,0 +1,207 @@
+import CisternTesting
+import CisternTestSupport
+import Foundation
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Several processes that share a store, including processes that are killed.
+@Suite(.serialized) struct DiskProcessTests {
+  @Test(arguments: ["processCrash", "powerCut"])
+  func `After SIGKILL at any point only committed values are present, none older than the last flush`(
+    durability: String
+  ) async throws {
+    let scratch = Scratch()
+    var generator = SeededGenerator(seed: 3)
+    for round in 0..<5 {
+      let child = try ChildProcess("write", scratch.store, "\(16 << 20)", durability)
+      var flushed = 0
+      for _ in 0..<Int.random(in: 1...30, using: &generator) {
+        guard let line = child.readLine() else { break }
+        flushed = Int(line) ?? flushed
+      }
+      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      #expect(flushed > 0)
+      let told = Told()
+      let tier = try openTier(
+        scratch, durability: durability == "powerCut" ? .powerCut : .processCrash, told: told)
+      let cache = try tier.cache()
+      var found = 0
+      for slot in 0..<97 {
+        // The newest number of this slot that was certainly flushed.
+        let newest = (flushed - slot + 97) / 97 * 97 + slot - 97
+        let bytes = cache.get("key-\(slot)")
+        if let bytes {
+          found += 1
+          let number = try #require(Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)))
+          #expect(number % 97 == slot)
+          #expect(number >= newest || newest <= 0, "round \(round): \(number) is older than \(newest)")
+          let whole =
+            Array("\(number):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 3000)
+          #expect(bytes == whole)
+          // A removed value is present only if its removal was not flushed.
+          #expect(number % 7 != 0 || number > flushed)
+        } else if newest > 0 {
+          // The value is absent because this write or a later one removed it.
+          #expect((newest...newest + 97 * 200).contains { $0 % 97 == slot && $0 % 7 == 0 })
+        }
+      }
+      #expect(found > 0 || flushed < 20)
+      #expect(told.reportCodes == [])
+      try await tier.flush()
+      #expect(tier.checkInvariants() == [])
+      // The next child process restarts its numbers.
+      _ = cache.stageRemovalOfAll()
+      try await tier.close()
+    }
+  }
+
+  @Test func `Another process's removal of all records and its writes are visible immediately`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<10 { cache.put("key-\(number)", bytes("mine")) }
+    try await tier.flush()
+    #expect(cache.get("key-1") == bytes("mine"))
+    let child = try ChildProcess("clear", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "cleared")
+    #expect(cache.get("key-2") == nil)
+    #expect(cache.get("key-1") == [9])
+    cache.put("key-3", bytes("again"))
+    try await tier.flush()
+    #expect(cache.keys() == ["key-1", "key-3"])
+    _ = child.kill()
+    cache.put("key-4", bytes("alone"))
+    try await tier.flush()
+    #expect(cache.keys() == ["key-1", "key-3", "key-4"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `After SIGKILL at any point a batch is present either completely or not at all`() async throws {
+    let scratch = Scratch()
+    var generator = SeededGenerator(seed: 5)
+    for round in 0..<6 {
+      let child = try ChildProcess("batch", scratch.store, "\(1 << 20)", "processCrash")
+      var flushed = 0
+      for _ in 0..<Int.random(in: 1...20, using: &generator) {
+        guard let line = child.readLine() else { break }
+        flushed = Int(line) ?? flushed
+      }
+      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      #expect(flushed > 0)
+      let told = Told()
+      let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+      let cache = try tier.cache()
+      try expectWholeBatches(in: cache, notBefore: flushed, "round \(round)")
+      #expect(told.reportCodes == [])
+      #expect(tier.checkInvariants() == [])
+      _ = cache.stageRemovalOfAll()
+      try await tier.close()
+    }
+  }
+
+  @Test func `After SIGKILL at any point no record that was invalidated before a flush is present`() async throws {
+    let scratch = Scratch()
+    var generator = SeededGenerator(seed: 6)
+    var invalidationVersion: UInt64 = 0
+    for round in 0..<6 {
+      let child = try ChildProcess("invalidate", scratch.store, "\(16 << 20)", "processCrash")
+      var flushed = 0
+      for _ in 0..<Int.random(in: 1...40, using: &generator) {
+        guard let line = child.readLine() else { break }
+        flushed = Int(line) ?? flushed
+      }
+      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      #expect(flushed > 0)
+      let tier = try openTier(scratch)
+      let cache = try tier.cache()
+      #expect(cache.invalidationVersion >= invalidationVersion + UInt64(flushed))
+      invalidationVersion = cache.invalidationVersion
+      for slot in 0..<40 {
+        guard let bytes = cache.get("key-\(slot)") else { continue }
+        let number = try #require(Int(String(decoding: bytes, as: UTF8.self)))
+        #expect(number >= flushed)
+        let isByTag = number % 8 < 4
+        let isConcerned = isByTag ? slot % 4 == number % 4 : "key-\(slot)".hasPrefix("key-\(number % 4)")
+        #expect(!isConcerned || number > flushed, "round \(round): slot \(slot) has the invalidated number \(number)")
+      }
+      try await tier.purge()
+      #expect(tier.checkInvariants() == [])
+      _ = cache.stageRemovalOfAll()
+      try await tier.close()
+    }
+  }
+
+  @Test func `Another process's invalidation and its purge are visible immediately`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<100 { cache.put("key-\(number)", bytes("mine"), tags: number % 2 == 0 ? ["gone"] : ["kept"]) }
+    try await tier.flush()
+    #expect(cache.get("key-2") == bytes("mine"))
+    let child = try ChildProcess("purge", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "invalidated")
+    for number in 0..<100 { #expect((cache.get("key-\(number)") == nil) == (number % 2 == 0)) }
+    #expect(cache.keys().count == 50)
+    // The version is one higher if the purge ended before this process learned of the invalidation.
+    let invalidationVersion = cache.invalidationVersion
+    #expect(invalidationVersion == 1 || invalidationVersion == 2)
+    cache.put("key-2", bytes("again"), tags: ["gone"])
+    #expect(cache.stageInvalidation(.tag("other")).version == invalidationVersion + 1)
+    try await tier.purge()
+    #expect(cache.get("key-2") == bytes("again"))
+    #expect(cache.keys().count == 51)
+    _ = child.kill()
+    try await tier.purge()
+    #expect(cache.keys().count == 51)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A reader of a killed process does not prevent the reuse of the file's space`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let cache = try tier.cache()
+    for number in 0..<20 { cache.put("a\(number)", value(number, size: 1000)) }
+    try await tier.flush()
+    _ = child.kill()
+    for number in 0..<2000 {
+      cache.put("k\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    try await tier.flush()
+    #expect(told.reportCodes == [])
+    #expect(cache.get("k1999") == value(1999, size: 1000))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
+    let scratch = Scratch()
+    let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    let error = #expect(throws: CisternError.self) { _ = try openTier(scratch, limit: .mebibytes(2)) }
+    #expect(error?.code == .storeInUse)
+    #expect(error?.message.contains("1048576") == true)
+    let compacting = #expect(throws: CisternError.self) { _ = try DiskTier.compact(directory: scratch.store) }
+    #expect(compacting?.code == .storeInUse)
+    _ = child.kill()
+    let tier = try openTier(scratch, limit: .mebibytes(2))
+    try await tier.close()
+  }
+
+  @Test
+  func `In a forked child, reads miss and writes are refused without hanging, and the parent continues`() async throws {
+    let scratch = Scratch()
+    let child = try ChildProcess("fork", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(child.readLine() == "child: nil, refused, no keys, not there")
+    #expect(child.readLine() == "parent: found")
+    _ = child.kill()
+  }
+}

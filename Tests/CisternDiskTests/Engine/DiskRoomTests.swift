@@ -1,0 +1,143 @@
+import CisternTestSupport
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// A device, or a file, without room for what is to be written.
+@Suite struct DiskRoomTests {
+  @Test func `A full device is met by evicting, where that is enough`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, told: told, faults: DiskFaults { failing.take() })
+    let cache = try tier.cache(told: told)
+    for number in 0..<200 { cache.put("k\(number)", value(number, size: 1000)) }
+    try await tier.flush()
+    failing.set(.noSpace)
+    cache.put("new", bytes("new"))
+    try await tier.flush()
+    #expect(cache.get("new") == bytes("new"))
+    #expect(await told.reportCodes(atLeast: 1) == [.deviceFull])
+    #expect(told.lost(.notWritten) == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A record larger than an eighth of the limit is refused, leaves no older one behind, and evicts nobody`()
+    async throws
+  {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(1))
+    let cache = try tier.cache(told: told)
+    cache.put("k", bytes("old"))
+    cache.put("other", bytes("other"))
+    try await tier.flush()
+    guard case .refused = cache.put("k", value(1, size: 130_000)) else {
+      Issue.record("taken")
+      return
+    }
+    #expect(cache.get("k") == nil)
+    try await tier.flush()
+    #expect(cache.keys() == ["other"])
+    #expect(cache.statistics.refused == 1)
+    guard case .staged = cache.put("k", value(2, size: 120_000)) else {
+      Issue.record("refused")
+      return
+    }
+    try await tier.flush()
+    #expect(cache.get("k") == value(2, size: 120_000))
+    #expect(told.lostKeys == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A write that a full device cuts short is told of as one for want of room`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let failing = Switch<DiskFaults.Fault>()
+    let full = Switch<Bool>()
+    let tier = try openTier(
+      scratch, told: told, interval: .seconds(3600),
+      faults: DiskFaults(atCommit: { failing.peek() }, isDeviceFull: { full.peek() ?? false }))
+    let cache = try tier.cache(told: told)
+    failing.set(.inputOutput)
+    full.set(true)
+    cache.put("a", [1])
+    let error = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(error?.code == .noSpace)
+    // Tried again, and nothing staged.
+    let again = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(again?.code == .noSpace)
+    full.set(false)
+    let other = await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(other?.code == .diskFailed)
+    failing.set(nil)
+    try? await tier.close()
+    #expect(!DeviceSpace.isExhausted(in: scratch.store))
+    #expect(scratch.names() == ["cistern.mark", "data.mdb", "lock.mdb"])
+  }
+
+  @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    options.readerPatience = .milliseconds(20)
+    options.retryInterval = .seconds(3600)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    let cache = try tier.cache(told: told)
+    cache.put("held", bytes("held"))
+    try await tier.flush()
+    let key = bytes("held")
+    let engine = tier.engine
+    cache.withRecord(forKey: key.rawSpan) { _, held in
+      var number = 0
+      while engine.mode == .active, number < 20_000 {
+        number += 1
+        cache.put("k\(number)", value(number, size: 1000))
+        cache.waitForRoom()
+      }
+      #expect(engine.mode == .degraded)
+      #expect(held.copiedBytes() == bytes("held"))
+    }
+    // The writer thread reports after it has changed the mode.
+    #expect(await told.reportCodes(atLeast: 2) == [.longReader, .degraded])
+    #expect(try scratch.dataFileSize <= 1 << 20)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    try await tier.flush()
+    #expect(await told.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
+    for number in 0..<2000 {
+      cache.put("after-\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    try await tier.flush()
+    #expect(cache.get("after-1999") == value(1999, size: 1000))
+    #expect(try scratch.dataFileSize <= 1 << 20)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `The records of many caches that are cleared at once leave the file`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch, interval: .seconds(3600))
+    let caches = try (0..<150).map { try tier.cache("cache-\($0)") }
+    for cache in caches { cache.put("k", bytes("value")) }
+    try await tier.flush()
+    for cache in caches { _ = cache.stageRemovalOfAll() }
+    try await tier.flush()
+    let file = try #require(tier.engine.file)
+    func recordCount() throws -> Int {
+      try file.environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.statistics(of: file.order).entryCount
+      }
+    }
+    while try recordCount() > 0 { await Task.yield() }
+    try await tier.flush()
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+}

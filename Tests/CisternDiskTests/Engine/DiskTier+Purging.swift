@@ -1,0 +1,10 @@
+@testable import CisternDisk
+
+extension DiskTier {
+  /// Waits until all writes are committed and all invalidated records are purged.
+  func purge() async throws {
+    try await flush()
+    while engine.partitions.contains(where: { !$0.invalidations.pending.isEmpty }) { await Task.yield() }
+    try await flush()
+  }
+}

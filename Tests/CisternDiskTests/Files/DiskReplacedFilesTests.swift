@@ -1,0 +1,176 @@
+import CisternTestSupport
+import Foundation
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Open stores whose files another program removes or replaces.
+@Suite struct DiskReplacedFilesTests {
+  /// A change by another program.
+  enum Change: String, CaseIterable, Sendable {
+    case directoryRemoved, directoryEmptied, directoryRenamed, dataRemoved, dataEmptied, dataOfAnotherStore, olderData
+    case markRemoved, lockRemoved
+
+    /// Whether the values that were committed earlier are still readable.
+    var keepsValues: Bool { [.olderData, .markRemoved, .lockRemoved].contains(self) }
+
+    var report: StoreReport.Code {
+      switch self {
+      case .dataOfAnotherStore, .dataEmptied: .setAside
+      case .olderData: .rolledBack
+      default: .filesReplaced
+      }
+    }
+
+    func perform(in scratch: Scratch, older: Data) async throws {
+      let files = FileManager.default
+      switch self {
+      case .directoryRemoved: try files.removeItem(atPath: scratch.store)
+      case .directoryEmptied:
+        for name in scratch.names() { try files.removeItem(at: scratch.url("store/\(name)")) }
+      case .directoryRenamed: try files.moveItem(atPath: scratch.store, toPath: scratch.path + "/renamed")
+      case .dataRemoved: try files.removeItem(at: scratch.dataFile)
+      // The file is emptied in place, so the store still has the same file open.
+      case .dataEmptied: try Data().write(to: scratch.dataFile)
+      case .dataOfAnotherStore:
+        let other = Scratch()
+        try await fill(other, count: 20)
+        try Data(contentsOf: other.dataFile).write(to: scratch.dataFile, options: .atomic)
+      case .olderData: try older.write(to: scratch.dataFile, options: .atomic)
+      case .markRemoved: try files.removeItem(at: scratch.url("store/cistern.mark"))
+      case .lockRemoved: try files.removeItem(at: scratch.url("store/lock.mdb"))
+      }
+    }
+  }
+
+  @Test(arguments: Change.allCases)
+  func `Files removed or replaced under an open store are reported, and later writes reach the disk`(
+    change: Change
+  ) async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    cache.put("before", bytes("before"))
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    cache.put("more", bytes("more"))
+    try await tier.flush()
+    try await change.perform(in: scratch, older: older)
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(told.reportCodes == [change.report])
+    #expect(cache.get("after") == bytes("after"))
+    #expect((cache.get("before") != nil) == change.keepsValues)
+    #expect(tier.checkInvariants() == [])
+    // Other processes see that the store is open.
+    let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: true)
+    #expect(!claim.isAlone())
+    try await tier.close()
+    #expect(told.reportCodes == [change.report])
+    let toldAgain = Told()
+    let again = try openTier(scratch, told: toldAgain)
+    #expect(try again.cache().get("after") == bytes("after"))
+    try await again.close()
+    #expect(toldAgain.reportCodes == [])
+  }
+
+  @Test(arguments: [Change.dataRemoved, .lockRemoved, .markRemoved, .directoryRenamed])
+  func `Files removed long after the last check of the directory are also reported`(
+    change: Change
+  ) async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    cache.put("before", bytes("before"))
+    try await tier.flush()
+    let long = Date(timeIntervalSinceNow: -100)
+    try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.store)
+    // The first of these commits checks the file names, and the second relies on that check.
+    for number in 0..<2 {
+      cache.put("old-\(number)", bytes("old"))
+      try await tier.flush()
+    }
+    #expect(told.reportCodes == [])
+    try await change.perform(in: scratch, older: Data())
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(told.reportCodes == [.filesReplaced])
+    #expect(cache.get("after") == bytes("after"))
+    try await tier.close()
+  }
+
+  @Test func `A flush without staged writes also reports removed files`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    cache.put("before", bytes("before"))
+    try await tier.flush()
+    try FileManager.default.removeItem(atPath: scratch.store)
+    try await tier.flush()
+    #expect(await told.reportCodes(atLeast: 1) == [.filesReplaced])
+    #expect(cache.get("before") == nil)
+    try await tier.close()
+    #expect(told.reportCodes == [.filesReplaced])
+  }
+
+  @Test(arguments: [false, true])
+  func `Closing a store reports a removed directory and does not create it again`(
+    isReadOnly: Bool
+  ) async throws {
+    let scratch = Scratch()
+    try await fill(scratch, count: 20)
+    let told = Told()
+    let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
+    #expect(try tier.cache().get("k1") == value(1, size: 700))
+    try FileManager.default.removeItem(atPath: scratch.store)
+    try await tier.close()
+    #expect(told.reportCodes == [.filesReplaced])
+    #expect(!FileManager.default.fileExists(atPath: scratch.store))
+  }
+
+  @Test func `A store that recreated its directory is shared by later openings in the process`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    try FileManager.default.removeItem(atPath: scratch.store)
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    let other = try openTier(scratch)
+    #expect(other.engine === tier.engine)
+    try await other.close()
+    try await tier.close()
+  }
+
+  @Test func `A file that another process set aside is not reported as removed`() async throws {
+    let scratch = Scratch()
+    try await fill(scratch, count: 20)
+    let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: false)
+    claim.forgetDataFile()
+    _ = try DiskDirectory.setAside(in: scratch.store)
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    try await tier.close()
+    #expect(told.reportCodes == [])
+  }
+
+  @Test func `A directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
+    let scratch = Scratch()
+    var watch = DirectoryWatch()
+    let young = try #require(DirectoryWatch.fingerprint(of: scratch.path))
+    watch.note(young)
+    #expect(!watch.isChecked(young))
+    let long = Date(timeIntervalSinceNow: -100)
+    try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.path)
+    let old = try #require(DirectoryWatch.fingerprint(of: scratch.path))
+    watch.note(old)
+    #expect(watch.isChecked(old))
+    try Data().write(to: scratch.url("new"))
+    #expect(!watch.isChecked(try #require(DirectoryWatch.fingerprint(of: scratch.path))))
+    #expect(DirectoryWatch.fingerprint(of: scratch.path + "/missing") == nil)
+  }
+}

@@ -1,0 +1,175 @@
+import CisternTestSupport
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// The visibility of records while an invalidation is staged, committed and purged.
+@Suite struct InvalidationTableTests {
+  private let table = InvalidationTable()
+  private let key = bytes("key")
+
+  private func metadata(_ invalidationVersion: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
+    RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: invalidationVersion)
+  }
+
+  private func stage(_ invalidation: Invalidation) -> UInt64 {
+    table.stage(invalidation, limit: 1 << 20) { 1 }.invalidationVersion
+  }
+
+  private func visibility(_ invalidationVersion: UInt64, snapshot: UInt) -> InvalidationTable.Visibility {
+    table.visibility(of: metadata(invalidationVersion), key: key.rawSpan, snapshot: snapshot)
+  }
+
+  private func conceals(_ metadata: RecordMetadata) -> Bool { table.conceals(metadata, key: key.rawSpan) }
+  private func isVoid(_ metadata: RecordMetadata) -> Bool { table.isVoid(metadata, key: key.rawSpan) }
+
+  private func concealsCommitted(_ metadata: RecordMetadata) -> Bool {
+    table.concealsCommitted(metadata, key: key.rawSpan)
+  }
+
+  private func row(_ invalidationVersion: UInt64, purged: UInt64 = 0, changes: UInt64) -> InvalidationVersionRow {
+    var row = InvalidationVersionRow()
+    row.invalidationVersion = invalidationVersion
+    row.purged = purged
+    row.changes = changes
+    return row
+  }
+
+  @Test func `A snapshot from before a purge is outdated, and one from after it is trusted`() throws {
+    #expect(table.isClear(for: 0))
+    #expect(stage(.tag("red")) == 1)
+    #expect(!table.isClear(for: .max - 1))
+    #expect(visibility(0, snapshot: 5) == .concealed)
+    #expect(visibility(1, snapshot: 5) == .visible)
+    let taken = try #require(table.beginCommitting())
+    #expect(taken.invalidations == [.tag("red"): 1])
+    #expect(taken.invalidationVersion == 1)
+    #expect(visibility(0, snapshot: 5) == .concealed)
+    table.publish(taken.invalidations, row: row(1, changes: 1), transaction: 6)
+    #expect(table.purgeable == [.tag("red"): 1])
+    table.purged([.tag("red"): 1], row: row(1, purged: 1, changes: 2), transaction: 9)
+    #expect(table.pending.isEmpty)
+    #expect(!table.isClear(for: 8))
+    #expect(table.isClear(for: 9))
+    #expect(visibility(0, snapshot: 8) == .outdated)
+    // A late write is also compared with purged invalidations.
+    #expect(conceals(metadata(0)))
+    #expect(!conceals(metadata(1)))
+    #expect(!conceals(metadata(0, ["blue"])))
+  }
+
+  @Test
+  func `A newer invalidation stays pending after the purge of an older one, and failed commits are restaged`() throws {
+    _ = stage(.prefix(bytes("k")))
+    let taken = try #require(table.beginCommitting())
+    #expect(stage(.prefix(bytes("k"))) == 2)
+    table.publish(taken.invalidations, row: row(1, changes: 1), transaction: 3)
+    table.purged([.prefix(bytes("k")): 1], row: row(1, purged: 1, changes: 2), transaction: 4)
+    #expect(table.pending == [.prefix(bytes("k")): 2])
+    #expect(visibility(1, snapshot: 9) == .concealed)
+    _ = try #require(table.beginCommitting())
+    #expect(table.restore() == 1)
+    #expect(stage(.prefix(bytes("k"))) == 3)
+    #expect(try #require(table.beginCommitting()).invalidations == [.prefix(bytes("k")): 3])
+  }
+
+  @Test func `Invalidations of another process are learned, and ones purged unseen void writes in progress`() {
+    table.learn(row(4, purged: 3, changes: 7), InvalidationRows(inForce: [.tag("red"): 4]), transaction: 10)
+    #expect(table.invalidationVersion == 4)
+    #expect(visibility(3, snapshot: 10) == .concealed)
+    // At the first learning, no write can be in progress.
+    #expect(!conceals(metadata(0, [])))
+    // An older snapshot has no new information.
+    table.learn(row(2, changes: 3), InvalidationRows(), transaction: 8)
+    #expect(table.pending == [.tag("red"): 4])
+    table.learn(row(4, purged: 4, changes: 8), InvalidationRows(), transaction: 12)
+    #expect(visibility(3, snapshot: 11) == .outdated)
+    #expect(table.isClear(for: 12))
+    #expect(isVoid(metadata(3)))
+    #expect(!isVoid(metadata(3, [])))
+    table.learn(row(9, purged: 8, changes: 20), InvalidationRows(), transaction: 20)
+    #expect(table.invalidationVersion == 10)
+    #expect(conceals(metadata(9, [])))
+    #expect(isVoid(metadata(9, [])))
+    #expect(!conceals(metadata(10, [])))
+    // Records in the file are not affected.
+    #expect(!concealsCommitted(metadata(9, [])))
+    #expect(visibility(9, snapshot: 20) == .visible)
+  }
+
+  private func set(_ invalidationVersion: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
+    var metadata = metadata(invalidationVersion, tags)
+    metadata.isSet = true
+    return metadata
+  }
+
+  @Test
+  func `Another process's invalidation conceals values fetched before it was learned, but no value that was set`() {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    table.learn(
+      row(2, changes: 4), InvalidationRows(inForce: [.tag("red"): 2], ended: [.tag("blue"): 1]), transaction: 5)
+    for tag in ["red", "blue"] {
+      #expect(isVoid(metadata(0, [tag])))
+      #expect(!isVoid(set(0, [tag])))
+      #expect(!isVoid(metadata(table.invalidationVersion, [tag])))
+    }
+    #expect(!isVoid(metadata(0, ["green"])))
+    #expect(visibility(1, snapshot: 5) == .concealed)
+    #expect(visibility(2, snapshot: 5) == .visible)
+  }
+
+  @Test func `A local invalidation overtaken by another process's keeps its order relative to local writes`() throws {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    let before = table.invalidationVersion
+    let own = stage(.tag("red"))
+    let taken = try #require(table.beginCommitting())
+    // The version in the file is greater than the local version.
+    table.learn(row(3, changes: 6), InvalidationRows(inForce: [.tag("blue"): 3]), transaction: 7)
+    for _ in 0..<2 {
+      #expect(isVoid(set(before)) && isVoid(metadata(before)))
+      #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
+      #expect(visibility(3, snapshot: 7) == .concealed)
+      table.assign([.tag("red"): 4])
+      // A reader learns of the commit before the commit is published.
+      table.learn(row(4, changes: 7), InvalidationRows(inForce: [.tag("blue"): 3, .tag("red"): 4]), transaction: 8)
+      #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
+      table.publish([.tag("red"): 4], row: row(4, changes: 7), transaction: 8)
+    }
+    #expect(taken.invalidations == [.tag("red"): own])
+    #expect(table.fileVersion == 4)
+    #expect(visibility(4, snapshot: 8) == .visible)
+  }
+
+  @Test func `A new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
+    #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added)
+    let (invalidationVersion, number, change) = table.stage(.tag("b"), limit: 100) { 2 }
+    #expect(invalidationVersion == 2 && number == 0 && change == .refused)
+    #expect(table.stage(.tag("a"), limit: 100) { 3 }.change == .replaced)
+    #expect(table.invalidationVersion == 3)
+  }
+
+  @Test func `A purge ends its invalidations in small parts, and the remaining ones still conceal records`() throws {
+    var targets: [Invalidation: UInt64] = [:]
+    for number in 0..<1_000 {
+      targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = UInt64(number + 1)
+    }
+    let walk = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: targets)
+    #expect(walk.targetParts.allSatisfy { !$0.isEmpty && $0.count <= PurgeWalk.partSize })
+    #expect(walk.targetParts.reduce(into: [:]) { $0.merge($1) { $1 } } == targets)
+    for invalidation in targets.keys { _ = stage(invalidation) }
+    let taken = try #require(table.beginCommitting())
+    table.publish(taken.invalidations, row: row(taken.invalidationVersion, changes: 1), transaction: 6)
+    var left = Set(taken.invalidations.keys)
+    let parts = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: taken.invalidations).targetParts
+    for part in parts {
+      #expect(!table.isClear(for: 9))
+      table.purged(
+        part, row: row(taken.invalidationVersion, purged: taken.invalidationVersion, changes: 2), transaction: 9)
+      left.subtract(part.keys)
+      #expect(Set(table.pending.keys) == left)
+    }
+    #expect(table.isClear(for: 9) && !table.isClear(for: 8))
+  }
+}

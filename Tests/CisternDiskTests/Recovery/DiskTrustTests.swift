@@ -1,0 +1,257 @@
+import CisternTestSupport
+import Foundation
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Tests of when the pages of a data file are checked before LMDB opens it.
+@Suite struct DiskTrustTests {
+  /// Opens and closes the store. Returns the number of checked pages, and the report codes.
+  func opening(
+    _ scratch: Scratch, isReadOnly: Bool = false
+  ) async throws -> (pages: Int, reports: [StoreReport.Code]) {
+    let told = Told()
+    let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
+    let pages = tier.engine.counters.pagesChecked.load(ordering: .relaxed)
+    try await tier.close()
+    return (pages, told.reportCodes)
+  }
+
+  /// Changes the file in place, as another program would.
+  func change(_ scratch: Scratch, at offset: UInt64, _ bytes: [UInt8]) throws {
+    let file = try FileHandle(forUpdating: scratch.dataFile)
+    try file.seek(toOffset: offset)
+    try file.write(contentsOf: Data(bytes))
+    try file.close()
+  }
+
+  /// Returns an open store whose file another program touched between two commits.
+  func changedWhileOpen(_ scratch: Scratch) async throws -> DiskTier {
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("a", bytes("a"))
+    try await tier.flush()
+    let contents = try Data(contentsOf: scratch.dataFile)
+    try change(scratch, at: 0, [contents[0]])
+    cache.put("b", bytes("b"))
+    try await tier.flush()
+    return tier
+  }
+
+  @Test(arguments: [Durability.processCrash, .powerCut])
+  func `A cleanly closed store opens repeatedly without checking a page`(durability: Durability)
+    async throws
+  {
+    let scratch = Scratch()
+    try await fill(scratch, count: 300, durability: durability)
+    for _ in 0..<3 { #expect(try await opening(scratch) == (0, [])) }
+    #expect(try await opening(scratch, isReadOnly: true) == (0, []))
+    _ = try DiskTier.compact(directory: scratch.store)
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test(arguments: [Durability.processCrash, .powerCut])
+  func `A store whose process was killed between two commits opens without checking a page`(
+    durability: Durability
+  ) async throws {
+    let scratch = Scratch()
+    let child = try ChildProcess(
+      "hold", scratch.store, "\(16 << 20)", durability == .powerCut ? "powerCut" : "processCrash")
+    _ = child.readLine()
+    _ = child.kill()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A file that was changed, copied or touched is checked once and used if it is sound`()
+    async throws
+  {
+    let scratch = Scratch()
+    try await fill(scratch, count: 300)
+    // Writes an unchanged byte, so that only the file's times change.
+    let contents = try Data(contentsOf: scratch.dataFile)
+    try change(scratch, at: 9000, [UInt8](contents[9000..<9001]))
+    #expect(try await opening(scratch).pages > 50)
+    #expect(try await opening(scratch) == (0, []))
+    let copy = scratch.url("store/copy")
+    try FileManager.default.copyItem(at: scratch.dataFile, to: copy)
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    try FileManager.default.moveItem(at: copy, to: scratch.dataFile)
+    #expect(try await opening(scratch).pages > 50)
+    #expect(try await opening(scratch) == (0, []))
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<300 { #expect(cache.get("k\(number)") == value(number, size: 700)) }
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `A damaged file is detected before LMDB opens it`(isReadOnly: Bool) async throws {
+    let scratch = Scratch()
+    try await fill(scratch, count: 300)
+    let contents = [UInt8](try Data(contentsOf: scratch.dataFile))
+    // Damages every tree page, including old copies, so that the node count of each page in use exceeds the page.
+    for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
+      try change(scratch, at: UInt64(page + 12), [0xFE, 0xFF])
+    }
+    #expect(try DiskTier.damage(in: scratch.store) != nil)
+    let (pages, reports) = try await opening(scratch, isReadOnly: isReadOnly)
+    #expect(pages == 0)
+    #expect(reports == [.setAside])
+    #expect(scratch.names().contains("data.mdb.set-aside-1") == !isReadOnly)
+    #expect(scratch.names().contains("data.mdb") == true)
+  }
+
+  @Test func `The mark has no fingerprint of a file that was changed while open, even after later commits`()
+    async throws
+  {
+    let scratch = Scratch()
+    let tier = try await changedWhileOpen(scratch)
+    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.fingerprint == nil)
+    try await tier.close()
+    #expect(try await opening(scratch).pages > 0)
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A process that joins a store without a fingerprint does not write one`() async throws {
+    let scratch = Scratch()
+    let tier = try await changedWhileOpen(scratch)
+    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.fingerprint == nil)
+    _ = child.kill()
+    try await tier.close()
+  }
+
+  @Test func `A damaged file that replaces an open one is detected before LMDB opens it`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    for number in 0..<300 { cache.put("k\(number)", value(number, size: 700)) }
+    try await tier.flush()
+    var contents = [UInt8](try Data(contentsOf: scratch.dataFile))
+    for page in stride(from: 8192, to: contents.count, by: 4096) where contents[page + 10] & 3 != 0 {
+      contents.replaceSubrange(page + 12..<page + 14, with: [0xFE, 0xFF])
+    }
+    // The file is replaced atomically, as programs do when they save a file.
+    try Data(contents).write(to: scratch.dataFile, options: .atomic)
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(told.reportCodes == [.setAside])
+    #expect(cache.get("after") == bytes("after"))
+    #expect(cache.get("k1") == nil)
+    try await tier.close()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A store that two processes wrote to alternately opens without checking a page`() async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("key-1", bytes("mine"))
+    try await tier.flush()
+    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    _ = child.kill()
+    cache.put("key-2", bytes("mine"))
+    try await tier.flush()
+    try await tier.close()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test(arguments: ["pcache", "g", "ecache"])
+  func `A changed meta table row is treated as damage, not as a reference to another cache's records`(
+    name: String
+  ) async throws {
+    let scratch = Scratch()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<20 { cache.put("k\(number)", bytes("value")) }
+    _ = cache.stageInvalidation(.tag("none"))
+    try await tier.close()
+    let settings = DiskOpening(
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
+      limits: try DiskLimits(.mebibytes(16), location: ""))
+    let file = try DiskFile.open(directory: scratch.store, options: settings.environmentOptions())
+    let key = name == "g" ? MetaTable.live(1) : bytes(name)
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      var row = try transaction.value(forKey: key.rawSpan, in: file.meta)?.copiedBytes() ?? []
+      #expect(row.count >= 16)
+      row[0] ^= 3
+      try transaction.put(row.rawSpan, forKey: key.rawSpan, in: file.meta)
+    }
+    try file.close()
+    #expect(try await opening(scratch).reports == [.setAside])
+  }
+
+  @Test func `A meta table row found damaged while the store is open sets the file aside once`() async throws {
+    let scratch = Scratch()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    cache.put("old", bytes("old"))
+    try await tier.flush()
+    let file = try #require(tier.engine.file)
+    let key = MetaTable.live(1)
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put([UInt8](repeating: 1, count: 24).rawSpan, forKey: key.rawSpan, in: file.meta)
+    }
+    // Several reads of the same file find the damage.
+    for _ in 0..<3 { _ = cache.get("old") }
+    for round in 0..<3 {
+      cache.put("new-\(round)", bytes("new"))
+      try await tier.flush()
+    }
+    while told.reportCodes.isEmpty { try await tier.flush() }
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(told.reportCodes == [.setAside])
+    #expect(cache.get("old") == nil)
+    #expect(cache.get("after") == bytes("after"))
+    try await tier.close()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test func `A mark is reusable only if it is sound and matches the limit and the file's fingerprint`() {
+    let stamp = DataFileFingerprint(node: 1, size: 2, modified: 3, changed: 4)
+    let changed = DataFileFingerprint(node: 1, size: 2, modified: 3, changed: 5)
+    let mark = BootMark(state: .sound, boot: "an earlier run", limit: 6, fingerprint: stamp)
+    #expect(mark.isValid(for: stamp, limit: 6))
+    #expect(!mark.isValid(for: changed, limit: 6))
+    #expect(!mark.isValid(for: nil, limit: 6))
+    #expect(!mark.isValid(for: stamp, limit: 7))
+    #expect(!BootMark(state: .sound, boot: "", limit: 6, fingerprint: nil).isValid(for: nil, limit: 6))
+    #expect(!BootMark(state: .unsynchronized, boot: "", limit: 6, fingerprint: stamp).isValid(for: stamp, limit: 6))
+    #expect(!BootMark(state: .unreadable, boot: "", limit: 6, fingerprint: stamp).isValid(for: stamp, limit: 6))
+  }
+
+  @Test func `Opening a store with another durability or limit updates its mark`()
+    async throws
+  {
+    let scratch = Scratch()
+    try await fill(scratch, count: 10, durability: .powerCut)
+    for (durability, limit) in [
+      (Durability.powerCut, 16), (.processCrash, 16), (.powerCut, 16), (.powerCut, 17), (.processCrash, 17),
+    ] {
+      let tier = try openTier(scratch, limit: .mebibytes(limit), durability: durability)
+      let mark = try #require(try tier.engine.claim.readMark())
+      #expect(mark.state == (durability == .powerCut ? .sound : .unsynchronized))
+      #expect(mark.limit == limit << 20)
+      try await tier.close()
+    }
+  }
+
+  @Test func `An encoded mark has a constant size and decodes with the same fingerprint or none`() {
+    let stamp = DataFileFingerprint(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
+    for (stamp, identity) in [(stamp, StoreIdentity()), (nil, nil)] as [(DataFileFingerprint?, StoreIdentity?)] {
+      let mark = BootMark(
+        state: .unsynchronized, boot: String(repeating: "b", count: 64), limit: .max, identity: identity,
+        fingerprint: stamp,
+        history: identity.map { _ in DataFileHistory(transaction: .max, previousState: .max) })
+      #expect(mark.bytes.count == BootMark.size)
+      #expect(BootMark(mark.bytes[...]) == mark)
+    }
+  }
+}
