@@ -41,17 +41,21 @@ var targets: [Target] = [
   .target(name: "Cistern", dependencies: ["CisternCore", "CisternDisk", "Locking"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
   .testTarget(
-    name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking"], swiftSettings: swiftSettings),
+    name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories"],
+    swiftSettings: swiftSettings),
+  .target(name: "TestDirectories", path: "Tests/TestDirectories", swiftSettings: swiftSettings),
   // Fixtures that several test targets share.
   .target(
-    name: "CisternTestSupport", dependencies: ["CisternCore", "CisternDisk", "CisternTesting", "Locking"],
+    name: "CisternTestSupport",
+    dependencies: ["CisternCore", "CisternDisk", "CisternTesting", "Locking", "TestDirectories"],
     path: "Tests/TestSupport", swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern", "CisternDisk"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
   // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
   .executableTarget(
-    name: "Torture", dependencies: ["Cistern", "CisternDisk", "CisternTesting", "LMDB"], path: "Tests/Torture",
+    name: "Torture", dependencies: ["Cistern", "CisternDisk", "CisternTesting", "LMDB", "TestDirectories"],
+    path: "Tests/Torture",
     exclude: ["faults.c", "recorder.c"],
     swiftSettings: swiftSettings),
   .testTarget(
@@ -117,13 +121,15 @@ if !coreOnly {
       name: "StressKitTests",
       dependencies: [
         "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTesting", "Locking", "CisternCommand",
+        "TestDirectories",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings
     ),
     // Runs one input by itself; `scripts/torture fuzz` builds it with libFuzzer.
     .executableTarget(
-      name: "Fuzz", dependencies: ["Cistern", "CisternDisk", "LMDB", "InputFormats", "CZlib"], path: "Tests/Fuzz",
+      name: "Fuzz", dependencies: ["Cistern", "CisternDisk", "LMDB", "InputFormats", "CZlib", "TestDirectories"],
+      path: "Tests/Fuzz",
       exclude: ["Corpora"],
       swiftSettings: swiftSettings),
   ]

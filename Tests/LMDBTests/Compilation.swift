@@ -1,3 +1,5 @@
+import TestDirectories
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)

@@ -1,5 +1,6 @@
 import LMDB
 import Testing
+import TestDirectories
 
 #if canImport(Glibc)
   import Glibc

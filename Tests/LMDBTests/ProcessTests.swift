@@ -1,6 +1,7 @@
 import CLMDB
 import LMDB
 import Testing
+import TestDirectories
 
 #if canImport(Glibc)
   import Glibc

@@ -1,16 +1,17 @@
 import Cistern
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
 @testable import StressKit
 
 @Suite struct ReplayTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private func misses(

@@ -1,17 +1,18 @@
 import CisternTesting
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
 @testable import StressKit
 
 @Suite struct StoreCommandTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private func put(_ key: String, _ value: String, _ more: String...) async {

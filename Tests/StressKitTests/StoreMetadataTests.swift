@@ -1,16 +1,17 @@
 import Cistern
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import StressKit
 
 /// The commands that inspect a store, on records with all metadata and with unpurged invalidations.
 @Suite struct StoreMetadataTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private static let full = RecordMetadata(

@@ -1,14 +1,15 @@
 import Cistern
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import StressKit
 
 @Suite(.serialized) struct StressRunTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private func configuration(_ arguments: String...) throws -> StressConfiguration {

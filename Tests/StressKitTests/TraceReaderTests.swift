@@ -1,14 +1,15 @@
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
 @testable import StressKit
 
 @Suite struct TraceReaderTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private func requests(_ content: String) throws -> [TraceRequest] {

@@ -2,6 +2,7 @@ import Cistern
 import CisternDisk
 import Foundation
 import LMDB
+import TestDirectories
 
 /// Kills a writer at random instants, many times, and checks the files that it left.
 func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool {
@@ -12,7 +13,7 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
   var flushes = 0
   var pages = 0
   for round in 0..<kills {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryDirectory()
     // Every third store is too small for all keys.
     let evicts = round % 3 == 2
     let limit = evicts ? 512 << 10 : 16 << 20
@@ -70,17 +71,4 @@ final class Reports: @unchecked Sendable {
   func count(of code: StoreReport.Code) -> Int { lock.withLock { counts[code] ?? 0 } }
   var isEmpty: Bool { lock.withLock { all.isEmpty } }
   var text: String { lock.withLock { all.joined(separator: "; ") } }
-}
-
-/// A folder that the deinitializer removes.
-final class TemporaryFolder {
-  let path: String
-  var store: String { path + "/store" }
-
-  init() throws {
-    path = NSTemporaryDirectory() + "cistern-torture-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

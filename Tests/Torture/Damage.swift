@@ -1,11 +1,12 @@
 import Foundation
+import TestDirectories
 
 /// Damages a store's files at random and opens each result in a separate process.
 func damage(count: Int, seed: UInt64) async throws -> Bool {
   var random = Mixer(state: seed)
   var tally: [String: [String: Int]] = [:]
   var faults: [String] = []
-  let folder = try TemporaryFolder()
+  let folder = TemporaryDirectory()
   let script = Script(seed: seed)
   // Two bases from one script with different lengths, so that their files differ in age.
   var bases: [String] = []

@@ -1,4 +1,5 @@
 import Foundation
+import TestDirectories
 
 /// Makes a store's file calls fail in many ways, each in a separate process.
 func faults(count: Int, seed: UInt64, layer: String) throws -> Bool {
@@ -8,7 +9,7 @@ func faults(count: Int, seed: UInt64, layer: String) throws -> Bool {
   var wrong: [String] = []
   var failed = 0
   for trial in 0..<count {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryDirectory()
     let own = random.next()
     let child = try Child(["fault", folder.store, "\(own)"], environment: ["LD_PRELOAD": layer])
     let (end, said) = child.end(within: 60)

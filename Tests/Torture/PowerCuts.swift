@@ -1,4 +1,5 @@
 import Foundation
+import TestDirectories
 
 /// Records writers, cuts their recordings at random positions, and opens files that a device may have kept.
 ///
@@ -9,7 +10,7 @@ func powerCuts(runs: Int, images: Int, durability: String, seed: UInt64, recorde
   var tally: [String: Int] = [:]
   var faults: [String] = []
   for run in 0..<runs {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryDirectory()
     let limit = run % 3 == 2 ? 512 << 10 : 4 << 20
     let script = Script(seed: random.next())
     let writer = try Child(

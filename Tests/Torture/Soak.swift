@@ -1,9 +1,10 @@
 import Cistern
 import CisternDisk
+import TestDirectories
 
 /// Runs a mixed load in this process and samples its resources. None of them may grow continuously.
 func soak(seconds: Int, seed: UInt64) async throws -> Bool {
-  let folder = try TemporaryFolder()
+  let folder = TemporaryDirectory()
   let tier = try DiskTier(directory: folder.store, limit: .mebibytes(16), durability: .processCrash)
   let store = try Store(secondTier: tier, memoryLimit: .mebibytes(4))
   let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)

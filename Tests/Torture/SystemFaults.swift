@@ -1,6 +1,7 @@
 import Cistern
 import CisternDisk
 import Foundation
+import TestDirectories
 
 /// A fault that the system causes. Each runs in a separate process, which must survive it.
 enum SystemFault: String, CaseIterable {
@@ -20,7 +21,7 @@ enum SystemFault: String, CaseIterable {
 func systemFaults(seed: UInt64) throws -> Bool {
   var isFine = true
   for fault in SystemFault.allCases {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryDirectory()
     let isMounted = fault == .full && mountSmall(folder.path)
     defer { if isMounted { unsafe _ = umount2(folder.path, Int32(MNT_DETACH)) } }
     if fault == .full, !isMounted || !folder.path.hasPrefix("/") {

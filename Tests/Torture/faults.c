@@ -33,7 +33,7 @@ void cistern_fault(int of, int with, long after, long count) {
 long cistern_fault_hits(void) { return atomic_load(&hits); }
 
 // Returns whether the path belongs to a trial's store. Calls on other files never fail.
-static int is_store(const char *path) { return path && strstr(path, "/cistern-torture-") && strstr(path, "/store"); }
+static int is_store(const char *path) { return path && strstr(path, "/cistern-temporary-") && strstr(path, "/store"); }
 
 static int is_store_file(int descriptor) {
   char link[64], path[1024];

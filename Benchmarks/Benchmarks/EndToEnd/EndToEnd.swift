@@ -29,7 +29,7 @@ private final class Mixed: Sendable {
   let store: Store
   let articles: Cache<String, [UInt8]>
   let keys: [String]
-  private let scratch = ScratchDirectory()
+  private let scratch = TemporaryDirectory()
 
   init() throws {
     store = try Store(directory: scratch("store"), memoryLimit: .mebibytes(1), diskLimit: .mebibytes(64))

@@ -8,7 +8,7 @@ struct DiskReads {
   let size = 1024
 
   func rows() async throws -> [Row] {
-    let scratch = ScratchDirectory()
+    let scratch = TemporaryDirectory()
     let limit = ByteCount.mebibytes(512)
     // The memory holds no value of this size, so that each lookup reads from disk.
     let store = try Store(directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: limit)

@@ -16,7 +16,7 @@ struct DiskWrites {
   }
 
   private func row(_ durability: Durability, _ mode: DirectLMDB.Mode, _ title: String) async throws -> Row {
-    let scratch = ScratchDirectory()
+    let scratch = TemporaryDirectory()
     let limit = ByteCount.mebibytes(512)
     var configuration = Store.Configuration()
     configuration.durability = durability

@@ -12,7 +12,7 @@ struct Invalidating {
     var rows: [Row] = []
     for isPrefix in [false, true] {
       rows += try await measure("memory", isPrefix, Cache<String, [UInt8]>(costLimit: 1 << 26))
-      let scratch = ScratchDirectory()
+      let scratch = TemporaryDirectory()
       // The memory holds no value, so that each lookup reads from disk.
       let store = try Store(directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: .mebibytes(512))
       let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)

@@ -6,7 +6,7 @@ struct Opening {
   let entries: Int
 
   func rows() async throws -> [Row] {
-    let scratch = ScratchDirectory()
+    let scratch = TemporaryDirectory()
     let full = try open(scratch("full"))
     for rank in 0..<entries { full.cache.setValue(UInt64(rank), forKey: .key(rank)) }
     try await full.store.close()

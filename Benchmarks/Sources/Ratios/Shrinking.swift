@@ -10,7 +10,7 @@ struct Shrinking {
   private let size = 1024
 
   func rows() async throws -> [Row] {
-    let scratch = ScratchDirectory()
+    let scratch = TemporaryDirectory()
     try await fill(scratch("large"), count: entries)
     try await fill(scratch("small"), count: entries / 4)
     return [

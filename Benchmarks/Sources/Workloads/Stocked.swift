@@ -6,7 +6,7 @@ package final class StockedDisk: Sendable {
   package let cache: Cache<Int, [UInt8]>
   /// All keys, in random order.
   package let keys: [Int]
-  private let scratch = ScratchDirectory()
+  private let scratch = TemporaryDirectory()
 
   package init(
     entries: Int, size: Int, limit: ByteCount = .gibibytes(1), durability: Durability = .powerCut
@@ -34,7 +34,7 @@ package final class StockedDirect: @unchecked Sendable {
   // Sendable: benchmarks use the object on one thread at a time.
   package let direct: DirectLMDB
   package let keys: [Int]
-  private let scratch = ScratchDirectory()
+  private let scratch = TemporaryDirectory()
 
   package init(entries: Int, size: Int, mapSize: Int = 1 << 30, mode: DirectLMDB.Mode = .powerCut) {
     direct = DirectLMDB(directory: scratch("lmdb"), mapSize: mapSize, mode: mode)

@@ -24,7 +24,7 @@ import Testing
   @Test func `A replacement of equal size does not rewrite the row of counts, and another replacement does`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for number in 0..<10 { cache.put("k\(number)", value(number, size: 700)) }
@@ -54,7 +54,7 @@ import Testing
 
   /// Changes every copy of these long values in the file, including the current one. The offset selects a byte of the
   /// value or of the record's header before it.
-  func damage(_ scratch: Scratch, _ numbers: [Int], at offset: Int) throws {
+  func damage(_ scratch: TemporaryDirectory, _ numbers: [Int], at offset: Int) throws {
     var data = [UInt8](try Data(contentsOf: scratch.dataFile))
     let sound = numbers.map { value($0, size: 16) }
     // A record of several pages begins after the header of its first page.
@@ -67,7 +67,7 @@ import Testing
 
   @Test(arguments: [2500, RecordFormat.sequenceOffset - RecordFormat.fixedSize, 8 - RecordFormat.fixedSize])
   func `A damaged long record is replaced, removed and purged like an undamaged one`(offset: Int) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<20 { cache.put("k\(number)", value(number, size: 5000)) }

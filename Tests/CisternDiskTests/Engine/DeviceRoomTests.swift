@@ -17,7 +17,7 @@ import Testing
 
   /// Fills a store of 16 MiB on a small device, then on a larger one. Returns what each of them holds, and the reports.
   func fill(_ small: Int, then large: Int, reported: Bool) throws -> (fillings: [Filling], reports: [String]) {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let child = try ChildProcess([
       "device", scratch.path, "\(1 << 20)", "processCrash", "\(small)", "\(large)", reported ? "reported" : "quota",
     ])
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func `A write that is too large for a full device is refused without evictions`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(

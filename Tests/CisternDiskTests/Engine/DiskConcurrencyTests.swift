@@ -11,7 +11,7 @@ import Testing
 /// Concurrent readers and writers. No read returns a value older than one that was read or written before it.
 @Suite struct DiskConcurrencyTests {
   @Test func `A removal by a closure does not count a key that was removed during its commit`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (isCommitting, mayCommit) = (Monitor(false), Monitor(true))
     let faults = DiskFaults {
       isCommitting.change { $0 = true }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `No read returns a value older than the newest one written before it`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(32))
     let cache = try tier.cache()
     let keyCount = 16
@@ -78,7 +78,7 @@ import Testing
 
   @Test
   func `After a removal of all records, no earlier record is read, even during concurrent commits`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     let keys = (0..<8).map { bytes("key-\($0)") }
@@ -119,7 +119,7 @@ import Testing
 
   @Test func `Random operations agree with a dictionary across flushes and reopenings`() async throws {
     for seed in 0..<6 as Range<UInt64> {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       var generator = SeededGenerator(seed: seed)
       var model: [[UInt8]: [UInt8]] = [:]
       var tier = try openTier(scratch, limit: .mebibytes(32))
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `Every waiter for a durable commit is resumed after its commit`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, durability: .powerCut)
     let cache = try tier.cache()
     await withTaskGroup(of: Void.self) { group in
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test func `Writers that wait for space continue, and staging stays near its bound`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(4), interval: .seconds(3600))
     let cache = try tier.cache()
     let bound = tier.engine.limits.stagedBytes

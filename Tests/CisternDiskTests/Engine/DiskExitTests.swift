@@ -8,13 +8,13 @@ import Testing
 /// The contents of the disk after a process exits without closing its stores.
 @Suite(.serialized) struct DiskExitTests {
   /// Runs the helper to its end, and returns its exit status.
-  func run(_ mode: String, _ scratch: Scratch, durability: String = "powerCut") throws -> Int32 {
+  func run(_ mode: String, _ scratch: TemporaryDirectory, durability: String = "powerCut") throws -> Int32 {
     let child = try ChildProcess(mode, scratch.path, "\(1 << 20)", durability)
     return child.waitForEnd()
   }
 
   /// Returns the numbers from 1 to 4 that the store contains.
-  func numbers(_ scratch: Scratch, _ name: String = "") async throws -> [Int] {
+  func numbers(_ scratch: TemporaryDirectory, _ name: String = "") async throws -> [Int] {
     let told = Told()
     let tier = try DiskTier(
       directory: "\(scratch.path)/\(name)", options: DiskOptions(limit: .mebibytes(1), retryInterval: .seconds(3600))
@@ -30,37 +30,37 @@ import Testing
   func `A write that is staged when the process exits or main returns is on disk`(
     mode: String, durability: String
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     #expect(try run(mode, scratch, durability: durability) == 0)
     #expect(try await numbers(scratch) == [1])
   }
 
   @Test func `An exit commits the writes of all stores, including those that are closing`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     #expect(try run("exit-stores", scratch) == 0)
     for number in 1...4 { #expect(try await numbers(scratch, "store-\(number)") == [number]) }
   }
 
   @Test func `An exit in a report handler, on the writer thread, commits all staged writes`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     #expect(try run("exit-writer", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [1, 2])
   }
 
   @Test func `An exit during a commit waits for it, and commits the writes staged since`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     #expect(try run("exit-committing", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [1, 2])
   }
 
   @Test func `An exit does not wait indefinitely for a disk that does not respond`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     #expect(try run("exit-hung", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [])
   }
 
   @Test func `The exit of a forked child commits the child's writes and not the parent's`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let child = try ChildProcess("exit-fork", scratch.path, "\(1 << 20)", "powerCut")
     #expect(child.readLine() == "child: 0")
     #expect(child.waitForEnd() == 0)
@@ -70,7 +70,7 @@ import Testing
 
   @Test(arguments: ["script", "script-closing"])
   func `A program like the first example of the README fetches once if it runs twice`(mode: String) throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     for run in 1...2 {
       let child = try ChildProcess(mode, scratch.path, "\(1 << 20)", "powerCut")
       if run == 1 { #expect(child.readLine() == "fetched") }
@@ -82,7 +82,7 @@ import Testing
 
   #if os(Linux)
     @Test func `A store uses five file descriptors and one thread`() throws {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let child = try ChildProcess("resources", scratch.path, "\(1 << 20)", "powerCut")
       #expect(child.readLine() == "50 10")
       #expect(child.waitForEnd() == 0)
@@ -91,7 +91,7 @@ import Testing
 
   @Test
   func `A relative path denotes the same directory after the process changes its working directory`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let child = try ChildProcess("relative", scratch.path, "\(1 << 20)", "powerCut")
     #expect(child.readLine() == nil)
     #expect(child.waitForEnd() == 0)

@@ -10,7 +10,7 @@ import Testing
   func `A disk that fails makes the tier miss and refuse, never answer what is out of date, and come back`(
     fault: DiskFaults.Fault
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     // Committed by the flushes only.
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `A flush tells what the disk did not take since the last one, though it works again`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.take() })
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `A removal counts while the file cannot be read, though nobody can see what it removes`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     // Only a flush commits: the writer thread must not look for the file while the test hides it.
     let tier = try openTier(scratch, interval: .seconds(3600))
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
@@ -109,7 +109,7 @@ import Testing
 
   @Test func `A removal of all that the disk failed to take is in force, and done when the disk is back`() async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     var tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
     var cache = try tier.cache()
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func `More removals than are kept while the disk fails empty the partition`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
     let cache = try tier.cache()
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test func `Before a write whose commit is waited for a failed disk is tried again`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
@@ -179,7 +179,7 @@ import Testing
   }
 
   @Test func `A try that a caller asks for puts off none of those that are due`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
     let cache = try tier.cache()

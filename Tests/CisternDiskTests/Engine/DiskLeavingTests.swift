@@ -29,7 +29,7 @@ import Testing
       return lost.isEmpty ? nil : failing.peek()
     }
 
-    func open(_ scratch: Scratch) throws -> (DiskTier, any TransactionalPartition) {
+    func open(_ scratch: TemporaryDirectory) throws -> (DiskTier, any TransactionalPartition) {
       let tier = try openTier(
         scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600), faults: DiskFaults { self.look() })
       let cache = try tier.cache(told: told)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `An evicted key is marked as lost before the commit that removes it becomes visible`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
     for (number, key) in Watched.keys.enumerated() {
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `A key whose eviction fails to commit is not lost`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
     watched.failing.set(.inputOutput)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `A key that is evicted in the commit group that writes it again is not lost`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
     for number in 0..<250 {
@@ -106,7 +106,7 @@ import Testing
   func `The eviction of a key must be reported unless its tag was invalidated since`(
     isInvalidated: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let cache = Guarded<(any TransactionalPartition)?>(nil)
     let ends = Guarded<[Bool]>([])
     let tier = try openTier(scratch, limit: .kibibytes(256))
@@ -133,7 +133,7 @@ import Testing
 
   @Test
   func `A record that fails to commit is present until its loss is acknowledged, and must be reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let cache = Guarded<(any TransactionalPartition)?>(nil)
     let ends = Guarded<[[Bool]]>([])
     let failing = Switch<DiskFaults.Fault>()

@@ -9,7 +9,7 @@ import Testing
   func `The file stays within the limit during many writes, and keeps the newest record`(
     kibibytes: Int, size: Int
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let limit = ByteCount.kibibytes(kibibytes)
     let told = Told()
     let tier = try openTier(scratch, limit: limit, told: told)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `A record too large for the limit is refused, and the key's older record is removed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
     cache.put("key", value(1, size: 100))
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `The limits count the pages of the file`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let file = try #require(tier.engine.file)
     #expect(try file.environment.information().pageSize == DiskLimits.pageSize)

@@ -13,7 +13,7 @@ import Testing
   func `After SIGKILL at any point only committed values are present, none older than the last flush`(
     durability: String
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var generator = SeededGenerator(seed: 3)
     for round in 0..<5 {
       let child = try ChildProcess("write", scratch.store, "\(16 << 20)", durability)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `Another process's removal of all records and its writes are visible immediately`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for number in 0..<10 { cache.put("key-\(number)", bytes("mine")) }
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `After SIGKILL at any point a batch is present either completely or not at all`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var generator = SeededGenerator(seed: 5)
     for round in 0..<6 {
       let child = try ChildProcess("batch", scratch.store, "\(1 << 20)", "processCrash")
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func `After SIGKILL at any point no record that was invalidated before a flush is present`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var generator = SeededGenerator(seed: 6)
     var invalidationVersion: UInt64 = 0
     for round in 0..<6 {
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func `Another process's invalidation and its purge are visible immediately`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for number in 0..<100 { cache.put("key-\(number)", bytes("mine"), tags: number % 2 == 0 ? ["gone"] : ["kept"]) }
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test func `A reader of a killed process does not prevent the reuse of the file's space`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
     let error = #expect(throws: CisternError.self) { _ = try openTier(scratch, limit: .mebibytes(2)) }
@@ -198,7 +198,7 @@ import Testing
 
   @Test
   func `In a forked child, reads miss and writes are refused without hanging, and the parent continues`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let child = try ChildProcess("fork", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "child: nil, refused, no keys, not there")
     #expect(child.readLine() == "parent: found")

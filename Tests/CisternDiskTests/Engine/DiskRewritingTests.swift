@@ -16,7 +16,8 @@ import Testing
 
   /// A tier with a record of the key. Only flushes commit.
   private func open(
-    _ scratch: Scratch, limit: ByteCount = .mebibytes(16), told: Told = Told(), faults: DiskFaults = DiskFaults()
+    _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), told: Told = Told(),
+    faults: DiskFaults = DiskFaults()
   ) async throws -> (DiskTier, any TransactionalPartition) {
     let tier = try openTier(scratch, limit: limit, told: told, interval: .seconds(3600), faults: faults)
     let cache = try tier.cache(told: told)
@@ -35,7 +36,7 @@ import Testing
     interference: Int, isRemoval: Bool
   ) async throws {
     let (arguments, left) = Self.interferences[interference]
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let (tier, cache) = try await open(scratch, told: told)
     let read = try identity(of: cache)
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func `A rewrite is read at once, is committed, and can be rewritten before and after`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     for round in 0..<4 {
       for step in 0..<3 {
@@ -87,7 +88,7 @@ import Testing
   func `A rewrite yields to this process's own writes, before it or after it, staged or committed`(
     isCommitted: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     let read = try identity(of: cache)
     _ = cache.stage(rewrite(bytes("rewritten")), replacing: read)
@@ -114,7 +115,7 @@ import Testing
   }
 
   @Test func `A record that is evicted while its rewrite is staged is told of, and does not come back`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let (tier, cache) = try await open(scratch, limit: .kibibytes(256), told: told)
     // Not read: it is not spared for its use. Its key comes after the others in the commit.
@@ -130,7 +131,7 @@ import Testing
 
   @Test func `A rewrite that the disk fails to take leaves the record that was read, and nothing is lost`() async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let (tier, cache) = try await open(scratch, told: told, faults: DiskFaults { failing.peek() })
@@ -168,7 +169,7 @@ import Testing
   func `the removal of an ended record removes no other record, staged or committed`(
     isCommitted: Bool, end: Int64
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     let left = end > 1_000 ? bytes("value") : nil
     for record in [Self.record("value", until: end), Self.record("value", until: end, usedAt: 500)] {
@@ -188,7 +189,7 @@ import Testing
   }
 
   @Test func `a record that is written or used after the time has not ended`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     var later = DiskPartition.metadata()
     later.created = WallTime(nanosecondsSince1970: 1_001)
@@ -207,7 +208,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `the removal of an ended record yields to a staged use, and follows a staged end`(isUsed: Bool) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     _ = cache.stage(Self.record("value", until: 800, usedAt: 400))
     try await tier.flush()
@@ -226,7 +227,7 @@ import Testing
   @Test func `a removal of an ended record that the disk fails to take leaves the record of another process`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let (tier, cache) = try await open(scratch, faults: DiskFaults { failing.peek() })
     _ = cache.stage(Self.record("value", until: 900))

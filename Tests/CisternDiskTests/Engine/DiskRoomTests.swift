@@ -8,7 +8,7 @@ import Testing
 /// A device, or a file, without room for what is to be written.
 @Suite struct DiskRoomTests {
   @Test func `A full device is met by evicting, where that is enough`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, told: told, faults: DiskFaults { failing.take() })
@@ -28,7 +28,7 @@ import Testing
   @Test func `A record larger than an eighth of the limit is refused, leaves no older one behind, and evicts nobody`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache(told: told)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `A write that a full device cuts short is told of as one for want of room`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let full = Switch<Bool>()
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = .milliseconds(20)
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `The records of many caches that are cleared at once leave the file`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, interval: .seconds(3600))
     let caches = try (0..<150).map { try tier.cache("cache-\($0)") }
     for cache in caches { cache.put("k", bytes("value")) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct DiskSharingTests {
   @Test func `Two tiers on one directory share it until both are closed, even with different paths`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let one = try openTier(scratch)
     let two = try DiskTier(
       directory: scratch.path + "/./store/", limit: .mebibytes(16), durability: .processCrash,
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `Opening an open store with other settings is refused`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     for change in 0..<3 {
       let error = #expect(throws: CisternError.self) {
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `A released tier closes in the background and can be opened again`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     for round in 0..<5 {
       let tier = try openTier(scratch)
       let cache = try tier.cache()
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `A read-only store reads, refuses writes, and changes nothing on disk`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     #expect(throws: CisternError.self) { _ = try openTier(scratch, isReadOnly: true) }
     let tier = try openTier(scratch)
     try tier.cache().put("a", bytes("a"))
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `Reopening with a smaller limit shrinks the file before any other operation`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch, limit: .mebibytes(8))
     var cache = try tier.cache()
     for number in 0..<4000 {
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `Compacting shrinks the file and keeps every record`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<2000 { cache.put("k\(number)", value(number, size: 1000)) }
@@ -153,7 +153,7 @@ import Testing
 
   @Test
   func `Opening a store with many records does not scan them, and its counts are available immediately`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<5000 { cache.put("k\(number)", value(number, size: 10)) }

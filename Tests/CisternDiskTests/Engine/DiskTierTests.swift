@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DiskTierTests {
   @Test func `A staged write is readable immediately, after its commit, and after reopening`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     cache.put("a", bytes("one"))
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `A removal and a removal of all records take effect immediately and permanently`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     let other = try tier.cache("other")

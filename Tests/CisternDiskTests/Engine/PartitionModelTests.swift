@@ -51,7 +51,7 @@ import Testing
 
   @Test func `On disk, the contents are the written ones across flushes and reopenings`() async throws {
     for seed in 0..<12 as Range<UInt64> {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       var generator = SeededGenerator(seed: seed)
       var model = PartitionModel()
       var tier = try openTier(scratch, limit: .mebibytes(32))

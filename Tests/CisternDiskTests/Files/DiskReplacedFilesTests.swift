@@ -24,7 +24,7 @@ import Testing
       }
     }
 
-    func perform(in scratch: Scratch, older: Data) async throws {
+    func perform(in scratch: TemporaryDirectory, older: Data) async throws {
       let files = FileManager.default
       switch self {
       case .directoryRemoved: try files.removeItem(atPath: scratch.store)
@@ -35,7 +35,7 @@ import Testing
       // The file is emptied in place, so the store still has the same file open.
       case .dataEmptied: try Data().write(to: scratch.dataFile)
       case .dataOfAnotherStore:
-        let other = Scratch()
+        let other = TemporaryDirectory()
         try await fill(other, count: 20)
         try Data(contentsOf: other.dataFile).write(to: scratch.dataFile, options: .atomic)
       case .olderData: try older.write(to: scratch.dataFile, options: .atomic)
@@ -49,7 +49,7 @@ import Testing
   func `Files removed or replaced under an open store are reported, and later writes reach the disk`(
     change: Change
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache()
@@ -81,7 +81,7 @@ import Testing
   func `Files removed long after the last check of the directory are also reported`(
     change: Change
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache()
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func `A flush without staged writes also reports removed files`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache()
@@ -122,7 +122,7 @@ import Testing
   func `Closing a store reports a removed directory and does not create it again`(
     isReadOnly: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     let told = Told()
     let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `A store that recreated its directory is shared by later openings in the process`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     try FileManager.default.removeItem(atPath: scratch.store)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `A file that another process set aside is not reported as removed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: false)
     claim.forgetDataFile()
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test func `A directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var watch = DirectoryWatch()
     let young = try #require(DirectoryWatch.fingerprint(of: scratch.path))
     watch.note(young)

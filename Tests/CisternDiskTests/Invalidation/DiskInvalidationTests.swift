@@ -11,7 +11,7 @@ import Testing
   @Test func `After an invalidation, no older record with its tag or prefix is read, even one staged later`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache(told: told)
@@ -65,7 +65,7 @@ import Testing
 
   @Test
   func `Invalidations affect one partition, tags differ from prefixes, and tags compare as strings`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let one = try tier.cache("one")
     let two = try tier.cache("two")
@@ -95,7 +95,7 @@ import Testing
 
   @Test
   func `Repeated invalidations of a tag combine into the newest one, whose purge visits every record`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     // Only a flush commits. Otherwise the writer thread could purge the first invalidations before the last are
     // staged.
@@ -122,7 +122,7 @@ import Testing
 
   @Test
   func `Invalidations survive a restart before their purge, and their versions continue to increase`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<100 { cache.put("k\(number)", [1], tags: ["t\(number % 10)"]) }
@@ -163,7 +163,7 @@ import Testing
   @Test func `An invalidation that fails to commit is in force, and is committed when the disk recovers`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     var tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
     var cache = try tier.cache()
@@ -193,7 +193,7 @@ import Testing
   }
 
   @Test func `Invalidations and their versions survive the replacement of a damaged data file`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let told = Told()
     let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.take() })
@@ -219,7 +219,7 @@ import Testing
   }
 
   @Test func `Invalidations above the bound clear the partition, and the store continues to work`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, limit: .mebibytes(1), faults: DiskFaults { failing.peek() })
     let cache = try tier.cache()
@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test func `Invalidated records are evicted first, and their eviction is not reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
     let cache = try tier.cache(told: told)
@@ -261,7 +261,7 @@ import Testing
   @Test func `A compacted, moved or copied store keeps its records, metadata and invalidations`()
     async throws
   {
-    var scratch = Scratch()
+    var scratch = TemporaryDirectory()
     let metadata = RecordMetadata(
       created: WallTime(nanosecondsSince1970: 5), expires: WallTime(nanosecondsSince1970: 50), cost: 3,
       schemaVersion: 9, tags: ["a", "b"], grace: 7, idle: 8, lastUsed: WallTime(nanosecondsSince1970: 6),
@@ -277,11 +277,11 @@ import Testing
       switch step {
       case 0: _ = try DiskTier.compact(directory: scratch.store)
       case 1:
-        let other = Scratch()
+        let other = TemporaryDirectory()
         try FileManager.default.moveItem(atPath: scratch.store, toPath: other.store)
         scratch = other
       default:
-        let other = Scratch()
+        let other = TemporaryDirectory()
         try FileManager.default.copyItem(atPath: scratch.store, toPath: other.store)
         scratch = other
       }

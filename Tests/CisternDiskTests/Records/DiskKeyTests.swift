@@ -12,7 +12,7 @@ import Testing
   ]
 
   @Test func `Keys of any length and content stay distinct, both staged and committed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     func check() {
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `A key whose digest equals another key's is a miss and never returns the other's value`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     let mine = value(1, size: 200)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func `A record is returned with its metadata, both staged and committed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for (index, metadata) in RecordFormatTests.metadata.enumerated() {

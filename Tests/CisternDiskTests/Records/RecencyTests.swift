@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct RecencyTests {
   @Test func `Reads start no write transaction`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for number in 0..<100 { cache.put("k\(number)", value(number, size: 200)) }
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `Frequently read keys survive a scan of new keys many times larger than the limit`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
     for number in 0..<30 { cache.put("hot-\(number)", value(number, size: 1000)) }
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `Recency marks survive a transaction that was aborted because the map was full`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(
       scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults { next.take() })
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `Records that are not read are evicted in write order`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache(told: told)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct DiskHistoryTests {
   /// Opens the store, reads a key, and closes the store. Returns the value and the report codes.
   func opening(
-    _ scratch: Scratch, key: String = "k1", isReadOnly: Bool = false
+    _ scratch: TemporaryDirectory, key: String = "k1", isReadOnly: Bool = false
   ) async throws -> (value: [UInt8]?, reports: [StoreReport.Code]) {
     let told = Told()
     let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Creates a store whose second-to-last commit wrote a key and whose last commit removed it.
-  func fillAndRemove(_ scratch: Scratch) async throws {
+  func fillAndRemove(_ scratch: TemporaryDirectory) async throws {
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     cache.put("other", bytes("other"))
@@ -32,7 +32,8 @@ import Testing
   }
 
   /// Changes the transaction numbers of both meta pages. The closure receives the newest number first.
-  func renumber(_ scratch: Scratch, _ change: (_ newest: inout UInt64, _ older: inout UInt64) -> Void) throws {
+  func renumber(_ scratch: TemporaryDirectory, _ change: (_ newest: inout UInt64, _ older: inout UInt64) -> Void) throws
+  {
     var data = [UInt8](try Data(contentsOf: scratch.dataFile))
     func number(at place: Int) -> UInt64 { data[place..<place + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
     func set(_ number: UInt64, at place: Int) {
@@ -47,11 +48,11 @@ import Testing
     try Data(data).write(to: scratch.dataFile)
   }
 
-  func mark(_ scratch: Scratch) throws -> BootMark {
+  func mark(_ scratch: TemporaryDirectory) throws -> BootMark {
     BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...])
   }
 
-  func copyStore(_ scratch: Scratch, to other: Scratch) throws {
+  func copyStore(_ scratch: TemporaryDirectory, to other: TemporaryDirectory) throws {
     try FileManager.default.createDirectory(atPath: other.store, withIntermediateDirectories: true)
     for name in ["data.mdb", "cistern.mark"] {
       let target = other.url("store/\(name)")
@@ -64,7 +65,7 @@ import Testing
   func `An emptied or removed data file is reported, and the store continues with an empty file`(
     change: String, isReadOnly: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     if change == "emptied" {
       try Data().write(to: scratch.dataFile)
@@ -81,8 +82,8 @@ import Testing
 
   @Test(arguments: [false, true])
   func `Another store's data file is set aside, and none of its values are returned`(isReadOnly: Bool) async throws {
-    let scratch = Scratch()
-    let other = Scratch()
+    let scratch = TemporaryDirectory()
+    let other = TemporaryDirectory()
     // The other store has fewer commits. This does not make its file an older state of this store.
     try await fill(scratch, count: 20)
     for _ in 0..<5 { #expect(try await opening(scratch).reports == []) }
@@ -100,8 +101,8 @@ import Testing
   }
 
   @Test func `Compacting does not change another store's data file`() async throws {
-    let scratch = Scratch()
-    let other = Scratch()
+    let scratch = TemporaryDirectory()
+    let other = TemporaryDirectory()
     try await fill(scratch, count: 20)
     try await fill(other, count: 20)
     try Data(contentsOf: other.dataFile).write(to: scratch.dataFile)
@@ -110,7 +111,7 @@ import Testing
   }
 
   @Test func `A compacted store keeps its identity and is not reported as older`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     _ = try DiskTier.compact(directory: scratch.store)
     // Rewriting the file changes its fingerprint. The next opening therefore checks it and compares it with its mark.
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test func `A shrunk store keeps its identity and is not reported as older`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let large = try openTier(scratch, limit: .mebibytes(4))
     let cache = try large.cache()
     for number in 0..<2000 { cache.put("k\(number)", value(number, size: 700)) }
@@ -135,7 +136,7 @@ import Testing
   }
 
   @Test func `A file with damaged counts is shrunk, and the copy keeps the store's identity`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let large = try openTier(scratch, limit: .mebibytes(4))
     let cache = try large.cache()
     for number in 0..<3000 { cache.put("k\(number)", value(number, size: 700)) }
@@ -163,7 +164,7 @@ import Testing
   }
 
   @Test func `A lowered transaction number, which restores an older state, is reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     try renumber(scratch) { newest, older in newest = older - 2 }
     #expect(try await opening(scratch) == (bytes("removed"), [.rolledBack]))
@@ -171,7 +172,7 @@ import Testing
   }
 
   @Test func `A raised transaction number, which restores an older state, is reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     try renumber(scratch) { _, older in older += 2 }
     #expect(try await opening(scratch) == (bytes("removed"), [.rolledBack]))
@@ -179,14 +180,14 @@ import Testing
   }
 
   @Test func `A higher transaction number of the newest state is not reported as older`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     try renumber(scratch) { newest, _ in newest += 2 }
     #expect(try await opening(scratch) == (nil, []))
   }
 
   @Test func `An older copy of the data file with a newer mark is used and reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     let copy = try Data(contentsOf: scratch.dataFile)
     let tier = try openTier(scratch)
@@ -199,8 +200,8 @@ import Testing
 
   @Test func `A copy of the data file and its mark opens in any directory with all values and no report`() async throws
   {
-    let scratch = Scratch()
-    let backup = Scratch()
+    let scratch = TemporaryDirectory()
+    let backup = TemporaryDirectory()
     try await fill(scratch, count: 20)
     try copyStore(scratch, to: backup)
     #expect(try await opening(backup) == (value(1, size: 700), []))
@@ -212,8 +213,8 @@ import Testing
   }
 
   @Test func `A data file without its mark opens in an empty directory`() async throws {
-    let scratch = Scratch()
-    let other = Scratch()
+    let scratch = TemporaryDirectory()
+    let other = TemporaryDirectory()
     try await fill(scratch, count: 20)
     try copyStore(scratch, to: other)
     try FileManager.default.removeItem(at: other.url("store/cistern.mark"))
@@ -225,7 +226,7 @@ import Testing
   func `A store from a version without identities opens with all its values and receives an identity`(
     hasMark: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let settings = DiskOpening(
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
@@ -258,7 +259,7 @@ import Testing
   func `A power cut can undo one commit without a report, but not two`(
     undone: UInt64, reports: [StoreReport.Code]
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     var noted = try mark(scratch)
     let history = try #require(noted.history)

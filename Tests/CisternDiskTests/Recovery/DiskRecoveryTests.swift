@@ -10,7 +10,7 @@ import Testing
 /// Unusable files on disk never prevent a store from opening.
 @Suite struct DiskRecoveryTests {
   /// Opens the store, checks that it works, and returns how many of the hundred records are present.
-  func reopen(_ scratch: Scratch, told: Told) async throws -> Int {
+  func reopen(_ scratch: TemporaryDirectory, told: Told) async throws -> Int {
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache(told: told)
     var found = 0
@@ -26,7 +26,7 @@ import Testing
     return found
   }
 
-  func patch(_ scratch: Scratch, _ change: (inout Data) -> Void) throws {
+  func patch(_ scratch: TemporaryDirectory, _ change: (inout Data) -> Void) throws {
     var data = try Data(contentsOf: scratch.dataFile)
     change(&data)
     try data.write(to: scratch.dataFile)
@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: ["garbage", "zeros", "cut in half", "cut to a page", "other magic", "other version", "second meta"])
   func `A foreign or incomplete file is set aside and replaced with an empty one`(damage: String) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     try patch(scratch) { data in
       switch damage {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `Only the newest of the files that were set aside is kept`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     for _ in 0..<3 {
       try await fill(scratch, count: 100)
       try patch(scratch) { $0 = Data("no".utf8) }
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test func `LMDB files of other programs or other format versions are set aside`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
     let foreign = try Environment.open(directory: scratch.store, options: EnvironmentOptions(mapSize: 1 << 20))
     let table = try foreign.openDatabase(named: "theirs")
@@ -96,7 +96,7 @@ import Testing
   @Test func `A damaged record is a miss, is reported, counted and removed, and other records stay`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     try patch(scratch) { data in
       for number in [3, 50] {
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `Changed bytes in records never result in a wrong value`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
     var generator = SeededGenerator(seed: 5)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `A page whose nodes LMDB returns without values does not crash the process`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
     // One leaf page at a time is changed to the kind whose nodes have only keys.
@@ -175,7 +175,7 @@ import Testing
   func `After a system restart an unsynchronized file is set aside before it is opened`(
     state: String, isSetAside: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let mark = BootMark(
       state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20, fingerprint: nil)
@@ -186,10 +186,10 @@ import Testing
   }
 
   @Test func `The mark records whether the data file would survive a power cut`() async throws {
-    func mark(_ scratch: Scratch) throws -> BootMark {
+    func mark(_ scratch: TemporaryDirectory) throws -> BootMark {
       BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...])
     }
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let fast = try openTier(scratch, durability: .processCrash)
     let present = try mark(scratch)
     #expect(present.state == .unsynchronized && present.boot == presentBoot() && present.limit == 16 << 20)
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func `After a fatal LMDB error the file is opened again and keeps all its records`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, told: told, faults: DiskFaults { next.take() })
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test func `A file found corrupted while open is replaced, and staged records are kept`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, told: told, faults: DiskFaults { next.take() })
@@ -246,7 +246,7 @@ import Testing
   }
 
   @Test func `A path that is a file, is below a file, or is not writable throws directoryUnusable`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     func code(_ path: String) -> CisternError.Code? {
       do {
         _ = try DiskTier(directory: path, limit: .mebibytes(1))
@@ -268,7 +268,7 @@ import Testing
 
   @Test
   func `Missing parent directories are created, and only the store's directory has private permissions`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try DiskTier(directory: scratch.path + "/a/b//c/", limit: .mebibytes(1))
     try await tier.close()
     func mode(_ name: String) throws -> Int {
@@ -289,7 +289,7 @@ import Testing
 
   @Test(arguments: [Int.min, -1, 0, 1, 64 << 10, (256 << 10) - 1])
   func `A limit that is too small is refused with an error that names the minimum`(bytes: Int) throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let error = #expect(throws: CisternError.self) {
       _ = try DiskTier(directory: scratch.store, limit: .bytes(bytes))
     }

@@ -37,7 +37,7 @@ import Testing
   func `It succeeds however full the store is, and keeps the newest records that fit`(
     filling: (size: Int, count: Int), limit: ByteCount
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<filling.count {
@@ -82,7 +82,7 @@ import Testing
   func `Commits of any size succeed after it, wherever their keys lie`(
     filling: (size: Int, count: Int), next: (limit: ByteCount, size: Int)
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<filling.count {
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `What was removed or invalidated stays so, and each cache keeps its part and its tags`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     let long = [UInt8](repeating: 7, count: 100)
     let one = try tier.cache("one")
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `One that is larger than the new limit allows is left out, and older ones stay`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<100 { cache.put("k\(number)", value(number, size: 3000)) }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct DiskTrustTests {
   /// Opens and closes the store. Returns the number of checked pages, and the report codes.
   func opening(
-    _ scratch: Scratch, isReadOnly: Bool = false
+    _ scratch: TemporaryDirectory, isReadOnly: Bool = false
   ) async throws -> (pages: Int, reports: [StoreReport.Code]) {
     let told = Told()
     let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Changes the file in place, as another program would.
-  func change(_ scratch: Scratch, at offset: UInt64, _ bytes: [UInt8]) throws {
+  func change(_ scratch: TemporaryDirectory, at offset: UInt64, _ bytes: [UInt8]) throws {
     let file = try FileHandle(forUpdating: scratch.dataFile)
     try file.seek(toOffset: offset)
     try file.write(contentsOf: Data(bytes))
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Returns an open store whose file another program touched between two commits.
-  func changedWhileOpen(_ scratch: Scratch) async throws -> DiskTier {
+  func changedWhileOpen(_ scratch: TemporaryDirectory) async throws -> DiskTier {
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     cache.put("a", bytes("a"))
@@ -44,7 +44,7 @@ import Testing
   func `A cleanly closed store opens repeatedly without checking a page`(durability: Durability)
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300, durability: durability)
     for _ in 0..<3 { #expect(try await opening(scratch) == (0, [])) }
     #expect(try await opening(scratch, isReadOnly: true) == (0, []))
@@ -56,7 +56,7 @@ import Testing
   func `A store whose process was killed between two commits opens without checking a page`(
     durability: Durability
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let child = try ChildProcess(
       "hold", scratch.store, "\(16 << 20)", durability == .powerCut ? "powerCut" : "processCrash")
     _ = child.readLine()
@@ -67,7 +67,7 @@ import Testing
   @Test func `A file that was changed, copied or touched is checked once and used if it is sound`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)
     // Writes an unchanged byte, so that only the file's times change.
     let contents = try Data(contentsOf: scratch.dataFile)
@@ -88,7 +88,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `A damaged file is detected before LMDB opens it`(isReadOnly: Bool) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)
     let contents = [UInt8](try Data(contentsOf: scratch.dataFile))
     // Damages every tree page, including old copies, so that the node count of each page in use exceeds the page.
@@ -106,7 +106,7 @@ import Testing
   @Test func `The mark has no fingerprint of a file that was changed while open, even after later commits`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try await changedWhileOpen(scratch)
     #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.fingerprint == nil)
     try await tier.close()
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `A process that joins a store without a fingerprint does not write one`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try await changedWhileOpen(scratch)
     let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func `A damaged file that replaces an open one is detected before LMDB opens it`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache()
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `A store that two processes wrote to alternately opens without checking a page`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     cache.put("key-1", bytes("mine"))
@@ -165,7 +165,7 @@ import Testing
   func `A changed meta table row is treated as damage, not as a reference to another cache's records`(
     name: String
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for number in 0..<20 { cache.put("k\(number)", bytes("value")) }
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test func `A meta table row found damaged while the store is open sets the file aside once`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache()
@@ -230,7 +230,7 @@ import Testing
   @Test func `Opening a store with another durability or limit updates its mark`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 10, durability: .powerCut)
     for (durability, limit) in [
       (Durability.powerCut, 16), (.processCrash, 16), (.powerCut, 16), (.powerCut, 17), (.processCrash, 17),

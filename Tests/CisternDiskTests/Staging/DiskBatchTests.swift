@@ -27,7 +27,7 @@ func expectWholeBatches(
 /// A batch is committed in one transaction, even if it is mixed with other writes.
 @Suite struct DiskBatchTests {
   @Test func `After every commit, a batch is in the file either completely or not at all`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let copies = Copies(of: scratch)
     // A batch needs more pages than a transaction usually changes. Other writes replace parts of the batch, and cause
     // evictions.
@@ -67,7 +67,7 @@ func expectWholeBatches(
   }
 
   @Test func `A batch that fails to commit is lost completely, and its losses are reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
@@ -111,7 +111,7 @@ func expectWholeBatches(
       #expect(!limits.canHold(batchBytes: .max, count: .max))
       #expect(!limits.canHold(batchBytes: -1, count: 1))
     }
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
     let cache = try tier.cache(told: told)
@@ -137,7 +137,7 @@ func expectWholeBatches(
   func `The largest accepted batch is committed in a full store, and again over its own records`(
     mebibytes: Int, size: Int
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let limit = ByteCount.mebibytes(mebibytes)
     let tier = try openTier(scratch, limit: limit, told: told)
@@ -169,7 +169,7 @@ func expectWholeBatches(
   func `Overlapping batches that are too large together are refused together, and other writes are committed`(
     isOverWhenFlushed: Bool
   ) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, limit: .mebibytes(4), told: told, interval: .seconds(3600))
     let cache = try tier.cache(told: told)
@@ -201,7 +201,7 @@ func expectWholeBatches(
   }
 
   @Test func `A wait for an empty batch returns, and a closed or read-only store refuses a batch`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     try await cache.waitForCommit(cache.endBatch(cache.beginBatch()))
@@ -230,16 +230,16 @@ func expectWholeBatches(
 /// Copies of the data file at each commit. Each copy is the file that a process would leave if it died then.
 private final class Copies: Sendable {
   private let source: String
-  private let scratches = Guarded<[Scratch]>([])
+  private let scratches = Guarded<[TemporaryDirectory]>([])
 
-  init(of scratch: Scratch) { source = scratch.dataFile.path }
+  init(of scratch: TemporaryDirectory) { source = scratch.dataFile.path }
 
   var count: Int { scratches.withLock { $0.count } }
 
-  func scratch(_ index: Int) -> Scratch { scratches.withLock { $0[index] } }
+  func scratch(_ index: Int) -> TemporaryDirectory { scratches.withLock { $0[index] } }
 
   func take() -> DiskFaults.Fault? {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     do {
       try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
       try FileManager.default.copyItem(atPath: source, toPath: scratch.dataFile.path)

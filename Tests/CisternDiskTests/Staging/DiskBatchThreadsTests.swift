@@ -10,7 +10,7 @@ import Testing
   @Test func `Batches and invalidations on several threads are all committed, and nothing invalidated is read`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     // The version of the last invalidation of each writer's tag, recorded after the call returns.

@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test func `committed values are readable after reopening the store`() async throws {
-    let directory = Scratch()
+    let directory = TemporaryDirectory()
     do {
       let store = try Store(directory: directory.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16))
       let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a cache keeps its store's disk open after the last reference to the store is released`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     func open() throws -> Cache<String, String> {
       try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(4))
         .cache("kept", of: String.self, keyedBy: String.self)

@@ -20,7 +20,7 @@ struct CombinationThreadsTests {
     for seed in SeededSchedule.seeds(kind.keepsEvicted ? 60 : 400) {
       var generator = SeededGenerator(seed: seed)
       let combination = combinations[generator.next(below: combinations.count)]
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let trial = try Trial(combination, over: .directory(scratch.store))
       let findings = try await trial.run(generator)
       try await trial.arena.store?.close()

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `A flush returns after every eviction on disk is reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let tier = try openTier(scratch, limit: .kibibytes(256), told: told)
     let cache = try tier.cache(told: told)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `Observers receive each eviction on disk once, even if its key is written concurrently`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(1))
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
     let findings = Findings()

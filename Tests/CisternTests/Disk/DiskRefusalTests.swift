@@ -13,7 +13,7 @@ struct DiskRefusalTests {
     }
   }
 
-  private func open(_ scratch: Scratch, isReadOnly: Bool = false) throws -> (Store, Cache<String, [UInt8]>) {
+  private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> (Store, Cache<String, [UInt8]>) {
     var configuration = Store.Configuration()
     configuration.isReadOnly = isReadOnly
     let store = try Store(
@@ -22,7 +22,7 @@ struct DiskRefusalTests {
   }
 
   @Test func `a value too large for the disk throws tooLarge if awaited, and is always reported`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     let large = [UInt8](repeating: 1, count: 500_000)
     #expect(await code { try await cache.commitValue(large, forKey: "a") } == .tooLarge)
@@ -34,7 +34,7 @@ struct DiskRefusalTests {
   }
 
   @Test func `every committing write to a read-only store throws readOnly`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (writer, cache) = try open(scratch)
     try await cache.commitValue([1], forKey: "a", tags: ["t"])
     try await writer.close()
@@ -54,7 +54,7 @@ struct DiskRefusalTests {
   }
 
   @Test func `every committing write to a closed store throws storeClosed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     try await store.close()
     #expect(await code { try await cache.commitValue([1], forKey: "a") } == .storeClosed)

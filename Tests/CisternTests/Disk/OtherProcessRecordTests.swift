@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct OtherProcessRecordTests {
   /// A cache with a record of `key-0`. Only flushes commit.
   private struct Subject {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let clock = ManualClock()
     let store: Store
     let cache: Cache<String, [UInt8]>

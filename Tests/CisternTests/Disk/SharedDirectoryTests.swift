@@ -8,7 +8,7 @@ import Testing
 
 /// Caches of a store in which another process also invalidates records.
 @Suite(.serialized) struct SharedDirectoryTests {
-  private func open(_ scratch: Scratch) throws -> (Store, Cache<String, [UInt8]>) {
+  private func open(_ scratch: TemporaryDirectory) throws -> (Store, Cache<String, [UInt8]>) {
     var configuration = Store.Configuration()
     configuration.durability = .processCrash
     let store = try Store(
@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: ["tag", "prefix", "another prefix"])
   func `after another process's removal by tag or prefix each kind of write is on disk`(kind: String) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     try await cache.commitValue([0], forKey: "key-old", tags: ["gone"])
     let child =
@@ -64,7 +64,7 @@ import Testing
   @Test func `while another process invalidates continuously, each committed write is on disk`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     let child = try ChildProcess("pester", scratch.store, "\(16 << 20)", "processCrash")
     #expect(child.readLine() == "pestering")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `a migration that another process's write overtakes does not bring the older value back`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (first, unversioned) = try open(scratch)
     try await unversioned.commitValue([0], forKey: "key-0")
     try await first.close()
@@ -111,7 +111,7 @@ import Testing
 
   @Test(arguments: ["gone", "kept"])
   func `a fetch during another process's removal is stored unless the removal covers it`(tag: String) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     let path = scratch.store
     let value = try await cache.value(forKey: "key", tags: [tag]) { _ in

@@ -5,7 +5,7 @@ import Testing
 /// The examples of "A server".
 @Suite struct AServerSnippets: Examples {
   @Test func `one store for all requests, with a log of its reports`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let path = scratch.store
     let log: @Sendable (String, String) -> Void = { _, _ in }
     let caches = try ServerCaches(directory: path) { report in
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a service that records metrics and closes the store`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let caches = try ServerCaches(directory: scratch.store) { _ in }
     caches.articles[id] = edited
     let (names, recorded) = AsyncStream.makeStream(of: String.self)

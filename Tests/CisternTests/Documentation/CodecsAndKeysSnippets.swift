@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `reading without decoding`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8))
     let images = try store.cache("images", of: [UInt8].self, keyedBy: String.self)
     images[id] = [1, 2, 3]

@@ -5,7 +5,7 @@ import Testing
 /// The examples of "Durability".
 @Suite struct DurabilitySnippets: Examples {
   @Test func `setting and waiting`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8))
     let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
     articles[id] = edited
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `choosing`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let path = scratch.store
     var configuration = Store.Configuration()
     configuration.durability = .processCrash

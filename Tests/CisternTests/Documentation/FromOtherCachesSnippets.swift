@@ -27,7 +27,7 @@ extension Client {
   }
 
   @Test func `as PINCache`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let path = scratch.store
     let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
     let images = try store.cache(

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `a second run finds the value of the first on disk`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let title = Book(title: "Title")
     for source in [Loaded<Book>.Source.fetched, .secondTier] {
       let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(16), diskLimit: .mebibytes(256))

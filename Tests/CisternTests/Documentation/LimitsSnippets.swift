@@ -5,7 +5,7 @@ import Testing
 /// The examples of "Limits and eviction".
 @Suite struct LimitsSnippets: Examples {
   @Test func `limits of a store and of a cache`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let path = scratch.store
     let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
     let images = try store.cache(

@@ -5,7 +5,7 @@ import Testing
 /// The examples of "Loading and coalescing" and of the landing page.
 @Suite struct LoadingSnippets: Examples {
   @Test func `opening a store and a cache`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let path = scratch.store
     let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
     let articles = try store.cache(
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `the landing page`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let path = scratch.store
     let store = try Store(directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1))
     let articles = try store.cache(

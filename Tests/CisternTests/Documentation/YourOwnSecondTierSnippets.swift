@@ -6,7 +6,7 @@ import Testing
 
 /// The examples of "Your own second tier", and tests of its tier.
 @Suite struct YourOwnSecondTierSnippets: Examples {
-  private let scratch = Scratch()
+  private let scratch = TemporaryDirectory()
   private var file: URL { scratch.url("articles.json") }
 
   private func openStore() throws -> Store {

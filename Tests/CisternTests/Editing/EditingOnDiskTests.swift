@@ -5,7 +5,7 @@ import Testing
 
 /// Batches and edits over LMDB.
 struct EditingOnDiskTests {
-  private func open(_ scratch: Scratch) throws -> (Store, Cache<String, [UInt8]>) {
+  private func open(_ scratch: TemporaryDirectory) throws -> (Store, Cache<String, [UInt8]>) {
     let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(4))
     return (store, try store.cache("bytes", of: [UInt8].self, keyedBy: String.self))
   }
@@ -13,7 +13,7 @@ struct EditingOnDiskTests {
   @Test func `a committed batch and a committed draft are present after reopening, and an unconfirmed edit is not`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     do {
       let (store, cache) = try open(scratch)
       cache["removed"] = [1]
@@ -142,7 +142,7 @@ struct EditingOnDiskTests {
   }
 
   @Test func `a batch that is too large or contains a value that is too large stores nothing`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     defer { withExtendedLifetime(store) {} }
     cache["0"] = [1]

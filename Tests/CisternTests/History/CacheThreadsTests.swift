@@ -45,7 +45,7 @@ struct CacheThreadsTests {
   }
 
   @Test func `over a disk no read is stale, limits hold, and nothing is left over`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.path, memoryLimit: .bytes(400), diskLimit: .mebibytes(8))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: Int.self)
     #expect(try await hammer(cache, tier: nil, operations: Self.operationCount / 2) == [])

@@ -27,7 +27,7 @@ struct LinearizabilityThreadsTests {
   @Test func `over a disk with space each key is a register that forgets nothing, whatever memory evicts`()
     async throws
   {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.path, memoryLimit: .bytes(30), diskLimit: .mebibytes(8))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
     try await check(cache, KeyUser.Habits(loads: false, trims: true, invalidates: false), forgets: false)

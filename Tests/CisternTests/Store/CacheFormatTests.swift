@@ -19,7 +19,7 @@ import Testing
     func decode(_ bytes: [UInt8]) -> [UInt8] { bytes.reversed() }
   }
 
-  private func open(_ scratch: Scratch, isReadOnly: Bool = false) throws -> Store {
+  private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> Store {
     var configuration = Store.Configuration()
     configuration.isReadOnly = isReadOnly
     return try Store(
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `values stored by generic code are read by concrete code after reopening, nil included`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var store = try open(scratch)
     try generic("bytes", of: [UInt8].self, in: store)["k"] = [1, 2]
     try generic("number", of: Int?.self, in: store).setValue(nil, forKey: "nil")
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func `a cache does not open with a codec other than the one of its records`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var store = try open(scratch)
     try store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self)["k"] = [1]
     try await store.close()
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `a new schema version may have another codec`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var store = try open(scratch)
     try store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self)["k"] = [1]
     try await store.close()
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func `a cache whose file names no codec opens with any, and its next commit stores the codec`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, durability: .powerCut)
     try tier.cache("c").put("k", bytes("\"text\""))
     try await tier.close()
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func `an empty file that replaces a damaged one stores the codec again`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     let fails = Switch<Bool>()
     let tier = try openTier(

@@ -10,7 +10,7 @@ import Testing
   private static let composed = "caf\u{e9}"
   private static let decomposed = "cafe\u{301}"
 
-  private func open(_ scratch: Scratch, isReadOnly: Bool = false) throws -> Store {
+  private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> Store {
     var configuration = Store.Configuration()
     configuration.isReadOnly = isReadOnly
     configuration.durability = .processCrash
@@ -23,7 +23,9 @@ import Testing
   }
 
   /// Writes as earlier versions did, with the name in its given Unicode form.
-  private func write(_ name: String, _ key: String, _ value: [UInt8], _ scratch: Scratch, removes: Bool = false)
+  private func write(
+    _ name: String, _ key: String, _ value: [UInt8], _ scratch: TemporaryDirectory, removes: Bool = false
+  )
     async throws
   {
     let tier = try openTier(scratch)
@@ -37,7 +39,7 @@ import Testing
 
   @Test(arguments: [(composed, decomposed), (decomposed, composed)])
   func `equal names denote one cache, also after reopening`(first: String, second: String) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var store = try open(scratch)
     try cache(first, in: store)["k"] = [1]
     #expect(try cache(first, in: store) === cache(second, in: store))
@@ -55,7 +57,7 @@ import Testing
   }
 
   @Test func `a cache stored under a decomposed name is found by both forms`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await write(Self.decomposed, "k", [1], scratch)
     for isReadOnly in [true, false, true, false] {
       for name in [Self.composed, Self.decomposed] {
@@ -67,7 +69,7 @@ import Testing
   }
 
   @Test func `a record invalidated before its cache's name was normalized stays invalid`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await write(Self.decomposed, "k", [1], scratch, removes: true)
     let store = try open(scratch)
     #expect(try cache(Self.composed, in: store)["k"] == nil)
@@ -78,7 +80,7 @@ import Testing
   }
 
   @Test func `of two caches with equal names in a file, the newer one is kept`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await write(Self.composed, "old", [1], scratch)
     try await write(Self.decomposed, "new", [2], scratch)
     let store = try open(scratch)

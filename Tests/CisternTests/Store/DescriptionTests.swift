@@ -58,7 +58,7 @@ import Testing
     #expect("\(store)" == "Store(caches \"bytes\"; memory: 1 entry, cost 3 of 1,024)")
     let bare = try Cache<Int, Int>(countLimit: 10)
     #expect("\(bare)" == "Cache(Int to Int; memory: 0 of 10 entries, cost 0)")
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let onDisk = try Store(directory: scratch.store, memoryLimit: .kibibytes(1), diskLimit: .mebibytes(4))
     #expect("\(onDisk)".contains("second tier: active, 0 entries, "))
     #expect("\(onDisk)".contains(" of 4 MiB"))

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `an unusable path has a message about the path`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let long = try openError("\(scratch.path)/" + String(repeating: "x", count: 300))
     #expect(long.code == .directoryUnusable)
     #expect(long.message.contains("too long"))
@@ -81,7 +81,7 @@ import Testing
 
   @Test(arguments: ["cistern.mark", "lock.mdb", "data.mdb"])
   func `a folder with the name of a file is renamed and reported`(name: String) async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     try await fill(scratch, count: 3)
     let folder = "\(scratch.store)/\(name)"
     try? FileManager.default.removeItem(atPath: folder)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `a long read is the remedy that an error and the reports name`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Told()
     var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = .milliseconds(5)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `settings out of range are refused`() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let interval = try openError(scratch.store, commitInterval: .milliseconds(-1))
     #expect(interval.code == .invalidArgument)
     #expect(interval.message.contains("commitInterval"))

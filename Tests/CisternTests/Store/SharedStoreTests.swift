@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `two stores of one directory share their caches, for every path to it`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let one = try open(scratch.store)
     let link = scratch.path + "/link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: scratch.store)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `callers of two stores share one fetch`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (one, two) = (try open(scratch.store), try open(scratch.store))
     let gate = Gate()
     let fetches = Guarded(0)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `a store's memory and observers see every kind of write of another store`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (one, two) = (try open(scratch.store), try open(scratch.store))
     let (writing, reading) = (try numbers(one), try numbers(two))
     let changes = Guarded(0)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a setting other than the open store's is an error that names it`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let store = try open(scratch.store)
     func message(_ open: () throws -> Store) -> String {
       let error = #expect(throws: CisternError.self) { _ = try open() }
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `the directory is open until its last store is closed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (one, two) = (try open(scratch.store), try open(scratch.store))
     let cache = try numbers(one)
     try await one.close()
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `a cache that outlives its store is returned by the next store`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let cache = try numbers(open(scratch.store))
     cache["k"] = 1
     let store = try open(scratch.store)
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `a directory opens again right after the release of its store, and has all staged writes`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     var configuration = Store.Configuration()
     configuration.commitInterval = .seconds(3600)
     for round in 1...3 {
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func `a fetch keeps the directory of a released store open until its value is stored`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let clock = ManualClock()
     var configuration = Store.Configuration()
     configuration.clock = clock
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test func `a store keeps only the caches that it opened`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let one = try open(scratch.store)
     weak var cache: Cache<String, Int>?
     do {
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test func `every store of a directory has the reports, and its handler runs until it is closed`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let told = Guarded<[Int]>([])
     func configuration(_ number: Int) -> Store.Configuration {
       var configuration = Store.Configuration()
@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test func `stores opened and closed by several threads share one cache at a time and lose nothing`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let directory = scratch.store
     let written = Written()
     await withTaskGroup(of: Void.self) { group in

@@ -93,7 +93,7 @@ import Testing
 
   @Test func `the disk tells the version of each record that it evicts`() async throws {
     let told = Told()
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .kibibytes(256), interval: .seconds(3600))
     let partition = try tier.cache(told: told)
     for number in 0..<600 {
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `the disk returns the version of a staged or committed record without counting a read`() async throws {
-    let tier = try openTier(Scratch())
+    let tier = try openTier(TemporaryDirectory())
     let cache = try VersionedCaches(tier: tier).open(version: 7)
     let partition = try tier.transactionalPartition(named: VersionedCaches.partition)
     let long = String(repeating: "long ", count: 200)

@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test func `migrated records are on disk after a restart, and opening changes nothing`() async throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     for version in [1, 2, 3, 2, 3] as [UInt32] {
       let tier = try openTier(scratch)
       let caches = VersionedCaches(tier: tier)

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestDirectories
 
 /// Changes a data file anywhere. Either the check finds the damage, or LMDB reads and changes the whole file without
 /// harm.
@@ -37,13 +38,13 @@ private func changed(_ sound: [UInt8], by input: [UInt8]) -> [UInt8] {
 private enum DataFileTrial {
   static let pageSize = 4096
 
-  static let directory: String = {
-    let path = NSTemporaryDirectory() + "cistern-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
-    attempt { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-    atexit { try? FileManager.default.removeItem(atPath: DataFileTrial.directory) }
-    return path
+  static let temporary: TemporaryDirectory = {
+    // No code releases a static constant.
+    atexit { DataFileTrial.temporary.remove() }
+    return TemporaryDirectory()
   }()
 
+  static var directory: String { temporary.path }
   static var path: String { directory + "/data.mdb" }
 
   /// A small file with all structures: tables of two levels, numbers and bytes as keys, long values, and free pages.

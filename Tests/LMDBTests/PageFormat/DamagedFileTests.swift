@@ -1,5 +1,6 @@
 import LMDB
 import Testing
+import TestDirectories
 
 /// The check covers everything that LMDB relies on: a file with any invalid part is found damaged.
 @Suite struct DamagedFileTests {

@@ -1,4 +1,5 @@
 import LMDB
+import TestDirectories
 
 /// The bytes of a data file, which tests inspect and damage page by page.
 struct DataFileImage {

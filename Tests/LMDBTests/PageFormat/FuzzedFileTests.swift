@@ -1,6 +1,7 @@
 import CisternTesting
 import LMDB
 import Testing
+import TestDirectories
 
 /// Random damage is either found or harmless: these tests give each file that passes to LMDB, which would crash the
 /// process.

@@ -1,5 +1,6 @@
 import LMDB
 import Testing
+import TestDirectories
 
 /// The check accepts every file that LMDB leaves behind. It never reports an undamaged file.
 @Suite struct SoundFileTests {

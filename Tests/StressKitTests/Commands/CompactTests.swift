@@ -1,12 +1,13 @@
 import Cistern
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import StressKit
 
 /// `cistern compact`: the records that it removes, and the stores that it refuses.
 @Suite struct CompactTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
   private var dataFile: String { store + "/data.mdb" }
 
@@ -14,7 +15,7 @@ import Testing
   private static let emptyStore = 32 << 10
 
   init() async throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
     let value = String(repeating: "v", count: 3_000)
     let lines = (0..<200).map {
       #"{"key":"\#($0 < 100 ? "old" : "new")/\#($0)","text":"\#(value)","tags":["t\#($0 % 2)"]}"#

@@ -1,16 +1,17 @@
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import StressKit
 
 /// Commands that write to a store with an unusable data file. A program sets such a file aside, but a command leaves
 /// it.
 @Suite struct DamagedStoreTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
 
   init() async throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
     let lines = (0..<50).map { #"{"key":"key\#($0)","text":"\#(String(repeating: "v", count: 300))"}"# }
     let run = await CommandRun(
       ["import", store, "things", "--disk-limit", "1MiB"], input: Array(lines.joined(separator: "\n").utf8))

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
@@ -7,11 +8,11 @@ import Testing
 
 /// The program as a process. A shell can close its standard descriptors.
 @Suite struct ProgramTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
 
   init() async throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
     let run = await CommandRun(["put", store, "things", "a", "--disk-limit", "1MiB"], input: Array("one".utf8))
     try #require(run.status == 0, "\(run.errors)")
   }

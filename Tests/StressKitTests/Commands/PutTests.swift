@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
@@ -7,7 +8,7 @@ import Testing
 
 /// `cistern put`: values at and over the limit, and every kind of input.
 @Suite struct PutTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
 
   /// A store of one mebibyte accepts this value, but one of its batches cannot hold it.
@@ -15,7 +16,7 @@ import Testing
   private static let tooLargeValue = [UInt8](repeating: 7, count: 200_000)
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private func put(_ key: String, _ value: [UInt8], _ more: String...) async -> CommandRun {

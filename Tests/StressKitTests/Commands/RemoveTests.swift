@@ -1,4 +1,5 @@
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
@@ -6,11 +7,11 @@ import Testing
 
 /// `cistern remove` by prefix and by tag.
 @Suite struct RemoveTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
 
   init() async throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
     let lines = """
       {"key":"news/1","text":"v","tags":["red"]}
       {"key":"news/2","text":"v","tags":["red","blue"]}

@@ -1,18 +1,19 @@
 import Cistern
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import InputFormats
 
 @testable import StressKit
 
 @Suite struct ExportTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }
   private var other: String { folder.path + "/other" }
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   /// Records of every kind.

@@ -1,14 +1,15 @@
 import Foundation
 import Testing
+import TestDirectories
 
 @testable import StressKit
 
 @Suite struct OutputFileTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private let line = Array("line".utf8)
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryDirectory()
   }
 
   private func text(_ path: String) throws -> String {

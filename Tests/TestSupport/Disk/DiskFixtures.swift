@@ -27,7 +27,8 @@ package final class Told: Sendable {
 }
 
 package func openTier(
-  _ scratch: Scratch, limit: ByteCount = .mebibytes(16), durability: Durability = .processCrash, told: Told = Told(),
+  _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), durability: Durability = .processCrash,
+  told: Told = Told(),
   isReadOnly: Bool = false, interval: Duration = .milliseconds(1), faults: DiskFaults = DiskFaults()
 ) throws -> DiskTier {
   try DiskTier(
@@ -40,7 +41,7 @@ package func openTier(
 }
 
 /// Creates a store with `count` records, and closes it.
-package func fill(_ scratch: Scratch, count: Int, durability: Durability = .processCrash) async throws {
+package func fill(_ scratch: TemporaryDirectory, count: Int, durability: Durability = .processCrash) async throws {
   let tier = try openTier(scratch, durability: durability)
   let cache = try tier.cache()
   for number in 0..<count { cache.put("k\(number)", value(number, size: 700)) }

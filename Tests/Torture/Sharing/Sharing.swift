@@ -1,5 +1,6 @@
 import Cistern
 import Foundation
+import TestDirectories
 
 /// Runs several processes on one directory concurrently, kills them at random instants, and compares their logs.
 func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bool {
@@ -10,7 +11,7 @@ func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bo
   var kills = 0
   for round in 0..<rounds {
     let kind = kinds[round % kinds.count]
-    let folder = try TemporaryFolder()
+    let folder = TemporaryDirectory()
     var round = SharingRound(folder: folder, kind: kind, seed: random.next())
     let history = try await round.run(&random)
     operations += history.operations.count
@@ -27,12 +28,12 @@ func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bo
 
 /// One directory and the processes that share it.
 struct SharingRound {
-  let folder: TemporaryFolder
+  let folder: TemporaryDirectory
   let kind: SharingKind
   let seed: UInt64
   private(set) var kills = 0
 
-  init(folder: TemporaryFolder, kind: SharingKind, seed: UInt64) {
+  init(folder: TemporaryDirectory, kind: SharingKind, seed: UInt64) {
     self.folder = folder
     self.kind = kind
     self.seed = seed

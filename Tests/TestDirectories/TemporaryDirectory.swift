@@ -1,11 +1,11 @@
 import Foundation
 
-/// A new directory in the system's temporary directory. The deinitializer removes it.
-package final class ScratchDirectory: Sendable {
+/// A new directory in the system's temporary directory. The deinitializer removes it with its content.
+package final class TemporaryDirectory: Sendable {
   package let path: String
 
   package init() {
-    let url = FileManager.default.temporaryDirectory.appending(path: "cistern-benchmark-\(UUID().uuidString)")
+    let url = FileManager.default.temporaryDirectory.appending(path: "cistern-temporary-\(UUID().uuidString)")
     path = url.path
     do {
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -14,10 +14,10 @@ package final class ScratchDirectory: Sendable {
     }
   }
 
+  deinit { remove() }
+
   /// Returns the path of an item inside the directory.
   package func callAsFunction(_ name: String) -> String { path + "/" + name }
-
-  deinit { remove() }
 
   /// Removes the directory with its content. Further calls have no effect.
   package func remove() {

@@ -1,22 +1,7 @@
 import Foundation
+import TestDirectories
 
-/// A folder for one test. The deinitializer removes it.
-final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    path = NSTemporaryDirectory() + "/cistern-test-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      print("could not remove \(path): \(error)")
-    }
-  }
-
+extension TemporaryDirectory {
   /// Creates a pipe that sends these bytes to its first reader, and returns its path.
   ///
   /// The sender has its own thread: it blocks until a reader opens the pipe, and must not block a task of the

@@ -1,0 +1,1 @@
+../../../Tests/TestDirectories/TemporaryDirectory.swift
