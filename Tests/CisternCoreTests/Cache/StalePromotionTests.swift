@@ -34,20 +34,27 @@ struct StalePromotionTests {
     }
   }
 
+  /// Returns a subject with `a` only in the second tier. The interruption happens in the middle of the first read.
+  private func interruptedSubject(
+    _ kind: SubjectKind, _ interruption: Interruption, on executor: SeededExecutor
+  ) throws -> Subject {
+    let subject = try Subject(kind, on: executor)
+    let tier = try #require(subject.tier)
+    subject.cache["a"] = 1
+    subject.cache.trim(toCost: 0)
+    tier.setAfterLoad { _ in
+      tier.setAfterLoad(nil)
+      interruption.apply(to: subject)
+    }
+    return subject
+  }
+
   @Test(arguments: SubjectKind.tiered, Interruption.allCases)
   func `a lookup that a write overtakes after its record was read does not bring the older value back`(
     kind: SubjectKind, interruption: Interruption
   ) throws {
     try SeededExecutor.run(seed: 1) { executor in
-      let subject = try Subject(kind, on: executor)
-      let tier = try #require(subject.tier)
-      subject.cache["a"] = 1
-      subject.cache.trim(toCost: 0)
-      // Once, in the middle of the read.
-      tier.setAfterLoad { _ in
-        tier.setAfterLoad(nil)
-        interruption.apply(to: subject)
-      }
+      let subject = try interruptedSubject(kind, interruption, on: executor)
       let read = subject.cache["a"]
       try #require(read == 1 || read == interruption.left)
       try #require(subject.valuesFromBothTiers("a") == [interruption.left, interruption.left])
@@ -60,14 +67,7 @@ struct StalePromotionTests {
     kind: SubjectKind, interruption: Interruption
   ) throws {
     try SeededSchedule.explore(seeds: 20) { executor in
-      let subject = try Subject(kind, on: executor)
-      let tier = try #require(subject.tier)
-      subject.cache["a"] = 1
-      subject.cache.trim(toCost: 0)
-      tier.setAfterLoad { _ in
-        tier.setAfterLoad(nil)
-        interruption.apply(to: subject)
-      }
+      let subject = try interruptedSubject(kind, interruption, on: executor)
       let loads = (0..<3).map { _ in subject.load("a") { _ in 3 } }
       for load in loads {
         let value = try await load.value

@@ -8,8 +8,6 @@ import Testing
 
 /// Timeouts that have ended before the wait begins.
 struct ElapsedTimeoutTests {
-  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
-
   @Test(arguments: SubjectKind.caches, [Duration.zero, .seconds(-1)])
   func `with a timeout of zero neither leader nor waiter waits for an instant fetch`(
     kind: SubjectKind, timeout: Duration
@@ -56,7 +54,7 @@ struct ElapsedTimeoutTests {
     kind: SubjectKind, isSoft: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
-      let subject = try Subject(kind, on: executor, completesAbandonedFlights: !isSoft, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, completesAbandonedFlights: !isSoft, expiry: .minute)
       subject.cache["a"] = -1
       subject.clock.advance(by: .seconds(61))
       let policy: LoadPolicy =

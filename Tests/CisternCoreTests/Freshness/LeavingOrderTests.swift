@@ -5,8 +5,6 @@ import Testing
 
 /// Callers that leave a flight one after the other, each in its own way, and callers that wait for several flights.
 struct LeavingOrderTests {
-  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
-
   /// The way in which a second caller leaves.
   enum Leaving: CaseIterable, Sendable {
     case cancelled, timedOut
@@ -24,11 +22,7 @@ struct LeavingOrderTests {
     kind: SubjectKind, leaving: Leaving
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
-      let gate = Gate()
-      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
-      subject.cache["a"] = -1
-      subject.clock.advance(by: .seconds(61))
+      let (subject, gate, origin) = try Subject.withOlderValue(age: .seconds(61), kind, on: executor)
       let soft = LoadPolicy.freshElseStale.returningStale(after: .seconds(2))
       // One or two callers leave at the soft timeout.
       let softCount = executor.seed % 2 == 0 ? 1 : 2
@@ -56,11 +50,7 @@ struct LeavingOrderTests {
     kind: SubjectKind, leaving: Leaving
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
-      let gate = Gate()
-      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
-      subject.cache["a"] = -1
-      subject.clock.advance(by: .seconds(61))
+      let (subject, gate, origin) = try Subject.withOlderValue(age: .seconds(61), kind, on: executor)
       let soft = LoadPolicy.freshElseStale.returningStale(after: .seconds(5))
       let first = subject.load("a", policy: soft, fetch: origin.fetch)
       while subject.clock.sleeperCount == 0 { await Task.yield() }
@@ -104,7 +94,7 @@ struct LeavingOrderTests {
     kind: SubjectKind, isBulk: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let cache = subject.cache
       let (gate, hanging) = (Gate(), Gate())
       // This flight has no value for callers that join it late: it was invalidated, or it is a bulk load that leaves

@@ -5,7 +5,6 @@ import Testing
 
 /// Values that only the second tier has, while a flight of their key runs or is about to begin.
 struct SecondTierBesideFlightTests {
-  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
   private static let policies: [LoadPolicy] = [
     .cachedOrFetch, .freshOnly, .freshElseStale, .staleAcceptable(upTo: .seconds(5)),
     .freshElseStale.timingOut(after: .seconds(5)),
@@ -16,7 +15,7 @@ struct SecondTierBesideFlightTests {
     kind: SubjectKind, policy: LoadPolicy
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let gate = Gate()
       subject.cache["a"] = 1
       subject.cache.trim(toCost: 0)
@@ -41,7 +40,7 @@ struct SecondTierBesideFlightTests {
   @Test(arguments: SubjectKind.tiered)
   func `a reload is stored, even if loads found the older value in the second tier`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .value(2)) }
       subject.cache["a"] = 1
@@ -66,7 +65,7 @@ struct SecondTierBesideFlightTests {
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .failure(Broken())) }
       subject.cache["a"] = -1
@@ -98,7 +97,7 @@ struct SecondTierBesideFlightTests {
     try SeededSchedule.explore(seeds: 50) { executor in
       var settings = CacheConfiguration<Int>()
       if !isHeld { settings.weigher = { _ in 10_000_000 } }
-      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      let subject = try Subject(kind, on: executor, expiry: .minute, settings: settings)
       subject.cache["a"] = -1
       subject.clock.advance(by: .seconds(61))
       subject.cache.trim(toCost: 0)
@@ -160,7 +159,7 @@ struct SecondTierBesideFlightTests {
   @Test(arguments: SubjectKind.tiered)
   func `a write while the leader reads an older value is neither overwritten nor missed`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 60) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let cache = subject.cache
       cache["a"] = -1
       subject.clock.advance(by: .seconds(61))

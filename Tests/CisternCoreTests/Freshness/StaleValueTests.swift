@@ -5,14 +5,12 @@ import Testing
 
 /// Values that are fresh, stale within their grace, or expired; background refreshes; an origin that fails.
 struct StaleValueTests {
-  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
-
   @Test(arguments: SubjectKind.caches)
   func `loads return a value in grace immediately, and all of them together begin one refresh`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let cache = subject.cache
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
@@ -45,7 +43,7 @@ struct StaleValueTests {
   @Test(arguments: SubjectKind.caches)
   func `no call and no policy returns a value after its grace`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let cache = subject.cache
       cache["a"] = -1
       subject.clock.advance(by: .seconds(659))
@@ -74,7 +72,7 @@ struct StaleValueTests {
     try SeededSchedule.explore(seeds: 100) { executor in
       var settings = CacheConfiguration<Int>()
       settings.refreshRetryInterval = .seconds(10)
-      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      let subject = try Subject(kind, on: executor, expiry: .minute, settings: settings)
       let origin = ScriptedOrigin<String, Int> { _, number in
         .yielding(2, number < 3 ? .failure(Broken()) : .value(number))
       }
@@ -105,7 +103,7 @@ struct StaleValueTests {
     kind: SubjectKind
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let cache = subject.cache
       let broken: Subject.Fetch = { _ in throw Broken() }
       let error = await #expect(throws: CisternError.self) {
@@ -195,7 +193,7 @@ struct StaleValueTests {
   @Test(arguments: SubjectKind.caches)
   func `a set or removal during a refresh wins, and the refresh is dropped`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       let origin = ScriptedOrigin<String, Int> { _, number in .yielding(3, .value(number)) }
       subject.cache["a"] = -1
       subject.clock.advance(by: .seconds(61))
@@ -216,7 +214,7 @@ struct StaleValueTests {
   @Test(arguments: SubjectKind.caches)
   func `eviction of a value during its refresh does not stop the refresh from being stored`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute, memoryLimit: 16)
+      let subject = try Subject(kind, on: executor, expiry: .minute, memoryLimit: 16)
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
       subject.cache["a"] = -1
@@ -235,7 +233,7 @@ struct StaleValueTests {
   @Test(arguments: SubjectKind.tiered)
   func `grace outlives a restart, and a clock set back or forward does not lengthen it`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, expiry: .minute)
       subject.cache["a"] = -1
       try await subject.tier?.flush()
       subject.clock.moveWallTime(by: .seconds(120))

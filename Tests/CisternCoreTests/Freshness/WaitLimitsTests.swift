@@ -5,18 +5,12 @@ import Testing
 
 /// Timeouts, retries, and the limit on concurrent fetches.
 struct WaitLimitsTests {
-  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
-
   @Test(arguments: SubjectKind.caches)
   func `at the soft timeout a stale value is returned, and the flight continues and is stored once`(
     kind: SubjectKind
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
-      let gate = Gate()
-      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
-      subject.cache["a"] = -1
-      subject.clock.advance(by: .seconds(61))
+      let (subject, gate, origin) = try Subject.withOlderValue(age: .seconds(61), kind, on: executor)
       let policy = LoadPolicy.freshElseStale.returningStale(after: .seconds(2))
       let loads = (0..<3).map { _ in subject.load("a", policy: policy, fetch: origin.fetch) }
       while subject.clock.sleeperCount < 3 { await Task.yield() }
@@ -37,11 +31,7 @@ struct WaitLimitsTests {
     kind: SubjectKind, timeout: Duration?
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
-      let gate = Gate()
-      let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
-      subject.cache["a"] = -1
-      subject.clock.advance(by: .seconds(659))
+      let (subject, gate, origin) = try Subject.withOlderValue(age: .seconds(659), kind, on: executor)
       var policy = LoadPolicy.freshElseStale.returningStale(after: .seconds(2))
       if let timeout { policy = policy.timingOut(after: timeout) }
       let load = subject.load("a", policy: policy, fetch: origin.fetch)
@@ -70,11 +60,9 @@ struct WaitLimitsTests {
     kind: SubjectKind, waited: Int
   ) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
-      let subject = try Subject(kind, on: executor, expiry: Self.minute)
-      let gate = Gate()
-      let origin = ScriptedOrigin<String, Int> { _, _ in .gated(gate, .failure(Broken())) }
-      subject.cache["a"] = -1
-      subject.clock.advance(by: .seconds(659))
+      let (subject, gate, origin) = try Subject.withOlderValue(age: .seconds(659), kind, on: executor) { _ in
+        .failure(Broken())
+      }
       let load = subject.load("a", policy: .freshElseStale, fetch: origin.fetch)
       while origin.runningCount == 0 { await Task.yield() }
       subject.clock.advance(by: .seconds(waited))
@@ -94,7 +82,7 @@ struct WaitLimitsTests {
     kind: SubjectKind, completes: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
-      let subject = try Subject(kind, on: executor, completesAbandonedFlights: completes, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, completesAbandonedFlights: completes, expiry: .minute)
       let gate = Gate()
       let origin = ScriptedOrigin<String, Int> { _, number in .gated(gate, .value(number)) }
       let policy = LoadPolicy.cachedOrFetch.timingOut(after: .seconds(2))
@@ -118,7 +106,7 @@ struct WaitLimitsTests {
     kind: SubjectKind, isSoft: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
-      let subject = try Subject(kind, on: executor, completesAbandonedFlights: true, expiry: Self.minute)
+      let subject = try Subject(kind, on: executor, completesAbandonedFlights: true, expiry: .minute)
       let origin = ScriptedOrigin<String, Int> { _, number in .yielding(4, .value(number)) }
       if isSoft { subject.cache["a"] = -1 }
       subject.clock.advance(by: .seconds(61))

@@ -44,18 +44,26 @@ import Testing
     #expect(last?.key == "b" && last?.value == nil)
   }
 
+  /// Starts a task that collects the values of all changes. The closure gets the number of values after each, and
+  /// returns whether the task continues.
+  private func consumer(
+    of registry: Registry, on executor: SeededExecutor, continues: @escaping @Sendable (_ count: Int) async -> Bool
+  ) -> Task<[Int?], Never> {
+    let updates = registry.updates(.all, buffering: .bounded(100))
+    return Task(executorPreference: executor) {
+      var values: [Int?] = []
+      for await change in updates {
+        values.append(change.value)
+        if await !continues(values.count) { break }
+      }
+      return values
+    }
+  }
+
   @Test func `a change resumes a waiting consumer`() throws {
     try SeededSchedule.explore(seeds: 300) { executor in
       let registry = Registry(taskExecutor: executor)
-      let updates = registry.updates(.all, buffering: .bounded(100))
-      let consumer = Task(executorPreference: executor) {
-        var values: [Int?] = []
-        for await change in updates {
-          values.append(change.value)
-          if values.count == 20 { break }
-        }
-        return values
-      }
+      let consumer = consumer(of: registry, on: executor) { count in count < 20 }
       for value in 0..<20 {
         registry.change(.updated("a", value))
         if value.isMultiple(of: 3) { await Task.yield() }
@@ -68,14 +76,9 @@ import Testing
   @Test func `a cancelled consumer ends immediately at any instant, and is unregistered`() throws {
     try SeededSchedule.explore(seeds: 500) { executor in
       let registry = Registry(taskExecutor: executor)
-      let updates = registry.updates(.all, buffering: .bounded(100))
-      let consumer = Task(executorPreference: executor) {
-        var values: [Int?] = []
-        for await change in updates {
-          values.append(change.value)
-          await Task.yield()
-        }
-        return values
+      let consumer = consumer(of: registry, on: executor) { _ in
+        await Task.yield()
+        return true
       }
       let writer = Task(executorPreference: executor) {
         for value in 0..<10 {

@@ -4,6 +4,20 @@ import CisternTestSupport
 import Testing
 
 struct ValueUpdatesTests {
+  /// Sets `k` to 0, in memory or only in the second tier, and starts a task that counts it up to 5.
+  private func writer(_ subject: Subject, after: @escaping @Sendable (_ number: Int) -> Void) -> Task<Void, Never> {
+    let cache = subject.cache
+    cache["k"] = 0
+    if subject.kind != .memory, subject.executor.seed % 2 == 0 { cache.trim(toCost: 0) }
+    return Task(executorPreference: subject.executor) {
+      for number in 1...5 {
+        await Task.yield()
+        cache["k"] = number
+        after(number)
+      }
+    }
+  }
+
   @Test(arguments: SubjectKind.caches)
   func `the current value and later ones arrive in order, none twice, and always with the last`(
     kind: SubjectKind
@@ -11,14 +25,8 @@ struct ValueUpdatesTests {
     try SeededSchedule.explore(seeds: 300) { executor in
       let subject = try Subject(kind, on: executor)
       let cache = subject.cache
-      cache["k"] = 0
-      if kind != .memory, executor.seed % 2 == 0 { cache.trim(toCost: 0) }
-      let writer = Task(executorPreference: executor) {
-        for number in 1...5 {
-          await Task.yield()
-          cache["k"] = number
-          if kind != .memory, number % 2 == 0 { cache.trim(toCost: 0) }
-        }
+      let writer = writer(subject) { number in
+        if kind != .memory, number % 2 == 0 { cache.trim(toCost: 0) }
       }
       let readers = (0..<3).map { _ in
         Task(executorPreference: executor) {
@@ -118,15 +126,9 @@ struct ValueUpdatesTests {
     try SeededSchedule.explore(seeds: 300) { executor in
       let subject = try Subject(kind, on: executor)
       let cache = subject.cache
-      cache["k"] = 0
-      if kind != .memory, executor.seed % 2 == 0 { cache.trim(toCost: 0) }
-      let writer = Task(executorPreference: executor) {
-        for number in 1...5 {
-          await Task.yield()
-          cache["k"] = number
-          if number == 3 { cache.removeAll(withPrefix: "other") }
-        }
-        cache["k"] = nil
+      let writer = writer(subject) { number in
+        if number == 3 { cache.removeAll(withPrefix: "other") }
+        if number == 5 { cache["k"] = nil }
       }
       let seen = (0..<3).map { _ in Recorder<Int>() }
       var observations: Observations? = Observations()

@@ -83,26 +83,11 @@ import Testing
   @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
-    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
-    options.readerPatience = .milliseconds(20)
-    options.retryInterval = .seconds(3600)
-    let tier = try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
-    }
-    let cache = try tier.cache(told: told)
-    cache.put("held", bytes("held"))
-    try await tier.flush()
-    let key = bytes("held")
-    let engine = tier.engine
-    cache.withRecord(forKey: key.rawSpan) { _, held in
-      var number = 0
-      while engine.mode == .active, number < 20_000 {
-        number += 1
-        cache.put("k\(number)", value(number, size: 1000))
-        cache.waitForRoom()
-      }
-      #expect(engine.mode == .degraded)
-      #expect(held.copiedBytes() == bytes("held"))
+    let subject = try await TierWithLongReader(scratch, told: told, patience: .milliseconds(20))
+    let (tier, cache) = (subject.tier, subject.cache)
+    subject.fillDuringRead { held in
+      #expect(tier.engine.mode == .degraded)
+      #expect(held == bytes("held"))
     }
     // The writer thread reports after it has changed the mode.
     #expect(await told.reportCodes(atLeast: 2) == [.longReader, .degraded])

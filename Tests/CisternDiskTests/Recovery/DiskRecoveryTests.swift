@@ -201,17 +201,25 @@ import Testing
     try await safe.close()
   }
 
-  @Test func `After a fatal LMDB error the file is opened again and keeps all its records`() async throws {
-    let scratch = TemporaryDirectory()
+  /// Returns a tier with a record from before the fault, and one from the commit that the fault interrupted.
+  private func tierAfterFault(
+    _ fault: DiskFaults.Fault, in scratch: TemporaryDirectory
+  ) async throws -> (DiskTier, any TransactionalPartition, Told) {
     let told = Told()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, told: told, faults: DiskFaults { next.take() })
     let cache = try tier.cache(told: told)
     cache.put("old", bytes("old"))
     try await tier.flush()
-    next.set(.panic)
+    next.set(fault)
     cache.put("new", bytes("new"))
     try await tier.flush()
+    return (tier, cache, told)
+  }
+
+  @Test func `After a fatal LMDB error the file is opened again and keeps all its records`() async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache, told) = try await tierAfterFault(.panic, in: scratch)
     #expect(cache.get("new") == bytes("new"))
     #expect(cache.get("old") == bytes("old"))
     #expect(told.reportCodes == [])
@@ -225,15 +233,7 @@ import Testing
 
   @Test func `A file found corrupted while open is replaced, and staged records are kept`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let next = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, told: told, faults: DiskFaults { next.take() })
-    let cache = try tier.cache(told: told)
-    cache.put("old", bytes("old"))
-    try await tier.flush()
-    next.set(.corrupted)
-    cache.put("new", bytes("new"))
-    try await tier.flush()
+    let (tier, cache, told) = try await tierAfterFault(.corrupted, in: scratch)
     #expect(cache.get("new") == bytes("new"))
     #expect(cache.get("old") == nil)
     #expect(told.reportCodes == [.setAside])

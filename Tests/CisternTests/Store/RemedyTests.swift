@@ -109,25 +109,10 @@ import Testing
   @Test func `a long read is the remedy that an error and the reports name`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
-    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
-    options.readerPatience = .milliseconds(5)
-    options.retryInterval = .seconds(3600)
-    let tier = try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
-    }
-    let cache = try tier.cache(told: told)
-    cache.put("held", bytes("held"))
-    try await tier.flush()
-    let engine = tier.engine
-    let key = bytes("held")
+    let subject = try await TierWithLongReader(scratch, told: told, patience: .milliseconds(5))
+    let tier = subject.tier
     let failure = Switch<CisternError>()
-    cache.withRecord(forKey: key.rawSpan) { _, _ in
-      var number = 0
-      while engine.mode == .active, number < 20_000 {
-        number += 1
-        cache.put("k\(number)", value(number, size: 1000))
-        cache.waitForRoom()
-      }
+    subject.fillDuringRead { _ in
       let isDone = DispatchSemaphore(value: 0)
       Task.detached {
         do { try await tier.flush() } catch { failure.set(error as? CisternError) }

@@ -1,0 +1,36 @@
+import CisternCore
+import CisternDisk
+import TestDirectories
+
+/// A small tier with a record that a test reads for so long that writes fill the file.
+package struct TierWithLongReader {
+  package let tier: DiskTier
+  package let cache: any TransactionalPartition
+
+  package init(_ directory: TemporaryDirectory, told: Told, patience: Duration) async throws {
+    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    options.readerPatience = patience
+    options.retryInterval = .seconds(3600)
+    tier = try DiskTier(directory: directory.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    cache = try tier.cache(told: told)
+    cache.put("held", bytes("held"))
+    try await tier.flush()
+  }
+
+  /// Reads the record, and writes others until the tier is degraded. The body gets the record, and also runs during the
+  /// read.
+  package func fillDuringRead(_ body: (_ held: [UInt8]) -> Void) {
+    let key = bytes("held")
+    cache.withRecord(forKey: key.rawSpan) { _, held in
+      var number = 0
+      while cache.mode == .active, number < 20_000 {
+        number += 1
+        cache.put("k\(number)", value(number, size: 1000))
+        cache.waitForRoom()
+      }
+      body(held.copiedBytes())
+    }
+  }
+}
