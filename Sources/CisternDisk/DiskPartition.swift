@@ -123,7 +123,7 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package var mode: SecondTierStatistics.Mode {
-    owner.isClosed || engine.isInherited ? .closed : engine.mode.published
+    owner.isClosed || engine.isInherited ? .closed : engine.mode
   }
 
   package var statistics: SecondTierStatistics {

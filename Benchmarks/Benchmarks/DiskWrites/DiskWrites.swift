@@ -8,8 +8,8 @@ let benchmarks: @Sendable () -> Void = {
     metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,
     maxDuration: .seconds(4), maxIterations: 200)
 
-  let kinds: [(title: String, durability: Durability, mode: DirectLMDB.Mode)] = [
-    ("powerCut", .powerCut, .powerCut), ("processCrash", .processCrash, .processCrash),
+  let kinds: [(title: String, durability: Durability)] = [
+    ("powerCut", .powerCut), ("processCrash", .processCrash),
   ]
   let shelf = Shelf<StockedDisk>()
   for kind in kinds {
@@ -31,7 +31,7 @@ let benchmarks: @Sendable () -> Void = {
       let start = Int.random(in: 0..<stocked.keys.count - 1_000)
       stocked.direct.putBatch(stocked.keys[start..<start + benchmark.scaledIterations.count], value: value)
     } setup: {
-      StockedDirect(entries: 20_000, size: 1024, mode: kind.mode)
+      StockedDirect(entries: 20_000, size: 1024, durability: kind.durability)
     }
   }
   Benchmark("one commitValue of 1 KiB, waited for", configuration: Benchmark.Configuration(scalingFactor: .one)) {

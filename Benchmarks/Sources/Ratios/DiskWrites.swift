@@ -10,12 +10,12 @@ struct DiskWrites {
 
   func rows() async throws -> [Row] {
     [
-      try await row(.powerCut, .powerCut, "NOMETASYNC"),
-      try await row(.processCrash, .processCrash, "NOSYNC"),
+      try await row(.powerCut, "NOMETASYNC"),
+      try await row(.processCrash, "NOSYNC"),
     ]
   }
 
-  private func row(_ durability: Durability, _ mode: DirectLMDB.Mode, _ title: String) async throws -> Row {
+  private func row(_ durability: Durability, _ title: String) async throws -> Row {
     let scratch = TemporaryDirectory()
     let limit = ByteCount.mebibytes(512)
     var configuration = Store.Configuration()
@@ -23,7 +23,7 @@ struct DiskWrites {
     let store = try Store(
       directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: limit, configuration: configuration)
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)
-    let direct = DirectLMDB(directory: scratch("lmdb"), mapSize: limit.bytes, mode: mode)
+    let direct = DirectLMDB(directory: scratch("lmdb"), mapSize: limit.bytes, durability: durability)
     let value = [UInt8](repeating: 7, count: size)
     for start in stride(from: 0, to: entries, by: batch) {
       let keys = (start..<start + batch).map(Int.key)

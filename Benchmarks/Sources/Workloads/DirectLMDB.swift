@@ -1,4 +1,5 @@
 public import CLMDBDirect
+public import Cistern
 
 #if canImport(Glibc)
   import Glibc
@@ -9,25 +10,17 @@ public import CLMDBDirect
 /// The yardstick of the disk: LMDB as a C program calls it, for one thread at a time. Public, so that its calls are
 /// inlined.
 public final class DirectLMDB {
-  /// The sync mode, with the names of the library's durability.
-  public enum Mode: Sendable {
-    /// MDB_NOMETASYNC.
-    case powerCut
-    /// MDB_NOSYNC.
-    case processCrash
-  }
-
   private var environment: OpaquePointer?
   @usableFromInline var reading: OpaquePointer?
   @usableFromInline var database: MDB_dbi = 0
 
-  /// Opens or creates an environment with one database.
-  public init(directory: String, mapSize: Int, mode: Mode = .powerCut) {
+  /// Opens or creates an environment with one database, in LMDB's sync mode for the durability.
+  public init(directory: String, mapSize: Int, durability: Durability = .powerCut) {
     check(mkdir(directory, 0o700))
     check(mdb_env_create(&environment))
     check(mdb_env_set_mapsize(environment, mapSize))
     check(mdb_env_set_maxdbs(environment, 4))
-    let sync = mode == .powerCut ? MDB_NOMETASYNC : MDB_NOSYNC
+    let sync = durability == .powerCut ? MDB_NOMETASYNC : MDB_NOSYNC
     check(mdb_env_open(environment, directory, UInt32(MDB_NOTLS | MDB_NORDAHEAD | sync), 0o600))
     var writing: OpaquePointer?
     check(mdb_txn_begin(environment, nil, 0, &writing))

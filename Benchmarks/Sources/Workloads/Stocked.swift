@@ -36,8 +36,8 @@ package final class StockedDirect: @unchecked Sendable {
   package let keys: [Int]
   private let scratch = TemporaryDirectory()
 
-  package init(entries: Int, size: Int, mapSize: Int = 1 << 30, mode: DirectLMDB.Mode = .powerCut) {
-    direct = DirectLMDB(directory: scratch("lmdb"), mapSize: mapSize, mode: mode)
+  package init(entries: Int, size: Int, mapSize: Int = 1 << 30, durability: Durability = .powerCut) {
+    direct = DirectLMDB(directory: scratch("lmdb"), mapSize: mapSize, durability: durability)
     var randomness = Randomness(seed: 9)
     keys = (0..<entries).map(Int.key).shuffled(using: &randomness)
     let value = [UInt8](repeating: 7, count: size)

@@ -18,7 +18,7 @@ extension DiskEngine {
   /// Returns the counts and sizes of the partitions together, and of the file. Begins no transaction.
   func statistics(of partitions: [Partition]) -> SecondTierStatistics {
     var statistics = SecondTierStatistics()
-    statistics.mode = mode.published
+    statistics.mode = mode
     statistics.limitBytes = limits.limit
     statistics.occupiedBytes = counters.fileBytes.load(ordering: .relaxed)
     statistics.commits = counters.commits.load(ordering: .relaxed)
@@ -36,14 +36,23 @@ extension DiskEngine {
   }
 }
 
-extension DiskEngine.Mode {
-  /// The mode as it appears in statistics.
-  var published: SecondTierStatistics.Mode {
+extension SecondTierStatistics.Mode {
+  /// The byte that an engine stores atomically for the mode.
+  var byte: UInt8 {
     switch self {
-    case .active: .active
-    case .readOnly: .readOnly
-    case .degraded: .degraded
-    case .closed: .closed
+    case .active: 0
+    case .readOnly: 1
+    case .degraded: 2
+    case .closed: 3
+    }
+  }
+
+  init(byte: UInt8) {
+    switch byte {
+    case 0: self = .active
+    case 1: self = .readOnly
+    case 2: self = .degraded
+    default: self = .closed
     }
   }
 }

@@ -9,12 +9,7 @@ import Synchronization
 /// Readers run and writes are staged on any thread. Only the writer thread writes to the file and replaces it.
 @safe
 final class DiskEngine: Sendable {
-  enum Mode: UInt8 {
-    case active
-    case readOnly
-    case degraded
-    case closed
-  }
+  typealias Mode = SecondTierStatistics.Mode
 
   let directory: String
   let options: DiskOptions
@@ -61,7 +56,7 @@ final class DiskEngine: Sendable {
     self.limits = limits
     claimState = Guarded(claim)
     recency = RecencyBitmap(capacity: limits.recencyCapacity)
-    modeByte = Atomic((options.isReadOnly ? Mode.readOnly : .active).rawValue)
+    modeByte = Atomic((options.isReadOnly ? Mode.readOnly : .active).byte)
     if let file {
       setFile(file)
       noteSizes(of: file)
@@ -71,8 +66,8 @@ final class DiskEngine: Sendable {
   // MARK: State
 
   var mode: Mode {
-    get { Mode(rawValue: modeByte.load(ordering: .acquiring)) ?? .closed }
-    set { modeByte.store(newValue.rawValue, ordering: .releasing) }
+    get { Mode(byte: modeByte.load(ordering: .acquiring)) }
+    set { modeByte.store(newValue.byte, ordering: .releasing) }
   }
 
   /// The claim on the directory, which processes can share. Only the writer thread replaces it.
