@@ -40,15 +40,16 @@ var targets: [Target] = [
     name: "CisternDisk", dependencies: ["CSupport", "CisternCore", "LMDB", "Locking"], swiftSettings: swiftSettings),
   .target(name: "Cistern", dependencies: ["CisternCore", "CisternDisk", "Locking"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
-  .testTarget(
-    name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories"],
-    swiftSettings: swiftSettings),
+  // Temporary directories for tests and trials. Benchmarks have a symbolic link to the type.
   .target(name: "TestDirectories", path: "Tests/TestDirectories", swiftSettings: swiftSettings),
   // Fixtures that several test targets share.
   .target(
     name: "CisternTestSupport",
     dependencies: ["CisternCore", "CisternDisk", "CisternTesting", "Locking", "TestDirectories"],
     path: "Tests/TestSupport", swiftSettings: swiftSettings),
+  .testTarget(
+    name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories"],
+    swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern", "CisternDisk"], path: "Tests/DiskChild", swiftSettings: swiftSettings),

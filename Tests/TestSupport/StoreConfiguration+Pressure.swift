@@ -8,4 +8,14 @@ extension Store.Configuration {
     configuration.respondsToMemoryPressure = false
     return configuration
   }
+
+  /// The same configuration with a test's clock and executor.
+  package static func ignoringMemoryPressure(
+    clock: any CacheClock, taskExecutor: (any TaskExecutor)? = nil
+  ) -> Store.Configuration {
+    var configuration: Store.Configuration = ignoringMemoryPressure
+    configuration.clock = clock
+    configuration.taskExecutor = taskExecutor
+    return configuration
+  }
 }

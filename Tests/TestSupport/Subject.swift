@@ -42,10 +42,7 @@ package struct Subject: Sendable {
     self.clock = clock
     self.memoryLimit = memoryLimit
     self.executor = executor
-    var configuration = Store.Configuration()
-    configuration.clock = clock
-    configuration.taskExecutor = executor
-    configuration.respondsToMemoryPressure = false
+    let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     switch kind {
     case .coalescer:
       tier = nil

@@ -23,10 +23,7 @@ package struct VersionedCaches: Sendable {
     version: UInt32?, memoryLimit: Int = 1_000_000, expiry: Expiry = .never, reports: Recorder<StoreReport.Code>? = nil,
     weight: Int? = nil, migrate: CacheSchema<String>.Migration? = nil
   ) throws -> Cache<String, String> {
-    var options = Store.Configuration()
-    options.clock = clock
-    options.taskExecutor = executor
-    options.respondsToMemoryPressure = false
+    var options = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     options.reportHandler = { report in reports?.record(report.code) }
     let store = try Store(secondTier: tier, memoryLimit: .bytes(memoryLimit), configuration: options)
     var configuration = CacheConfiguration<String>()

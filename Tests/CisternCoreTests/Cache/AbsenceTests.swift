@@ -24,10 +24,7 @@ import Testing
     ) throws {
       self.clock = clock
       self.tier = tier
-      var options = Store.Configuration()
-      options.clock = clock
-      options.taskExecutor = executor
-      options.respondsToMemoryPressure = false
+      let options = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
       var configuration = CacheConfiguration<String?>()
       configuration.absenceExpiry = absenceExpiry
       if let tier {

@@ -31,10 +31,7 @@ struct FieldsSubject: Sendable {
   ) throws {
     self.kind = kind
     self.executor = executor
-    var settings = Store.Configuration()
-    settings.taskExecutor = executor
-    settings.clock = clock
-    settings.respondsToMemoryPressure = false
+    let settings = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     switch kind {
     case .memory: tier = nil
     case .twoTiers: tier = existing ?? FaultInjectingTier(commits: .immediate, taskExecutor: executor)

@@ -23,10 +23,7 @@ struct LargeStaleValueTests {
   private func subject(on executor: SeededExecutor) throws -> Subject {
     let clock = ManualClock()
     let tier = FaultInjectingTier(taskExecutor: executor)
-    var configuration = Store.Configuration()
-    configuration.clock = clock
-    configuration.taskExecutor = executor
-    configuration.respondsToMemoryPressure = false
+    var configuration = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     configuration.shardCount = 1
     let store = try Store(secondTier: tier, memoryLimit: .bytes(1_000), configuration: configuration)
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)

@@ -1,4 +1,5 @@
 import CisternTesting
+import CisternTestSupport
 import Locking
 import Testing
 
@@ -101,9 +102,7 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   private func openStore() throws -> Store {
-    var configuration = Store.Configuration()
-    configuration.clock = ManualClock()
-    configuration.respondsToMemoryPressure = false
+    let configuration = Store.Configuration.ignoringMemoryPressure(clock: ManualClock())
     return try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
   }
 

@@ -45,16 +45,23 @@ import Testing
     }
   }
 
-  @Test(arguments: Change.allCases)
-  func `Files removed or replaced under an open store are reported, and later writes reach the disk`(
-    change: Change
-  ) async throws {
-    let scratch = TemporaryDirectory()
+  private func tierWithRecord(
+    in scratch: TemporaryDirectory
+  ) async throws -> (DiskTier, any TransactionalPartition, Told) {
     let told = Told()
     let tier = try openTier(scratch, told: told)
     let cache = try tier.cache()
     cache.put("before", bytes("before"))
     try await tier.flush()
+    return (tier, cache, told)
+  }
+
+  @Test(arguments: Change.allCases)
+  func `Files removed or replaced under an open store are reported, and later writes reach the disk`(
+    change: Change
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache, told) = try await tierWithRecord(in: scratch)
     let older = try Data(contentsOf: scratch.dataFile)
     cache.put("more", bytes("more"))
     try await tier.flush()
@@ -82,11 +89,7 @@ import Testing
     change: Change
   ) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
-    let cache = try tier.cache()
-    cache.put("before", bytes("before"))
-    try await tier.flush()
+    let (tier, cache, told) = try await tierWithRecord(in: scratch)
     let long = Date(timeIntervalSinceNow: -100)
     try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.store)
     // The first of these commits checks the file names, and the second relies on that check.
@@ -105,11 +108,7 @@ import Testing
 
   @Test func `A flush without staged writes also reports removed files`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
-    let cache = try tier.cache()
-    cache.put("before", bytes("before"))
-    try await tier.flush()
+    let (tier, cache, told) = try await tierWithRecord(in: scratch)
     try FileManager.default.removeItem(atPath: scratch.store)
     try await tier.flush()
     #expect(await told.reportCodes(atLeast: 1) == [.filesReplaced])

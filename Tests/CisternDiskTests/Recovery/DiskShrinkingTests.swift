@@ -31,6 +31,14 @@ import Testing
     }
   }
 
+  /// Writes values under keys whose order is not that of their age.
+  private func fill(_ cache: any TransactionalPartition, _ filling: (size: Int, count: Int)) async {
+    for number in 0..<filling.count {
+      cache.put("k\(number &* 7919 % 100_003)", value(number, size: filling.size))
+      await cache.waitForRoom()
+    }
+  }
+
   @Test(
     arguments: [(100, 20_000), (1000, 4000), (1000, 40_000), (1400, 4000), (3000, 2000), (20_000, 300)],
     [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(3)])
@@ -40,11 +48,7 @@ import Testing
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
-    for number in 0..<filling.count {
-      // In an order of keys that is not that of their age.
-      cache.put("k\(number &* 7919 % 100_003)", value(number, size: filling.size))
-      await cache.waitForRoom()
-    }
+    await fill(cache, filling)
     try await tier.flush()
     let keys = try keysByAge(of: tier)
     let values = keys.map { cache.get($0) }
@@ -85,10 +89,7 @@ import Testing
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
-    for number in 0..<filling.count {
-      cache.put("k\(number &* 7919 % 100_003)", value(number, size: filling.size))
-      await cache.waitForRoom()
-    }
+    await fill(cache, filling)
     try await tier.close()
 
     let told = Told()

@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import CisternTestSupport
 import Locking
 
 @testable import CisternCore
@@ -57,9 +58,7 @@ struct Arena: Sendable {
     self.kind = kind
     self.checkpoint = checkpoint
     tagsOfDependentWrites = combination.situation.hasValue ? nil : [Self.tag]
-    var configuration = Store.Configuration()
-    configuration.clock = clock
-    configuration.respondsToMemoryPressure = false
+    var configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
     let settings = Self.settings(for: combination.operation, checkpoint: checkpoint, journal: journal)
     switch backing {
     case .seeded(let executor, let mode):

@@ -1,4 +1,5 @@
 import CisternTesting
+import CisternTestSupport
 
 @testable import CisternCore
 
@@ -72,10 +73,7 @@ extension Arena {
   /// Returns the key's document in another store over this arena's second tier.
   func reopenedValue(as operation: OperationInProgress, else value: Document?) async throws -> Document? {
     guard let tier else { return value }
-    var configuration = Store.Configuration()
-    configuration.clock = clock
-    configuration.taskExecutor = executor
-    configuration.respondsToMemoryPressure = false
+    let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     let copy = tier.reopenedAfterCrash()
     let store = try Store(secondTier: copy, memoryLimit: .mebibytes(1), configuration: configuration)
     let cache: Cache<String, Document> = try store.cache(

@@ -15,10 +15,7 @@ import Testing
 
   @Test func `an expiry from the value`() throws {
     let clock = ManualClock()
-    var surroundings = Store.Configuration()
-    surroundings.clock = clock
-    surroundings.respondsToMemoryPressure = false
-    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
+    let store = try sampleStore(clock: clock)
     var configuration = CacheConfiguration<Article>()
     configuration.expiryOfValue = { article in article.text.isEmpty ? .after(.seconds(5)) : nil }
     let articles = try store.cache(

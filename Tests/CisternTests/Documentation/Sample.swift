@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import CisternTestSupport
 
 /// The value type of the documentation's examples.
 struct Article: Codable, Sendable, Equatable {
@@ -44,12 +45,9 @@ extension Examples {
   /// Discards the output of the examples.
   func print(_ value: Any) {}
 
-  /// Returns a store whose clock does not advance. Nothing expires or times out, even on a slow machine.
-  func sampleStore() throws -> Store {
-    var surroundings = Store.Configuration()
-    surroundings.clock = ManualClock()
-    surroundings.respondsToMemoryPressure = false
-    return try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
+  /// Returns a store whose clock only a test advances. Nothing expires or times out, even on a slow machine.
+  func sampleStore(clock: ManualClock = ManualClock()) throws -> Store {
+    try Store.inMemory(memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock))
   }
 
   func sampleArticles() throws -> Cache<String, Article> {

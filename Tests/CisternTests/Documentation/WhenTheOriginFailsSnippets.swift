@@ -12,10 +12,7 @@ extension Client {
 @Suite struct WhenTheOriginFailsSnippets: Examples {
   @Test func `a stale value instead of an error`() async throws {
     let clock = ManualClock()
-    var surroundings = Store.Configuration()
-    surroundings.clock = clock
-    surroundings.respondsToMemoryPressure = false
-    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: surroundings)
+    let store = try sampleStore(clock: clock)
     var configuration = CacheConfiguration<Article>()
     configuration.loadPolicy = .freshElseStale
     configuration.refreshRetryInterval = .seconds(5)

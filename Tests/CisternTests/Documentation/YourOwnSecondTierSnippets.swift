@@ -10,9 +10,7 @@ import Testing
   private var file: URL { scratch.url("articles.json") }
 
   private func openStore() throws -> Store {
-    var configuration = Store.Configuration()
-    configuration.clock = ManualClock()
-    configuration.respondsToMemoryPressure = false
+    let configuration = Store.Configuration.ignoringMemoryPressure(clock: ManualClock())
     return try Store(secondTier: try FileTier(file: file), memoryLimit: .mebibytes(1), configuration: configuration)
   }
 
