@@ -71,12 +71,12 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.stageRemovalOfAll(of: partition)
   }
 
-  package func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
-    if owner.isClosed { return (partition.invalidations.invalidationVersion + 1, CommitTicket(number: 0)) }
+  package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
+    if owner.isClosed { return (partition.invalidations.invalidationVersion.next(), CommitTicket(number: 0)) }
     return engine.stageInvalidation(invalidation, of: partition)
   }
 
-  package var invalidationVersion: UInt64 { partition.invalidations.invalidationVersion }
+  package var invalidationVersion: InvalidationVersion { partition.invalidations.invalidationVersion }
 
   package func canHold(batchBytes: Int, count: Int) -> Bool {
     engine.limits.canHold(batchBytes: batchBytes, count: count)

@@ -11,7 +11,7 @@ extension Shard {
     /// Memory holds no value. `writeVersion` is the key's write version, and `invalidationVersion` is the invalidation version.
     ///
     /// A later promotion compares both, to detect a write or an invalidation in between.
-    case absent(writeVersion: UInt32, invalidationVersion: UInt64)
+    case absent(writeVersion: UInt32, invalidationVersion: InvalidationVersion)
     /// The value is past its lifetime by this number of nanoseconds, and within its grace period.
     ///
     /// For a load, also a value whose refresh is due, or one that the load's policy does not accept.

@@ -147,7 +147,8 @@ struct CommitState {
   ///   - invalidationVersions: The newest invalidation version of each partition, read before the first eviction.
   ///   - start: The position before which the items are committed.
   mutating func leaving(
-    _ evicted: [EvictedRecord], among partitions: [Partition], since invalidationVersions: [ObjectIdentifier: UInt64],
+    _ evicted: [EvictedRecord], among partitions: [Partition],
+    since invalidationVersions: [ObjectIdentifier: InvalidationVersion],
     putBefore start: Int
   ) -> [EvictedKey] {
     guard !evicted.isEmpty else { return [] }
@@ -164,7 +165,7 @@ struct CommitState {
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
       // A newer record of the key is staged, or this step puts it. The key is not lost.
       if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
-      let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? 0
+      let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? .zero
       return EvictedKey(
         partition: partition, key: record.key,
         record: LostRecord(

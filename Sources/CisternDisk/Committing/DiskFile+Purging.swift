@@ -40,7 +40,7 @@ extension DiskFile {
 
   private func purgeInvalidated(_ partition: Partition, upTo count: Int) throws(LMDBError) {
     let (generation, targets) = try environment.withRead {
-      (transaction) throws(LMDBError) -> (UInt64, [Invalidation: UInt64]) in
+      (transaction) throws(LMDBError) -> (UInt64, [Invalidation: FileInvalidationVersion]) in
       (
         try transaction.number(forKey: MetaTable.partition(partition.name), in: meta) ?? 0,
         try transaction.invalidationRows(of: partition.name, endedAfter: .max, in: meta).inForce

@@ -24,7 +24,7 @@ struct WriteStep {
   /// The generation of each partition that the step has looked up, or zero if the partition has none.
   private(set) var generations: [ObjectIdentifier: UInt64] = [:]
   /// The newest invalidation version of each partition, in file order.
-  var fileVersions: [ObjectIdentifier: UInt64] = [:]
+  var fileVersions: [ObjectIdentifier: FileInvalidationVersion] = [:]
   /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
   private var protected: Set<UInt64> = []
   /// The changes of the transaction so far.
@@ -62,7 +62,7 @@ struct WriteStep {
   ) throws(LMDBError) {
     // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
     // is not in the file yet.
-    let draft = given.withVersion(invalidationVersion: fileVersion(of: partition))
+    let draft = given.withVersion(fileVersion(of: partition))
     let generation = try generation(of: partition, creating: true, in: &transaction)
     _ = try liveCounts(generation, in: transaction)
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
@@ -106,7 +106,7 @@ struct WriteStep {
     return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
   }
 
-  private mutating func fileVersion(of partition: Partition) -> UInt64 {
+  private mutating func fileVersion(of partition: Partition) -> FileInvalidationVersion {
     let identity = ObjectIdentifier(partition)
     if let known = fileVersions[identity] { return known }
     let invalidationVersion = partition.invalidations.fileVersion

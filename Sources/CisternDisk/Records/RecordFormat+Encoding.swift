@@ -15,11 +15,11 @@ package struct RecordDraft {
     tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
   }
 
-  /// Returns the same record with the invalidation version `invalidationVersion`, which is in file order.
-  func withVersion(invalidationVersion: UInt64) -> RecordDraft {
-    guard invalidationVersion != metadata.invalidationVersion else { return self }
+  /// Returns the same record with an invalidation version of the file.
+  func withVersion(_ fileVersion: FileInvalidationVersion) -> RecordDraft {
+    guard fileVersion != metadata.fileVersion else { return self }
     var metadata = metadata
-    metadata.invalidationVersion = invalidationVersion
+    metadata.fileVersion = fileVersion
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
   }
 

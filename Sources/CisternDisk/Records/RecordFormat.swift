@@ -135,7 +135,9 @@ package struct RecordHeader {
     if flags.contains(.idle) { metadata.idle = record.next(at: &offset) }
     if flags.contains(.lastUsed) { metadata.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
     if flags.contains(.refreshAhead) { metadata.refreshAhead = record.next(at: &offset) }
-    if flags.contains(.invalidationVersion) { metadata.invalidationVersion = record.next(at: &offset) }
+    if flags.contains(.invalidationVersion) {
+      metadata.fileVersion = FileInvalidationVersion(number: record.next(at: &offset))
+    }
     if flags.contains(.schemaVersion) { metadata.schemaVersion = record.next(at: &offset) }
     if flags.contains(.tags) { metadata.tags = RecordTags.decode(record.extracting(tags)) }
     metadata.isNegative = flags.contains(.negative)
@@ -143,11 +145,12 @@ package struct RecordHeader {
   }
 
   /// Returns the invalidation version of the record that has this header.
-  package func invalidationVersion(of record: RawSpan) -> UInt64 {
-    guard flags.contains(.invalidationVersion) else { return 0 }
+  package func invalidationVersion(of record: RawSpan) -> FileInvalidationVersion {
+    guard flags.contains(.invalidationVersion) else { return .zero }
     // The version follows the eight-byte fields that precede it in the layout.
     let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
-    return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self)
+    return FileInvalidationVersion(
+      number: record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self))
   }
 
   /// Returns the schema version of the record that has this header.

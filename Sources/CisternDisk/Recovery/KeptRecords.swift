@@ -173,7 +173,7 @@ struct FileLayout {
 
 /// The live generations of a file, and the invalidations that conceal their records.
 private struct LiveGenerations {
-  private var concealed: [UInt64: InvalidationSet] = [:]
+  private var concealed: [UInt64: InvalidationSet<FileInvalidationVersion>] = [:]
 
   init<Reading: Transaction & ~Copyable & ~Escapable>(
     named names: [String], in transaction: borrowing Reading, of file: DiskFile

@@ -132,7 +132,7 @@ final class Partition: Sendable {
   /// among the partition's writes.
   func stageInvalidation(
     _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (invalidationVersion: UInt64, number: UInt64, change: InvalidationTable.Change) {
+  ) -> (invalidationVersion: InvalidationVersion, number: UInt64, change: InvalidationTable.Change) {
     invalidations.stage(invalidation, limit: limit) {
       isDirty.store(true, ordering: .sequentiallyConsistent)
       return makeNumber()
@@ -287,7 +287,7 @@ struct PartitionBatch: Sendable {
   /// Whether the commit must first remove all records of the partition.
   let removesAll: Bool
   /// The invalidations to write, with the partition's newest version; nil if none were staged.
-  let invalidated: (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)?
+  let invalidated: (invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion)?
   let writes: [StagedWrites]
   let links: BatchLinks
 }

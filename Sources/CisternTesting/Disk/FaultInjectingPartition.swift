@@ -113,9 +113,9 @@ final class FaultInjectingPartition: TransactionalPartition {
     CommitTicket(number: stage { $0.contents.stage(.removalOfAll, in: name) })
   }
 
-  func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
+  func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     stage { state in
-      let invalidationVersion = state.contents.partitions[name]!.invalidations.newest + 1
+      let invalidationVersion = state.contents.partitions[name]!.invalidations.newest.next()
       return (
         invalidationVersion,
         CommitTicket(
@@ -124,7 +124,9 @@ final class FaultInjectingPartition: TransactionalPartition {
     }
   }
 
-  var invalidationVersion: UInt64 { tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest } }
+  var invalidationVersion: InvalidationVersion {
+    tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest }
+  }
 
   func canHold(batchBytes: Int, count: Int) -> Bool {
     tier.state.withLock { count <= min($0.batchLimit ?? .max, $0.recordLimit ?? .max) }

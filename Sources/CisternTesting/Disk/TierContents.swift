@@ -17,7 +17,7 @@ struct TierContents {
     case record(key: [UInt8], Record)
     case removal(key: [UInt8])
     case removalOfAll
-    case invalidation(Invalidation, invalidationVersion: UInt64)
+    case invalidation(Invalidation, invalidationVersion: InvalidationVersion)
   }
 
   /// A write that is not committed yet.
@@ -101,7 +101,7 @@ struct TierContents {
     case .invalidation(let invalidation, let invalidationVersion):
       partitions[name]!.invalidations.add(invalidation, invalidationVersion: invalidationVersion)
       partitions[name]!.lost = partitions[name]!.lost.filter { key, metadata in
-        metadata.invalidationVersion >= invalidationVersion || !invalidation.concerns(key: key, tags: metadata.tags)
+        metadata.localVersion >= invalidationVersion || !invalidation.concerns(key: key, tags: metadata.tags)
       }
     }
     return newestTicket
@@ -220,7 +220,7 @@ extension TierContents.Partition {
       // The invalidation applies even if its write failed, as a removal does.
       if isWritten { committedInvalidations.add(invalidation, invalidationVersion: invalidationVersion) }
       committed = committed.filter { key, record in
-        record.metadata.invalidationVersion >= invalidationVersion
+        record.metadata.localVersion >= invalidationVersion
           || !invalidation.concerns(key: key, tags: record.metadata.tags)
       }
     }

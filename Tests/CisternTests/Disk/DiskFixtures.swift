@@ -66,20 +66,24 @@ extension DiskTier {
 extension TransactionalPartition {
   /// Stages a record with an invalidation version, which is the partition's current one by default.
   @discardableResult
-  func put(_ key: String, _ value: [UInt8], tags: [String] = [], invalidationVersion: UInt64? = nil) -> StagingResult {
+  func put(
+    _ key: String, _ value: [UInt8], tags: [String] = [], invalidationVersion: InvalidationVersion? = nil
+  ) -> StagingResult {
     put(Array(key.utf8), value, tags: tags, invalidationVersion: invalidationVersion)
   }
 
   @discardableResult
-  func put(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: UInt64? = nil) -> StagingResult {
+  func put(
+    _ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: InvalidationVersion? = nil
+  ) -> StagingResult {
     stage(Self.write(key, value, tags: tags, invalidationVersion: invalidationVersion ?? self.invalidationVersion))
   }
 
-  static func write(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: UInt64 = 0)
-    -> StagedWrite
-  {
+  static func write(
+    _ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: InvalidationVersion = 0
+  ) -> StagedWrite {
     var metadata = metadata(tags: tags)
-    metadata.invalidationVersion = invalidationVersion
+    metadata.localVersion = invalidationVersion
     return .record(key: key, metadata, bytes: value)
   }
 

@@ -46,7 +46,7 @@ import Testing
       let header = try #require(decoded)
       #expect(header.sequence == UInt64(size) << 40)
       #expect(header.metadata(of: record.rawSpan) == metadata)
-      #expect(header.invalidationVersion(of: record.rawSpan) == metadata.invalidationVersion)
+      #expect(header.invalidationVersion(of: record.rawSpan).number == metadata.invalidationVersion)
       #expect(record.rawSpan.extracting(header.value).copiedBytes() == bytes)
       #expect(record.rawSpan.extracting(header.key).copiedBytes() == (keySize > 64 ? key : []))
     }

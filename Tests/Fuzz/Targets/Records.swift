@@ -75,7 +75,8 @@ private func compare(
   }
   let found = header.metadata(of: record.rawSpan)
   require(header.sequence == sequence, "the sequence number changed")
-  require(header.invalidationVersion(of: record.rawSpan) == metadata.invalidationVersion, "the era alone is another")
+  let invalidationVersion = header.invalidationVersion(of: record.rawSpan)
+  require(invalidationVersion.number == metadata.invalidationVersion, "the invalidation version alone is another")
   require(found == metadata, "\(metadata) came back as \(found)")
   require(found.tags.map { Array($0.utf8) } == metadata.tags.map { Array($0.utf8) }, "a tag came back with other bytes")
   require(record.rawSpan.extracting(header.value).copiedBytes() == bytes, "the value changed")

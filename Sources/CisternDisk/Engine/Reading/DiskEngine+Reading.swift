@@ -46,7 +46,7 @@ extension DiskEngine {
   ) rethrows -> Result? {
     guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
     guard case .record(_, var rewritten, let bytes) = write else { return nil }
-    rewritten.invalidationVersion = metadata.invalidationVersion
+    rewritten.localVersion = metadata.localVersion
     return try body(rewritten, bytes.rawSpan)
   }
 
@@ -136,7 +136,7 @@ extension DiskEngine {
             partition.counters.hits.increment()
             // Callers compare local versions, and the record has a file version. No invalidation up to this local
             // version conceals the record.
-            metadata.invalidationVersion = invalidationVersion
+            metadata.localVersion = invalidationVersion
             return .found(try body(metadata, record.extracting(header.value)))
           case .concealed: break
           case .outdated: return .outdated

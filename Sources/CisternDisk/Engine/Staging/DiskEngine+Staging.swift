@@ -67,10 +67,10 @@ extension DiskEngine {
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
   func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (
-    version: UInt64, ticket: CommitTicket
+    version: InvalidationVersion, ticket: CommitTicket
   ) {
     if isInherited || mode == .closed {
-      return (partition.invalidations.invalidationVersion + 1, CommitTicket(number: 0))
+      return (partition.invalidations.invalidationVersion.next(), CommitTicket(number: 0))
     }
     let (invalidationVersion, number, change) = partition.stageInvalidation(
       invalidation, limit: limits.invalidationBytes

@@ -17,7 +17,7 @@ extension Writer {
         if entry.isRewrite { return nil }
         if case .record(let key, let metadata, _) = entry.write {
           let record = LostRecord(
-            clearCount: entry.clearCount, invalidationVersion: metadata.invalidationVersion, tags: metadata.tags,
+            clearCount: entry.clearCount, invalidationVersion: metadata.localVersion, tags: metadata.tags,
             schemaVersion: metadata.schemaVersion)
           batch.partition.lostKeys.insert(key, record)
         }

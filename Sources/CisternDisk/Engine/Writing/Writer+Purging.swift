@@ -1,3 +1,4 @@
+import CisternCore
 import LMDB
 
 extension Writer {
@@ -53,7 +54,7 @@ extension Writer {
 
 extension DiskEngine {
   /// The newest invalidation version of each partition.
-  var invalidationVersions: [ObjectIdentifier: UInt64] {
+  var invalidationVersions: [ObjectIdentifier: InvalidationVersion] {
     partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.invalidationVersion }
   }
 

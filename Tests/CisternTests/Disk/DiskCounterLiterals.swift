@@ -1,0 +1,8 @@
+@testable import CisternDisk
+
+// Tests write the numbers of counters as literals. The library has no conversion from an integer.
+
+extension FileInvalidationVersion: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt64) { self.init(number: number) }
+}
