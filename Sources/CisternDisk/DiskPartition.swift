@@ -67,12 +67,12 @@ package final class DiskPartition: RecordReaderOwner {
   package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   package func stageRemovalOfAll() -> CommitTicket {
-    if owner.isClosed { return CommitTicket(number: 0) }
+    if owner.isClosed { return .zero }
     return engine.stageRemovalOfAll(of: partition)
   }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
-    if owner.isClosed { return (partition.invalidations.invalidationVersion.next(), CommitTicket(number: 0)) }
+    if owner.isClosed { return (partition.invalidations.invalidationVersion.next(), .zero) }
     return engine.stageInvalidation(invalidation, of: partition)
   }
 
@@ -111,7 +111,7 @@ package final class DiskPartition: RecordReaderOwner {
   package var largestBatch: ByteCount? { .bytes(engine.limits.batchBytes) }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
-    try await engine.waitForCommit(number: ticket.number, countsEarlier: false)
+    try await engine.waitForCommit(ticket, countsEarlier: false)
   }
 
   package var stagedKeys: [[UInt8]] {

@@ -27,13 +27,13 @@ struct CommitRound {
   private let units: [Int]
   /// The indices in `taken`, in commit order.
   private let order: [Int]
-  /// Every write up to this number is in this group or an earlier one, was replaced by a later write, or is void.
-  let through: UInt64
+  /// Every write up to this ticket is in this group or an earlier one, was replaced by a later write, or is void.
+  let through: CommitTicket
   /// The size in bytes and the number of all writes that were taken, including void ones.
   let takenBytes: Int
   let takenCount: Int
 
-  init(batches: [PartitionBatch], through: UInt64, partBytes: Int = .max) {
+  init(batches: [PartitionBatch], through: CommitTicket, partBytes: Int = .max) {
     self.batches = batches
     self.through = through
     var items: [Item] = []
@@ -124,7 +124,7 @@ struct CommitRound {
     _ places: inout [Place], _ taken: [Item], _ units: [Int], partBytes: Int, groups: Int
   ) {
     var partsOfUnits: [Int: Int] = [:]
-    places.sort { taken[$0.index].entry.number < taken[$1.index].entry.number }
+    places.sort { taken[$0.index].entry.ticket < taken[$1.index].entry.ticket }
     var part = 0
     var bytes = 0
     for index in places.indices {

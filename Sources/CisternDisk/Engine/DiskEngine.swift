@@ -39,7 +39,7 @@ final class DiskEngine: Sendable {
   private let reporters = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
 
   /// The number of the newest ticket.
-  let tickets = Atomic<UInt64>(0)
+  private let ticketNumber = Atomic<UInt64>(0)
   /// The number and the bytes of staged writes, including the writes that are being committed.
   let stagedCount = Atomic<Int>(0)
   let stagedBytes = Atomic<Int>(0)
@@ -98,6 +98,16 @@ final class DiskEngine: Sendable {
     if let file { files.withLock { $0.append(file) } }
     // Retained by `files`, above.
     unsafe currentFile.store(file.map { unsafe Unmanaged.passUnretained($0) }, ordering: .releasing)
+  }
+
+  // MARK: Tickets
+
+  /// The newest ticket.
+  var newestTicket: CommitTicket { CommitTicket(number: ticketNumber.load(ordering: .sequentiallyConsistent)) }
+
+  /// Returns a new ticket, which follows every write staged before.
+  func nextTicket() -> CommitTicket {
+    CommitTicket(number: ticketNumber.add(1, ordering: .sequentiallyConsistent).newValue)
   }
 
   // MARK: Partitions

@@ -95,19 +95,19 @@ final class InvalidationTable: Sendable {
   /// - Parameters:
   ///   - invalidation: The invalidation.
   ///   - limit: The maximum size of the invalidations in force, in bytes.
-  ///   - makeNumber: Returns the ticket number. It runs inside the lock, which orders the invalidation.
+  ///   - makeTicket: Returns the ticket. It runs inside the lock, which orders the invalidation.
   func stage(
-    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (invalidationVersion: InvalidationVersion, number: UInt64, change: Change) {
+    _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
+  ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: Change) {
     state.withLock { state in
       let invalidationVersion = state.advance()
       guard state.hasRoom(for: invalidation, limit: limit) else {
         note(state)
-        return (invalidationVersion, 0, .refused)
+        return (invalidationVersion, .zero, .refused)
       }
       let isFirst = state.stage(invalidation, invalidationVersion: invalidationVersion)
       note(state)
-      return (invalidationVersion, makeNumber(), isFirst ? .added : .replaced)
+      return (invalidationVersion, makeTicket(), isFirst ? .added : .replaced)
     }
   }
 

@@ -35,7 +35,7 @@ final class Partition: Sendable {
 
   private struct Control: Sendable {
     /// The ticket of the newest clear that the writer thread has not taken.
-    var pendingRemoval: UInt64?
+    var pendingRemoval: CommitTicket?
     /// Whether the writer thread has taken a clear that is not yet committed.
     var isCommittingRemoval = false
     var handlers: [Int: @Sendable ([RecordLoss]) -> Void] = [:]
@@ -90,29 +90,29 @@ final class Partition: Sendable {
 
   // MARK: Staging
 
-  /// Stages a write. The staging area calls `makeNumber` under the shard's lock, at the point that orders the write
+  /// Stages a write. The staging area calls `makeTicket` under the shard's lock, at the point that orders the write
   /// among the writes of its key.
-  func stage(_ write: StagedWrite, batch: UInt64 = 0, makeNumber: () -> UInt64) -> StagingChange {
+  func stage(_ write: StagedWrite, batch: UInt64 = 0, makeTicket: () -> CommitTicket) -> StagingChange {
     staging.stage(write, batch: batch) {
       // The flag is set under the lock that the writer thread takes after it clears the flag, and before the ticket
       // exists. The writer thread takes all writes up to a ticket. So either it takes this write, or it finds the
       // flag set.
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
-      let number = makeNumber()
+      let ticket = makeTicket()
       lostKeys.remove(write.key)
       // The check is under the lock, so that the write is handed over no later than an invalidation that follows
       // it.
       guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
-        return (number, clearCount, nil)
+        return (ticket, clearCount, nil)
       }
-      return (number, clearCount, .removal(key: key))
+      return (ticket, clearCount, .removal(key: key))
     }
   }
 
   /// Takes a write that replaces or removes only a record for which the condition holds.
   ///
   /// Nil if the key is known to have another record or none.
-  func stage(_ write: StagedWrite, if condition: RecordCondition, makeNumber: () -> UInt64) -> StagingChange? {
+  func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
     staging.stage(write, if: condition) {
       switch write {
       case .record(let key, let metadata, _):
@@ -122,20 +122,20 @@ final class Partition: Sendable {
       case .removal(let key): lostKeys.remove(key)
       }
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
-      return (makeNumber(), clearCount)
+      return (makeTicket(), clearCount)
     }
   }
 
   // MARK: Invalidation
 
-  /// Stages an invalidation. The table calls `makeNumber` under its lock, at the point that orders the invalidation
+  /// Stages an invalidation. The table calls `makeTicket` under its lock, at the point that orders the invalidation
   /// among the partition's writes.
   func stageInvalidation(
-    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (invalidationVersion: InvalidationVersion, number: UInt64, change: InvalidationTable.Change) {
+    _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
+  ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: InvalidationTable.Change) {
     invalidations.stage(invalidation, limit: limit) {
       isDirty.store(true, ordering: .sequentiallyConsistent)
-      return makeNumber()
+      return makeTicket()
     }
   }
 
@@ -143,24 +143,26 @@ final class Partition: Sendable {
 
   /// Clears the partition: hides all of its records, and releases its staged writes.
   ///
-  /// `makeNumber` runs under the control lock, at the point that orders the clear among the partition's writes. In
+  /// `makeTicket` runs under the control lock, at the point that orders the clear among the partition's writes. In
   /// the result, `isFirst` tells whether the writer thread had no earlier clear to take, and `freed` counts the
   /// released writes.
-  func removeAll(makeNumber: () -> UInt64) -> (number: UInt64, isFirst: Bool, freed: (bytes: Int, count: Int)) {
-    let (number, isFirst) = control.withLock { control in
+  func removeAll(makeTicket: () -> CommitTicket) -> (
+    ticket: CommitTicket, isFirst: Bool, freed: (bytes: Int, count: Int)
+  ) {
+    let (ticket, isFirst) = control.withLock { control in
       // The flag precedes the ticket: the writer thread takes all partitions with the flag up to a ticket.
       isDirty.store(true, ordering: .sequentiallyConsistent)
-      let number = makeNumber()
+      let ticket = makeTicket()
       let isFirst = control.pendingRemoval == nil
-      control.pendingRemoval = number
+      control.pendingRemoval = ticket
       let word = visible.load(ordering: .relaxed)
       // From this store on, readers see neither staged nor committed records of the old generation.
       visible.store(UInt64(Partition.clearCount(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
-      return (number, isFirst)
+      return (ticket, isFirst)
     }
     lostKeys.removeAll()
     let freed = staging.begin(clearCount: clearCount)
-    return (number, isFirst, freed)
+    return (ticket, isFirst, freed)
   }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
@@ -193,11 +195,11 @@ final class Partition: Sendable {
   }
 
   /// Stages a clear again after its commit failed. Returns false if a later clear is already pending.
-  func restoreRemoval(number: UInt64) -> Bool {
+  func restoreRemoval(_ ticket: CommitTicket) -> Bool {
     let isRestored = control.withLock { control in
       control.isCommittingRemoval = false
       if control.pendingRemoval != nil { return false }
-      control.pendingRemoval = number
+      control.pendingRemoval = ticket
       return true
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)

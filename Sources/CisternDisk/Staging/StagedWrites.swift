@@ -4,7 +4,7 @@ import LMDB
 /// A staged write with its position in the order of all staged writes.
 struct StagedEntry: Sendable {
   let write: StagedWrite
-  let number: UInt64
+  let ticket: CommitTicket
   /// The clear count of the partition at the time of staging. An entry with an earlier clear count is void.
   let clearCount: UInt16
   /// The write's size in bytes, as it counts towards the bound on staged writes.

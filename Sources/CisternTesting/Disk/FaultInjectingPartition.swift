@@ -80,7 +80,7 @@ final class FaultInjectingPartition: TransactionalPartition {
       if let condition, !state.contents.fulfills(condition, forKey: write.key, in: name) {
         // The caller reports the end of a lost record that is removed, once.
         if case .removal(let key) = write { state.contents.partitions[name]!.lost[key] = nil }
-        return (.staged(CommitTicket(number: 0)), [])
+        return (.staged(.zero), [])
       }
       guard state.contents.takesWrites else {
         state.contents.refuse(write.key, in: name)
@@ -96,9 +96,9 @@ final class FaultInjectingPartition: TransactionalPartition {
         result = .refused
       case .record(let key, let metadata, let bytes):
         let record = TierContents.Record(metadata: metadata, bytes: bytes)
-        result = .staged(CommitTicket(number: state.contents.stage(.record(key: key, record), in: name, batch: batch)))
+        result = .staged(state.contents.stage(.record(key: key, record), in: name, batch: batch))
       case .removal(let key):
-        result = .staged(CommitTicket(number: state.contents.stage(.removal(key: key), in: name, batch: batch)))
+        result = .staged(state.contents.stage(.removal(key: key), in: name, batch: batch))
       }
       return (result, tier.commitMode == .immediate ? state.commit(.max) : [])
     }
@@ -110,7 +110,7 @@ final class FaultInjectingPartition: TransactionalPartition {
   func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   func stageRemovalOfAll() -> CommitTicket {
-    CommitTicket(number: stage { $0.contents.stage(.removalOfAll, in: name) })
+    stage { $0.contents.stage(.removalOfAll, in: name) }
   }
 
   func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
@@ -118,8 +118,7 @@ final class FaultInjectingPartition: TransactionalPartition {
       let invalidationVersion = state.contents.partitions[name]!.invalidations.newest.next()
       return (
         invalidationVersion,
-        CommitTicket(
-          number: state.contents.stage(.invalidation(invalidation, invalidationVersion: invalidationVersion), in: name))
+        state.contents.stage(.invalidation(invalidation, invalidationVersion: invalidationVersion), in: name)
       )
     }
   }

@@ -6,3 +6,8 @@ extension InvalidationVersion: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
   public init(integerLiteral number: UInt64) { self.init(number: number) }
 }
+
+extension CommitTicket: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt64) { self.init(number: number) }
+}

@@ -44,7 +44,7 @@ extension DiskEngine {
     if batch.number != 0 { batchGate.change { $0.close() } }
     let newest = batch.newestTicket
     // An empty batch gets a new ticket, which follows every write staged before it.
-    return newest.number > 0 || mode == .closed ? newest : CommitTicket(number: nextNumber())
+    return newest > .zero || mode == .closed ? newest : nextTicket()
   }
 
   /// Runs `body`, which takes staged writes, while no batch is open. Every batch is therefore taken whole.

@@ -52,7 +52,7 @@ extension Writer {
     // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
     // `through` is therefore taken here, or was taken earlier.
     let (through, batches) = engine.withoutOpenBatches {
-      let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+      let through = engine.newestTicket
       let batches = engine.partitions.compactMap { partition in
         partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
       }
