@@ -83,7 +83,7 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package func beginBatch() -> BatchToken {
-    owner.isClosed ? BatchToken(number: 0) : engine.beginBatch()
+    owner.isClosed ? BatchToken(number: .zero) : engine.beginBatch()
   }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {

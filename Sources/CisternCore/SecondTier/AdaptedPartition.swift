@@ -88,7 +88,7 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package var largestBatch: ByteCount? { nil }
 
-  package func beginBatch() -> BatchToken { BatchToken(number: 0) }
+  package func beginBatch() -> BatchToken { BatchToken(number: .zero) }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
     let result = base.stage(write)

@@ -52,7 +52,7 @@ struct CommitRound {
           guard entry.clearCount == batch.clearCount else { return }
           let key = entry.write.key
           let isDigest = key.count > DiskKey.longestDirectKey
-          let unit = entry.batch == 0 ? 0 : unitNumbers.number(of: batch.links.root(of: entry.batch))
+          let unit = entry.batch == .zero ? 0 : unitNumbers.number(of: batch.links.root(of: entry.batch))
           let group = unit == 0 ? number * 2 + (isDigest ? 1 : 0) : unit
           places.append(Place(group: group, prefix: CommitRound.prefix(of: key.rawSpan), index: items.count))
           units.append(unit)
@@ -104,12 +104,12 @@ struct CommitRound {
 
   /// Numbers for batches, in the order of their first items. No number is zero.
   private struct UnitNumbers {
-    private var numbers: [UInt64: Int] = [:]
+    private var numbers: [BatchNumber: Int] = [:]
     private(set) var next: Int
 
     init(first: Int) { next = first }
 
-    mutating func number(of root: UInt64) -> Int {
+    mutating func number(of root: BatchNumber) -> Int {
       if let known = numbers[root] { return known }
       defer { next += 1 }
       numbers[root] = next

@@ -45,8 +45,9 @@ final class DiskEngine: Sendable {
   let stagedBytes = Atomic<Int>(0)
   /// Whether the writer thread sleeps until a write is staged. The thread that stages one must then wake it.
   let writerIsIdle = Atomic<Bool>(false)
-  /// The number of the newest batch, and the gate between open batches and the writer thread.
-  let batchNumbers = Atomic<UInt64>(0)
+  /// The number of the newest batch. Only ``beginBatch()`` uses it.
+  let batchNumber = Atomic<UInt64>(0)
+  /// The gate between open batches and the writer thread.
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())

@@ -10,7 +10,7 @@ struct StagedEntry: Sendable {
   /// The write's size in bytes, as it counts towards the bound on staged writes.
   let size: Int
   /// The number of the batch that the write is a part of, or zero.
-  var batch: UInt64 = 0
+  var batch = BatchNumber.zero
   /// The record on disk that the write may replace or remove; nil for any.
   ///
   /// Such a write is not the key's newest unless the condition holds for the record on disk.

@@ -67,7 +67,7 @@ final class StagingArea: Sendable {
   /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
   /// return another write of the key to stage instead.
   func stage(
-    _ write: StagedWrite, batch: UInt64 = 0,
+    _ write: StagedWrite, batch: BatchNumber = .zero,
     make: () -> (ticket: CommitTicket, clearCount: UInt16, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
@@ -81,12 +81,12 @@ final class StagingArea: Sendable {
         write: taken, ticket: ticket, clearCount: clearCount, size: taken.stagedSize, batch: batch)
       let replaced = shard.fresh.set(entry, hash: hash)
       shard.freshBytes += entry.size - (replaced?.size ?? 0)
-      guard let replaced, replaced.batch != 0, replaced.batch != batch else {
+      guard let replaced, replaced.batch != .zero, replaced.batch != batch else {
         return (entry, instead == nil, replaced, false, void)
       }
-      if batch == 0 { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
+      if batch == .zero { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
       _ = shard.fresh.set(entry, hash: hash)
-      return (entry, instead == nil, replaced, batch != 0, void)
+      return (entry, instead == nil, replaced, batch != .zero, void)
     }
     let left = (replaced == nil ? 0 : 1) + (void?.count ?? 0)
     if left > 0 { count.subtract(left, ordering: .releasing) }

@@ -72,7 +72,7 @@ final class FaultInjectingPartition: TransactionalPartition {
   }
 
   private func stage(
-    _ write: StagedWrite, batch: UInt64?, if condition: RecordCondition? = nil
+    _ write: StagedWrite, batch: BatchNumber?, if condition: RecordCondition? = nil
   ) -> StagingResult {
     // The predicate is the test's code, so it runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false

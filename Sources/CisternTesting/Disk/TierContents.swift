@@ -26,7 +26,7 @@ struct TierContents {
     let partition: String
     let write: Write
     /// The number of the batch that contains the write, or nil for a single write.
-    let batch: UInt64?
+    let batch: BatchNumber?
   }
 
   struct Partition {
@@ -67,8 +67,8 @@ struct TierContents {
   private var failures: [(tickets: ClosedRange<CommitTicket>, error: CisternError)] = []
 
   /// The number of the newest batch. `openBatches` has the numbers of the batches that have not ended.
-  private var newestBatch: UInt64 = 0
-  private var openBatches: Set<UInt64> = []
+  private var newestBatch = BatchNumber.zero
+  private var openBatches: Set<BatchNumber> = []
 
   var stagedCount: Int { log.count }
   var takesWrites: Bool { mode == .active }
@@ -84,7 +84,7 @@ struct TierContents {
     }
   }
 
-  mutating func stage(_ write: Write, in name: String, batch: UInt64? = nil) -> CommitTicket {
+  mutating func stage(_ write: Write, in name: String, batch: BatchNumber? = nil) -> CommitTicket {
     newestTicket = newestTicket.next()
     log.append(Staged(ticket: newestTicket, partition: name, write: write, batch: batch))
     switch write {
@@ -123,13 +123,13 @@ struct TierContents {
 
   // MARK: Batches
 
-  mutating func beginBatch() -> UInt64 {
-    newestBatch += 1
+  mutating func beginBatch() -> BatchNumber {
+    newestBatch = newestBatch.next()
     openBatches.insert(newestBatch)
     return newestBatch
   }
 
-  mutating func endBatch(_ batch: UInt64) {
+  mutating func endBatch(_ batch: BatchNumber) {
     openBatches.remove(batch)
   }
 

@@ -8,7 +8,7 @@ extension DiskEngine {
   /// Neither waits for the disk nor runs code of the caller.
   func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
     if isInherited { return .refused }
-    return stage(write, in: partition, batch: 0, mode: mode)
+    return stage(write, in: partition, batch: .zero, mode: mode)
   }
 
   /// Stages the write as a part of the batch. See ``SecondTierPartition/stage(_:in:)``.
@@ -16,13 +16,13 @@ extension DiskEngine {
     if isInherited { return .refused }
     var mode = mode
     // The mode at the beginning of the batch holds for all of its writes.
-    if mode == .active || mode == .degraded { mode = batch.number == 0 ? .degraded : .active }
+    if mode == .active || mode == .degraded { mode = batch.number == .zero ? .degraded : .active }
     let result = stage(write, in: partition, batch: batch.number, mode: mode)
     if case .staged(let ticket) = result { batch.note(ticket) }
     return result
   }
 
-  private func stage(_ write: StagedWrite, in partition: Partition, batch: UInt64, mode: Mode) -> StagingResult {
+  private func stage(_ write: StagedWrite, in partition: Partition, batch: BatchNumber, mode: Mode) -> StagingResult {
     switch mode {
     case .closed:
       return refuse(partition)
@@ -110,7 +110,7 @@ extension DiskEngine {
   }
 
   private func take(
-    _ write: StagedWrite, in partition: Partition, batch: UInt64 = 0
+    _ write: StagedWrite, in partition: Partition, batch: BatchNumber = .zero
   ) -> (ticket: CommitTicket, isTaken: Bool) {
     let change = partition.stage(write, batch: batch) { nextTicket() }
     note(change)
