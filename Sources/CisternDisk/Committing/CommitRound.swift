@@ -147,7 +147,7 @@ struct CommitRound {
 
   private static func prefix(of key: RawSpan) -> UInt64 {
     if key.byteCount > DiskKey.longestDirectKey {
-      return DiskKey(generation: 0, key: key).withBytes {
+      return DiskKey(generation: .zero, key: key).withBytes {
         $0.integer(at: DiskKey.prefixSize, as: UInt64.self).byteSwapped
       }
     }

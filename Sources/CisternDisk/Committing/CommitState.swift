@@ -156,10 +156,10 @@ struct CommitState {
       committed.insert(round[committedCount].entry.ticket)
       committedCount += 1
     }
-    var byGeneration: [UInt64: (partition: Partition, clearCount: UInt16)] = [:]
+    var byGeneration: [Generation: (partition: Partition, clearCount: UInt16)] = [:]
     for partition in partitions {
       let (clearCount, generation) = partition.present
-      if generation != 0 { byGeneration[generation] = (partition, clearCount) }
+      if generation != .zero { byGeneration[generation] = (partition, clearCount) }
     }
     return evicted.compactMap { record in
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }

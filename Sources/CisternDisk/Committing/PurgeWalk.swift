@@ -10,7 +10,7 @@ import LMDB
 /// A walk can continue from any key. After a restart of the process, it begins again.
 struct PurgeWalk {
   let partition: Partition
-  let generation: UInt64
+  let generation: Generation
   /// The invalidations that the walk ends, with their versions at its beginning. A newer version of one stays in
   /// force.
   let targets: [Invalidation: FileInvalidationVersion]
@@ -23,12 +23,12 @@ struct PurgeWalk {
   /// The maximum number of records that one call examines.
   private static let stride = 1024
 
-  init(partition: Partition, generation: UInt64, targets: [Invalidation: FileInvalidationVersion]) {
+  init(partition: Partition, generation: Generation, targets: [Invalidation: FileInvalidationVersion]) {
     self.partition = partition
     self.generation = generation
     self.targets = targets
     set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
-    guard generation != 0 else { return }
+    guard generation != .zero else { return }
     let direct = DiskKey(startOf: generation).copiedBytes()
     // The file key of a long key holds only its digest, so the walk must examine every digested key.
     let digested = direct.dropLast() + [direct[direct.count - 1] | 1]

@@ -41,7 +41,7 @@ struct StepOutcome {
 
 /// A record that was evicted to make room for others.
 struct EvictedRecord: Sendable {
-  let generation: UInt64
+  let generation: Generation
   let key: [UInt8]
   let tags: [String]
   let schemaVersion: UInt32

@@ -135,7 +135,7 @@ extension WriteStep {
 
   /// Returns the counts of the generation, or nil if the generation is dead.
   mutating func liveCounts(
-    _ generation: UInt64, in transaction: borrowing WriteTransaction
+    _ generation: Generation, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> GenerationCounts? {
     if let known = counts[generation] { return known }
     let read = try transaction.counts(of: generation, in: file.meta)
@@ -145,7 +145,7 @@ extension WriteStep {
   }
 
   /// Adds to the counts of a live generation. The generation's counts must have been read with `liveCounts(_:in:)`.
-  mutating func change(_ generation: UInt64, records: Int, bytes: Int) {
+  mutating func change(_ generation: Generation, records: Int, bytes: Int) {
     guard var present = counts[generation] ?? nil else { return }
     present.records += records
     present.bytes += bytes

@@ -82,7 +82,7 @@ extension DiskEngine {
 private struct DiskVerification {
   let file: DiskFile
   private(set) var findings: [DiskFinding] = []
-  private var recount: [UInt64: GenerationCounts] = [:]
+  private var recount: [Generation: GenerationCounts] = [:]
   private var ordered = 0
 
   init(file: DiskFile) {
@@ -146,11 +146,11 @@ private struct DiskVerification {
         if noted != actual {
           find(
             .wrongCount,
-            "generation \(generation) has \(actual.records) records of \(actual.bytes) bytes, but its row states "
+            "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row states "
               + "\(noted.records) records of \(noted.bytes) bytes")
         }
       } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
-        find(.strayRecord, "\(actual.records) records belong to the unknown generation \(generation)")
+        find(.strayRecord, "\(actual.records) records belong to the unknown generation \(generation.number)")
       }
     }
   }

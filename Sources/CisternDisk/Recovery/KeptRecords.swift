@@ -23,7 +23,7 @@ struct KeptRecords {
   private(set) var entries: [Entry] = []
   private var keys: [UInt8] = []
   /// The counts of each generation's kept records.
-  private(set) var counts: [UInt64: GenerationCounts] = [:]
+  private(set) var counts: [Generation: GenerationCounts] = [:]
 
   /// Selects records of the file. `pages` includes the pages of the eviction order.
   init(of file: DiskFile, pages: Int, largestRecord: Int) throws(LMDBError) {
@@ -173,13 +173,15 @@ struct FileLayout {
 
 /// The live generations of a file, and the invalidations that conceal their records.
 private struct LiveGenerations {
-  private var concealed: [UInt64: InvalidationSet<FileInvalidationVersion>] = [:]
+  private var concealed: [Generation: InvalidationSet<FileInvalidationVersion>] = [:]
 
   init<Reading: Transaction & ~Copyable & ~Escapable>(
     named names: [String], in transaction: borrowing Reading, of file: DiskFile
   ) throws(LMDBError) {
     for name in names {
-      guard let generation = try transaction.number(forKey: MetaTable.partition(name), in: file.meta) else { continue }
+      guard let generation = try transaction.generation(forKey: MetaTable.partition(name), in: file.meta) else {
+        continue
+      }
       let rows = try transaction.invalidationRows(of: name, endedAfter: .max, in: file.meta).inForce
       concealed[generation] = rows.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     }

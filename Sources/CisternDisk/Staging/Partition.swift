@@ -48,7 +48,7 @@ final class Partition: Sendable {
   // MARK: Reading
 
   static func clearCount(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
-  static func generation(of word: UInt64) -> UInt64 { word & (1 << 48 - 1) }
+  static func generation(of word: UInt64) -> Generation { Generation(number: word & (1 << 48 - 1)) }
 
   /// The clear count, modulo 2¹⁶.
   ///
@@ -59,10 +59,10 @@ final class Partition: Sendable {
 
   /// The generation whose records are read, or zero if the partition has none.
   @inline(__always)
-  var generation: UInt64 { Partition.generation(of: visible.load(ordering: .acquiring)) }
+  var generation: Generation { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
   /// The clear count, and the generation that belongs to it, from one load.
-  var present: (clearCount: UInt16, generation: UInt64) {
+  var present: (clearCount: UInt16, generation: Generation) {
     let word = visible.load(ordering: .acquiring)
     return (Partition.clearCount(of: word), Partition.generation(of: word))
   }
@@ -182,7 +182,7 @@ final class Partition: Sendable {
   }
 
   /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
-  func publish(generation: UInt64, clearCount: UInt16, transaction: UInt) {
+  func publish(generation: Generation, clearCount: UInt16, transaction: UInt) {
     control.withLock { control in
       control.isCommittingRemoval = false
       if knownTransaction.load(ordering: .relaxed) < transaction {
@@ -190,7 +190,7 @@ final class Partition: Sendable {
       }
       // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
       guard self.clearCount == clearCount else { return }
-      visible.store(UInt64(clearCount) << 48 | generation, ordering: .releasing)
+      visible.store(UInt64(clearCount) << 48 | generation.number, ordering: .releasing)
     }
   }
 
@@ -207,12 +207,12 @@ final class Partition: Sendable {
   }
 
   /// Updates the generation from a snapshot as of `transaction`. Another process can have committed it.
-  func learn(generation: UInt64, transaction: UInt) {
+  func learn(generation: Generation, transaction: UInt) {
     control.withLock { control in
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
       if control.pendingRemoval == nil, !control.isCommittingRemoval {
-        visible.store(UInt64(clearCount) << 48 | generation, ordering: .releasing)
+        visible.store(UInt64(clearCount) << 48 | generation.number, ordering: .releasing)
       }
       knownTransaction.store(transaction, ordering: .releasing)
     }

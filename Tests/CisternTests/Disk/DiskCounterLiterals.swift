@@ -6,3 +6,8 @@ extension FileInvalidationVersion: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
   public init(integerLiteral number: UInt64) { self.init(number: number) }
 }
+
+extension Generation: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt64) { self.init(number: number) }
+}

@@ -109,9 +109,9 @@ import Testing
     let digested = DiskKey(generation: 1, key: long.rawSpan)
     keys.append(Array(digested.copiedBytes()[6..<22]))
     var seen: Set<[UInt8]> = []
-    for generation in [1, 2, 255, 256, DiskKey.generationLimit - 1] {
+    for generation in [1, 2, 255, 256, Generation(number: DiskKey.generationLimit.number - 1)] as [Generation] {
       let start = DiskKey(startOf: generation)
-      let next = DiskKey(startOf: generation + 1)
+      let next = DiskKey(startOf: generation.next())
       for key in keys {
         let diskKey = DiskKey(generation: generation, key: key.rawSpan)
         #expect(seen.insert(diskKey.copiedBytes()).inserted)
@@ -121,7 +121,7 @@ import Testing
         let isBefore = diskKey.withBytes { key in start.withBytes { key.precedes($0) } }
         #expect(!isBefore)
         let isBeforeNext = diskKey.withBytes { key in next.withBytes { key.precedes($0) } }
-        #expect(isBeforeNext || generation + 1 == DiskKey.generationLimit)
+        #expect(isBeforeNext || generation.next() == DiskKey.generationLimit)
         let again = diskKey.withBytes { DiskKey($0) }
         #expect(again?.copiedBytes() == diskKey.copiedBytes())
       }

@@ -44,7 +44,7 @@ extension Writer {
       guard !targets.isEmpty else { continue }
       // The walk uses the generation in the file, not the one that is read: a staged clear may not survive a crash.
       let generation = try file.environment.withRead { (transaction) throws(LMDBError) in
-        try transaction.number(forKey: MetaTable.partition(partition.name), in: file.meta) ?? 0
+        try transaction.generation(forKey: MetaTable.partition(partition.name), in: file.meta) ?? .zero
       }
       return PurgeWalk(partition: partition, generation: generation, targets: targets)
     }
@@ -59,11 +59,11 @@ extension DiskEngine {
   }
 
   /// The invalidation tables that have invalidations in force, by the generation of their partition.
-  var invalidatedGenerations: [UInt64: InvalidationTable] {
-    var tables: [UInt64: InvalidationTable] = [:]
+  var invalidatedGenerations: [Generation: InvalidationTable] {
+    var tables: [Generation: InvalidationTable] = [:]
     for partition in partitions where !partition.invalidations.isEmpty {
       let generation = partition.generation
-      if generation != 0 { tables[generation] = partition.invalidations }
+      if generation != .zero { tables[generation] = partition.invalidations }
     }
     return tables
   }
