@@ -156,7 +156,7 @@ struct CommitState {
       committed.insert(round[committedCount].entry.ticket)
       committedCount += 1
     }
-    var byGeneration: [Generation: (partition: Partition, clearCount: UInt16)] = [:]
+    var byGeneration: [Generation: (partition: Partition, clearCount: ClearCount)] = [:]
     for partition in partitions {
       let (clearCount, generation) = partition.present
       if generation != .zero { byGeneration[generation] = (partition, clearCount) }

@@ -47,22 +47,23 @@ final class Partition: Sendable {
 
   // MARK: Reading
 
-  static func clearCount(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
+  static func clearCount(of word: UInt64) -> ClearCount { ClearCount(number: UInt16(truncatingIfNeeded: word >> 48)) }
   static func generation(of word: UInt64) -> Generation { Generation(number: word & (1 << 48 - 1)) }
 
-  /// The clear count, modulo 2¹⁶.
-  ///
-  /// A staged write with another clear count is void. The call that clears the partition also releases these
-  /// writes, long before the count can repeat.
+  static func word(_ clearCount: ClearCount, _ generation: Generation) -> UInt64 {
+    UInt64(clearCount.number) << 48 | generation.number
+  }
+
+  /// The clear count. A staged write with another one is void.
   @inline(__always)
-  var clearCount: UInt16 { Partition.clearCount(of: visible.load(ordering: .acquiring)) }
+  var clearCount: ClearCount { Partition.clearCount(of: visible.load(ordering: .acquiring)) }
 
   /// The generation whose records are read, or zero if the partition has none.
   @inline(__always)
   var generation: Generation { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
   /// The clear count, and the generation that belongs to it, from one load.
-  var present: (clearCount: UInt16, generation: Generation) {
+  var present: (clearCount: ClearCount, generation: Generation) {
     let word = visible.load(ordering: .acquiring)
     return (Partition.clearCount(of: word), Partition.generation(of: word))
   }
@@ -156,8 +157,9 @@ final class Partition: Sendable {
       let isFirst = control.pendingRemoval == nil
       control.pendingRemoval = ticket
       let word = visible.load(ordering: .relaxed)
+      let clearCount = Partition.clearCount(of: word).next()
       // From this store on, readers see neither staged nor committed records of the old generation.
-      visible.store(UInt64(Partition.clearCount(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
+      visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
       return (ticket, isFirst)
     }
     lostKeys.removeAll()
@@ -182,7 +184,7 @@ final class Partition: Sendable {
   }
 
   /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
-  func publish(generation: Generation, clearCount: UInt16, transaction: UInt) {
+  func publish(generation: Generation, clearCount: ClearCount, transaction: UInt) {
     control.withLock { control in
       control.isCommittingRemoval = false
       if knownTransaction.load(ordering: .relaxed) < transaction {
@@ -190,7 +192,7 @@ final class Partition: Sendable {
       }
       // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
       guard self.clearCount == clearCount else { return }
-      visible.store(UInt64(clearCount) << 48 | generation.number, ordering: .releasing)
+      visible.store(Partition.word(clearCount, generation), ordering: .releasing)
     }
   }
 
@@ -212,7 +214,7 @@ final class Partition: Sendable {
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
       if control.pendingRemoval == nil, !control.isCommittingRemoval {
-        visible.store(UInt64(clearCount) << 48 | generation.number, ordering: .releasing)
+        visible.store(Partition.word(clearCount, generation), ordering: .releasing)
       }
       knownTransaction.store(transaction, ordering: .releasing)
     }
@@ -223,7 +225,7 @@ final class Partition: Sendable {
   /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
   func forgetFile() -> Int {
     control.withLock { control in
-      visible.store(UInt64(clearCount) << 48, ordering: .releasing)
+      visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
       knownTransaction.store(0, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
@@ -285,7 +287,7 @@ final class Partition: Sendable {
 struct PartitionBatch: Sendable {
   let partition: Partition
   /// The clear count at the hand-over. Writes with another clear count are void.
-  let clearCount: UInt16
+  let clearCount: ClearCount
   /// Whether the commit must first remove all records of the partition.
   let removesAll: Bool
   /// The invalidations to write, with the partition's newest version; nil if none were staged.

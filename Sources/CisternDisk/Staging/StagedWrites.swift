@@ -6,7 +6,7 @@ struct StagedEntry: Sendable {
   let write: StagedWrite
   let ticket: CommitTicket
   /// The clear count of the partition at the time of staging. An entry with an earlier clear count is void.
-  let clearCount: UInt16
+  let clearCount: ClearCount
   /// The write's size in bytes, as it counts towards the bound on staged writes.
   let size: Int
   /// The number of the batch that the write is a part of, or zero.

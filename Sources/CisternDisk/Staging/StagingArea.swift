@@ -17,7 +17,7 @@ final class StagingArea: Sendable {
     /// The size of the writes in `fresh`, in bytes.
     var freshBytes = 0
     /// The clear count of the writes in `fresh`.
-    var clearCount: UInt16 = 0
+    var clearCount = ClearCount.zero
     /// The writes that the writer thread is committing. They stay readable until the commit is visible.
     var committing = StagedWrites()
     /// The writes that the last clear made void. The writer thread frees them, because they can be many.
@@ -25,7 +25,7 @@ final class StagingArea: Sendable {
 
     /// Begins a new clear count. Returns the size and number of the writes that left `fresh`, and the writes that
     /// the caller must free outside the lock. Returns nil if the clear count is current.
-    mutating func begin(_ clearCount: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
+    mutating func begin(_ clearCount: ClearCount) -> (bytes: Int, count: Int, freed: StagedWrites)? {
       guard self.clearCount != clearCount else { return nil }
       self.clearCount = clearCount
       let left = (freshBytes, fresh.count, void)
@@ -68,7 +68,7 @@ final class StagingArea: Sendable {
   /// return another write of the key to stage instead.
   func stage(
     _ write: StagedWrite, batch: BatchNumber = .zero,
-    make: () -> (ticket: CommitTicket, clearCount: UInt16, instead: StagedWrite?)
+    make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
@@ -98,7 +98,7 @@ final class StagingArea: Sendable {
   /// Takes a write that replaces or removes only a record for which the condition holds. Returns nil if a write of the key is
   /// staged that the condition excludes, or if `make` returns nil. Calls `make` with the shard's lock held.
   func stage(
-    _ write: StagedWrite, if condition: RecordCondition, make: () -> (ticket: CommitTicket, clearCount: UInt16)?
+    _ write: StagedWrite, if condition: RecordCondition, make: () -> (ticket: CommitTicket, clearCount: ClearCount)?
   ) -> StagingChange? {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
@@ -241,7 +241,7 @@ final class StagingArea: Sendable {
   ///
   /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
   /// the number of writes.
-  func begin(clearCount: UInt16) -> (bytes: Int, count: Int) {
+  func begin(clearCount: ClearCount) -> (bytes: Int, count: Int) {
     var bytes = 0
     var total = 0
     for shard in shards {

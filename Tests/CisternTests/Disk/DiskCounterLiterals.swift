@@ -11,3 +11,8 @@ extension Generation: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
   public init(integerLiteral number: UInt64) { self.init(number: number) }
 }
+
+extension ClearCount: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt16) { self.init(number: number) }
+}

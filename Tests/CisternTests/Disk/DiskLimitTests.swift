@@ -83,8 +83,8 @@ import Testing
       let write = StagedWrite.removal(key: [UInt8(number)])
       _ = writes.insert(
         StagedEntry(
-          write: write, ticket: CommitTicket(number: UInt64(number)), clearCount: UInt16(clearCount),
-          size: write.stagedSize))
+          write: write, ticket: CommitTicket(number: UInt64(number)),
+          clearCount: ClearCount(number: UInt16(clearCount)), size: write.stagedSize))
     }
     let batch = PartitionBatch(
       partition: partition, clearCount: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
