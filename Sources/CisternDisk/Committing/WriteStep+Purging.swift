@@ -35,7 +35,7 @@ extension WriteStep {
   private func concealed(
     _ key: borrowing DiskKey, by set: InvalidationSet<FileInvalidationVersion>,
     in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> (sequence: UInt64, size: Int)? {
+  ) throws(LMDBError) -> (sequence: SequenceNumber, size: Int)? {
     guard let record = try transaction.value(forKey: key, in: file.records),
       let header = RecordHeader(record, under: key)
     else { return nil }

@@ -16,7 +16,7 @@ struct WriteStep {
   /// The invalidation tables that have invalidations in force, by the generation of their partition.
   let invalidated: [Generation: InvalidationTable]
   /// The greatest sequence number in use.
-  var lastSequence: UInt64
+  var lastSequence: SequenceNumber
   /// The counts of each generation that the step has read. The value is nil for a dead generation.
   var counts: [Generation: GenerationCounts?] = [:]
   /// The counts in the file, for each live generation that the step has read.
@@ -26,7 +26,7 @@ struct WriteStep {
   /// The newest invalidation version of each partition, in file order.
   var fileVersions: [ObjectIdentifier: FileInvalidationVersion] = [:]
   /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
-  private var protected: Set<UInt64> = []
+  private var protected: Set<SequenceNumber> = []
   /// The changes of the transaction so far.
   var outcome = StepOutcome()
 
@@ -38,15 +38,13 @@ struct WriteStep {
     self.recency = recency
     self.invalidated = invalidated
     var cursor = try transaction.cursor(in: file.order)
-    lastSequence = try cursor.moveToLast() ? UInt64(cursor.key ?? 0) : 0
-    guard lastSequence < WriteStep.sequenceLimit else {
+    lastSequence = try cursor.moveToLast() ? SequenceNumber(orderKey: cursor.key ?? 0) : .zero
+    guard lastSequence < SequenceNumber.limit else {
       throw LMDBError(
-        .corrupted, operation: "number a record", message: "the newest record number is invalid: \(lastSequence)")
+        .corrupted, operation: "number a record",
+        message: "the newest record number is invalid: \(lastSequence.number)")
     }
   }
-
-  /// The limit of sequence numbers. No store writes this many records, so a greater number is a sign of damage.
-  private static let sequenceLimit: UInt64 = 1 << 62
 
   // MARK: Records
 
@@ -67,7 +65,7 @@ struct WriteStep {
     _ = try liveCounts(generation, in: transaction)
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
     let size = draft.size
-    let sequence: UInt64
+    let sequence: SequenceNumber
     switch try departing(under: key, in: transaction) {
     case .record(let number, let oldSize, _):
       sequence = number

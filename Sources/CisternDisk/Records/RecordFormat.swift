@@ -59,7 +59,7 @@ package enum RecordFormat {
 /// The fields of a record, and the ranges of its variable parts. Reading them copies nothing, and accepts arbitrary
 /// bytes.
 package struct RecordHeader {
-  package let sequence: UInt64
+  package let sequence: SequenceNumber
   private let created: WallTime
   private let cost: UInt32
   private let flags: RecordFormat.Flags
@@ -103,7 +103,7 @@ package struct RecordHeader {
     flags = RecordFormat.Flags(rawValue: record.integer(at: 10, as: UInt16.self))
     guard flags.isSubset(of: .known) else { return nil }
     cost = record.integer(at: 12, as: UInt32.self)
-    sequence = record.integer(at: RecordFormat.sequenceOffset, as: UInt64.self)
+    sequence = SequenceNumber(number: record.integer(at: RecordFormat.sequenceOffset, as: UInt64.self))
     created = WallTime(nanosecondsSince1970: record.integer(at: 24, as: Int64.self))
     end = record.byteCount
     tagsStart = RecordFormat.fixedSize + flags.optionalSize

@@ -12,6 +12,11 @@ extension Generation: ExpressibleByIntegerLiteral {
   public init(integerLiteral number: UInt64) { self.init(number: number) }
 }
 
+extension SequenceNumber: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt64) { self.init(number: number) }
+}
+
 extension ClearCount: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
   public init(integerLiteral number: UInt16) { self.init(number: number) }

@@ -26,7 +26,9 @@ import Testing
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, isNegative: true),
   ]
 
-  func encode(_ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: UInt64) -> ([UInt8], DiskKey) {
+  func encode(
+    _ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: SequenceNumber
+  ) -> ([UInt8], DiskKey) {
     let diskKey = DiskKey(generation: 77, key: key.rawSpan)
     let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
     var record = [UInt8](repeating: 0xAA, count: draft.size)
@@ -41,10 +43,10 @@ import Testing
     for size in [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000] {
       let key = value(keySize, size: keySize)
       let bytes = value(size, size: size)
-      let (record, diskKey) = encode(key, metadata, bytes, sequence: UInt64(size) << 40)
+      let (record, diskKey) = encode(key, metadata, bytes, sequence: SequenceNumber(number: UInt64(size) << 40))
       let decoded = RecordHeader(record.rawSpan, under: diskKey)
       let header = try #require(decoded)
-      #expect(header.sequence == UInt64(size) << 40)
+      #expect(header.sequence.number == UInt64(size) << 40)
       #expect(header.metadata(of: record.rawSpan) == metadata)
       #expect(header.invalidationVersion(of: record.rawSpan).number == metadata.invalidationVersion)
       #expect(record.rawSpan.extracting(header.value).copiedBytes() == bytes)

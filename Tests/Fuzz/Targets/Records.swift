@@ -46,7 +46,7 @@ func fuzzRecordRoundTrips(_ input: [UInt8]) {
   let metadata = source.metadata()
   let key = source.bytes()
   let bytes = source.bytes(upTo: 4_096)
-  let (first, second) = (source.number(UInt64.self), source.number(UInt64.self))
+  let (first, second) = (SequenceNumber(number: source.number()), SequenceNumber(number: source.number()))
   let generation = Generation(number: source.number(UInt64.self) % DiskKey.generationLimit.number)
   let diskKey = DiskKey(generation: generation, key: key.rawSpan)
   let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
@@ -68,7 +68,7 @@ func fuzzRecordRoundTrips(_ input: [UInt8]) {
 }
 
 private func compare(
-  _ record: [UInt8], _ diskKey: borrowing DiskKey, sequence: UInt64, _ key: [UInt8], _ metadata: RecordMetadata,
+  _ record: [UInt8], _ diskKey: borrowing DiskKey, sequence: SequenceNumber, _ key: [UInt8], _ metadata: RecordMetadata,
   _ bytes: [UInt8]
 ) {
   guard let header = RecordHeader(record.rawSpan, under: diskKey) else {
