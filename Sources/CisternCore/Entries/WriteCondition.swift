@@ -13,10 +13,10 @@ enum WriteCondition<Value: Sendable> {
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
-  case untouched(writeVersion: UInt32, invalidationVersion: InvalidationVersion = .max)
+  case untouched(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion = .max)
   /// The write applies if memory holds no value of the key, and the key still has this write version. A flight may be
   /// under way. Used by removals of records.
-  case unheld(writeVersion: UInt32)
+  case unheld(writeVersion: WriteVersion)
   /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)
   /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
