@@ -6,3 +6,8 @@ extension WriteVersion: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
   public init(integerLiteral number: UInt32) { self.init(number: number) }
 }
+
+extension EditNumber: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt64) { self.init(number: number) }
+}
