@@ -67,23 +67,23 @@ package final class DiskPartition: RecordReaderOwner {
   package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   package func stageRemovalOfAll() -> CommitTicket {
-    if owner.isClosed { return CommitTicket(number: 0) }
+    if owner.isClosed { return .zero }
     return engine.stageRemovalOfAll(of: partition)
   }
 
-  package func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
-    if owner.isClosed { return (partition.invalidations.invalidationVersion + 1, CommitTicket(number: 0)) }
+  package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
+    if owner.isClosed { return (partition.invalidations.invalidationVersion.next(), .zero) }
     return engine.stageInvalidation(invalidation, of: partition)
   }
 
-  package var invalidationVersion: UInt64 { partition.invalidations.invalidationVersion }
+  package var invalidationVersion: InvalidationVersion { partition.invalidations.invalidationVersion }
 
   package func canHold(batchBytes: Int, count: Int) -> Bool {
     engine.limits.canHold(batchBytes: batchBytes, count: count)
   }
 
   package func beginBatch() -> BatchToken {
-    owner.isClosed ? BatchToken(number: 0) : engine.beginBatch()
+    owner.isClosed ? BatchToken(number: .zero) : engine.beginBatch()
   }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
@@ -111,7 +111,7 @@ package final class DiskPartition: RecordReaderOwner {
   package var largestBatch: ByteCount? { .bytes(engine.limits.batchBytes) }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
-    try await engine.waitForCommit(number: ticket.number, countsEarlier: false)
+    try await engine.waitForCommit(ticket, countsEarlier: false)
   }
 
   package var stagedKeys: [[UInt8]] {

@@ -79,7 +79,7 @@ case "invalidate":
     cache.waitForRoom()
     for slot in 0..<40 {
       var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(slot % 4)"])
-      metadata.invalidationVersion = cache.invalidationVersion
+      metadata.localVersion = cache.invalidationVersion
       _ = cache.stage(.record(key: key(slot), metadata, bytes: Array("\(number)".utf8)))
     }
     _ = cache.stageInvalidation(number % 8 < 4 ? .tag("t\(number % 4)") : .prefix(key(number % 4)))

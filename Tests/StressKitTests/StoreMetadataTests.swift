@@ -26,7 +26,7 @@ import TestDirectories
     let partition = try disk.partition("things", beginning: true)
     for number in 0..<500 {
       let metadata = RecordMetadata(
-        created: Self.full.created, cost: 1, tags: ["gone"], invalidationVersion: partition.invalidationVersion)
+        created: Self.full.created, cost: 1, tags: ["gone"], invalidationVersion: partition.invalidationVersion.number)
       _ = partition.stage(
         .record(key: Array("old\(number)".utf8), metadata, bytes: [UInt8](repeating: 1, count: 1_000)))
     }
@@ -34,9 +34,10 @@ import TestDirectories
     _ = partition.stageInvalidation(.tag("gone"))
     _ = partition.stageInvalidation(.prefix(Array("nothing/".utf8)))
     var metadata = Self.full
-    metadata.invalidationVersion = partition.invalidationVersion
+    metadata.localVersion = partition.invalidationVersion
     _ = partition.stage(.record(key: Array("full".utf8), metadata, bytes: Array("value".utf8)))
-    var absent = RecordMetadata(created: Self.full.created, cost: 1, invalidationVersion: partition.invalidationVersion)
+    var absent = RecordMetadata(
+      created: Self.full.created, cost: 1, invalidationVersion: partition.invalidationVersion.number)
     absent.isNegative = true
     _ = partition.stage(.record(key: Array("absent".utf8), absent, bytes: []))
     try await disk.close()

@@ -8,11 +8,11 @@ extension Cache: DraftParent {
 
   var isEqual: (@Sendable (Value, Value) -> Bool)? { conditional.isEqual }
 
-  func watch(_ key: Key) -> UInt64 {
+  func watch(_ key: Key) -> VersionBelow {
     let hashed = table.hashed(key)
     table.watch(hashed.hash)
     // The value is read for its tags: an invalidation that concerns it is a change of the key.
-    return UInt64(records.snapshot(of: hashed).version.changes)
+    return VersionBelow(records.snapshot(of: hashed).version)
   }
 
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
@@ -35,24 +35,24 @@ extension Cache: DraftParent {
 
   func unwatch(_ key: Key) { table.unwatch(table.hash(key)) }
 
-  func version(of key: Key) -> UInt64 {
-    UInt64(table.watched(key, hash: table.hash(key)).version.changes)
+  func version(of key: Key) -> VersionBelow {
+    VersionBelow(table.watched(key, hash: table.hash(key)).version)
   }
 
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key> {
     try policy.check(draft) { isConflict($0, of: draft) }
-    var versions: [Key: UInt64] = [:]
+    var versions: [Key: VersionBelow] = [:]
     // The values are needed for their tags, too.
     let outcome = try conditional.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
       key, snapshot throws(CisternError) in
-      let version = UInt64(snapshot.version.changes)
+      let version = VersionBelow(snapshot.version)
       versions[key] = version
       let write = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
       guard let write else { return PlannedWrite(.keep) }
       // The write itself is one change.
-      versions[key] = UInt64(snapshot.version.changes &+ 1)
+      versions[key] = VersionBelow(after: snapshot.version)
       var writeOptions = write.writeOptions
       // If the value expired since the draft read it, that is no conflict, and its tags stay.
       if case nil = snapshot.usable { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
@@ -69,4 +69,15 @@ extension Cache: DraftParent {
 
   // A draft waits so only before it commits.
   nonisolated(nonsending) func waitForRoom() async { await secondTier?.partition.prepareToCommit() }
+}
+
+extension VersionBelow {
+  fileprivate init(_ version: KeyVersions.Version) {
+    self.init(changes: version.changes)
+  }
+
+  /// Creates the version after one more change.
+  fileprivate init(after version: KeyVersions.Version) {
+    self.init(changes: version.changes &+ 1)
+  }
 }

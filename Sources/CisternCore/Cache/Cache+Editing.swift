@@ -88,7 +88,7 @@ extension Cache {
 /// An edit whose operation runs.
 private struct EditInProgress<Key: Hashable & Sendable> {
   let key: HashedKey<Key>
-  let number: UInt64
+  let number: EditNumber
   /// The options of the confirmed value.
   let options: ReplacementOptions
 }

@@ -121,7 +121,7 @@ extension Cache where Key: CacheKey {
       key.hasKeyBytesPrefix(bytes)
     } add: { pending, number in
       pending.add(prefix: bytes, number: number) { key, prefixes in
-        key.withKeyBytes { prefixes.newestNumber(ofPrefixesOf: $0) }
+        key.withKeyBytes { prefixes.newestVersion(ofPrefixesOf: $0) }
       }
     }
   }
@@ -145,14 +145,14 @@ extension Cache {
   @inlinable
   func invalidate(
     _ what: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
-    add: (inout PendingInvalidations<Key>, UInt64) -> Void
+    add: (inout PendingInvalidations<Key>, InvalidationVersion) -> Void
   ) -> CommitTicket? {
     var ticket: CommitTicket?
     // Released outside the locks.
     var edited: [EditedKeys<Key, Value>.Edited] = []
     defer { withExtendedLifetime(edited) {} }
     table.invalidate { pending in
-      var number = pending.newest + 1
+      var number = pending.newest.next()
       if let partition = secondTier?.partition {
         let staged = partition.stageInvalidation(what)
         number = max(number, staged.version)

@@ -72,7 +72,7 @@ extension Cache {
       // A change since the registration came first, and shows the current value.
       if change.context == beginning, shown.withLock({ $0.hasBegun }) { return }
       let current =
-        if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil as (Value?, UInt64)? }
+        if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil as (Value?, ChangeNumber)? }
       if let value = shown.withLock({ $0.take(change) { current } }) { handler(value) }
     }
   }
@@ -85,7 +85,7 @@ extension Cache {
 
   /// Returns the value that observers saw last, and the number of the newest change. A value in grace is the
   /// key's value until its grace ends: loads return it, and no change has ended it.
-  func numberedValue(forKey key: Key) -> (Value?, UInt64) {
+  func numberedValue(forKey key: Key) -> (Value?, ChangeNumber) {
     let (snapshot, number) = records.snapshot(of: table.hashed(key)) { observers.newestNumber }
     let value = if let edited = snapshot.edited { edited.shown } else { snapshot.usable }
     return (value, number)

@@ -128,7 +128,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         ?? MemorySizing.shardCount(
           costLimit: limit.cost, countLimit: limit.count,
           costIsCount: storage.codec == nil && configuration.weigher == nil),
-      policy: storeParts.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? 0,
+      policy: storeParts.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? .zero,
       handlers: EntryTable.EvictionHandlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
         evicted: { (key: Key, held: CachedValue<Value>) in

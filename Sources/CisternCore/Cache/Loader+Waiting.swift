@@ -8,7 +8,8 @@ extension Loader {
   ///   - secondTierValue: the older value that the second tier alone has.
   @inlinable
   func waitLimits(
-    _ options: LoadOptions?, invalidationVersion: UInt64, instead: Fallback<Value>?, secondTierValue: Fallback<Value>?
+    _ options: LoadOptions?, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
+    secondTierValue: Fallback<Value>?
   ) -> WaitLimits<Value>? {
     let policy = options?.policy ?? settings.policy
     guard
@@ -22,7 +23,8 @@ extension Loader {
   @usableFromInline
   @inline(never)
   func makeWaitLimits(
-    _ options: LoadOptions?, invalidationVersion: UInt64, instead: Fallback<Value>?, secondTierValue: Fallback<Value>?
+    _ options: LoadOptions?, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
+    secondTierValue: Fallback<Value>?
   ) -> WaitLimits<Value> {
     WaitLimits(
       policy: options?.policy ?? settings.policy, start: options?.start ?? lifetimes.clock.now(),

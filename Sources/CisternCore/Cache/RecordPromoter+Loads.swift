@@ -110,7 +110,8 @@ extension RecordPromoter {
   @usableFromInline
   @inline(never)
   func lookUp(
-    beside flight: Flight<Value>, since invalidationVersion: UInt64, of key: HashedKey<Key>, accepting demand: Demand
+    beside flight: Flight<Value>, since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>,
+    accepting demand: Demand
   ) -> LookupBesideFlight<Value> {
     if let shown = shownByEdits(key.key) {
       guard let shown else { return .nothing(instead: nil) }

@@ -7,7 +7,7 @@ final class WaitLimits<Value: Sendable>: Sendable {
   let start: MonotonicTime
   /// The newest invalidation version at the look-up. The load must not receive the result of a flight that an
   /// invalidation up to this version concerns.
-  let invalidationVersion: UInt64
+  let invalidationVersion: InvalidationVersion
   /// The older value; nil if none may be returned.
   let instead: CachedValue<Value>?
   /// The tier that holds the older value.
@@ -16,7 +16,8 @@ final class WaitLimits<Value: Sendable>: Sendable {
   let fetch: WorkIdentity?
 
   init(
-    policy: LoadPolicy, start: MonotonicTime, invalidationVersion: UInt64, instead: CachedValue<Value>? = nil,
+    policy: LoadPolicy, start: MonotonicTime, invalidationVersion: InvalidationVersion,
+    instead: CachedValue<Value>? = nil,
     source: Loaded<Value>.Source = .memory
   ) {
     self.policy = policy

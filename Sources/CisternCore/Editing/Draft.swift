@@ -132,7 +132,7 @@ extension Draft {
     seeForItself(key)
     if isEqual != nil, case nil = state.withLock({ $0.baseline(of: key) }) { readBelow(key, isByUser: false) }
     while true {
-      let shown = shown(write, of: key, count: version(of: key))
+      let shown = shown(write, of: key, count: state.withLock { $0.writeCount(of: key) })
       if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }
     }
   }
@@ -140,7 +140,7 @@ extension Draft {
   /// Returns a write with the value that the draft shows after it. Calls the user's merge closure.
   ///
   /// - Parameter count: The number of earlier writes of the key.
-  func shown(_ write: KeyWrite<Value>, of key: Key, count: UInt64) -> DraftState<Key, Value>.ShownWrite {
+  func shown(_ write: KeyWrite<Value>, of key: Key, count: DraftWriteCount) -> DraftState<Key, Value>.ShownWrite {
     let own = state.withLock { $0.ownReading(of: key)?.value }
     // A value that cannot be merged is shown unmerged. The save throws then.
     let shown = write.value(over: own) { incoming, earlier in

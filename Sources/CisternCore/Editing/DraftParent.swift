@@ -13,13 +13,13 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   /// - Parameter isByUser: Whether the value is returned to the user.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
   /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the present count.
-  func watch(_ key: Key) -> UInt64
+  func watch(_ key: Key) -> VersionBelow
   func unwatch(_ key: Key)
   /// Notifies the parent that the draft saved a key and continues to watch it. A later removal of the saved value by
   /// tag then counts as a change.
   func follow(_ key: Key)
   /// Returns the number of changes of a watched key.
-  func version(of key: Key) -> UInt64
+  func version(of key: Key) -> VersionBelow
   /// Applies all writes of a draft, or none.
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
@@ -33,7 +33,7 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
 struct SavedDraft<Key: Hashable & Sendable>: Sendable {
   let outcome: WriteOutcome
   /// The numbers of changes of the draft's keys after the save, including its own.
-  let versions: [Key: UInt64]
+  let versions: [Key: VersionBelow]
 }
 
 extension DraftParent {
@@ -44,11 +44,11 @@ extension DraftParent {
 }
 
 extension Draft: DraftParent {
-  func watch(_ key: Key) -> UInt64 {
+  func watch(_ key: Key) -> VersionBelow {
     while true {
       // This draft must watch the key as well, because it looks for changes below when it is saved.
       see(key)
-      if let version = state.withLock({ $0.watch(key) }) { return version }
+      if let count = state.withLock({ $0.watch(key) }) { return VersionBelow(count) }
     }
   }
 
@@ -60,24 +60,25 @@ extension Draft: DraftParent {
 
   func follow(_ key: Key) {}
 
-  func version(of key: Key) -> UInt64 { state.withLock { $0.writeCount(of: key) } }
+  func version(of key: Key) -> VersionBelow { VersionBelow(state.withLock { $0.writeCount(of: key) }) }
 
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key> {
     while true {
       var writes: [DraftState<Key, Value>.ShownWrite] = []
-      var versions: [Key: UInt64] = [:]
+      var versions: [Key: VersionBelow] = [:]
       try policy.check(draft) { isConflict($0, of: draft) }
       for key in draft.batch.keys {
-        let version = version(of: key)
+        let count = state.withLock { $0.writeCount(of: key) }
+        let version = VersionBelow(count)
         let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
         versions[key] = version
         guard let write = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy) else {
           continue
         }
-        writes.append(shown(write, of: key, count: version))
-        versions[key] = version + 1
+        writes.append(shown(write, of: key, count: count))
+        versions[key] = VersionBelow(count.next())
       }
       if let former = state.withLock({ $0.write(writes) }) {
         withExtendedLifetime(former) {}

@@ -9,7 +9,7 @@ struct DraftReading<Value: Sendable>: Sendable {
 /// The state of a key below a draft when the draft first used the key.
 struct DraftBase<Value: Sendable>: Sendable {
   /// The number of changes below. A later change conflicts with the draft's write.
-  var version: UInt64
+  var version: VersionBelow
   /// The value below at this version, if it is known. A value of a later version must not be stored here, because it
   /// would hide a conflict.
   var baseline: DraftReading<Value>?
@@ -20,7 +20,7 @@ struct DraftBase<Value: Sendable>: Sendable {
   /// Whether this draft itself has read or written the key.
   var isOwn = false
 
-  init(version: UInt64) {
+  init(version: VersionBelow) {
     self.version = version
   }
 

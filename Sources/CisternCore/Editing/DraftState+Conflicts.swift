@@ -6,7 +6,7 @@ extension DraftState {
   ///   - isEqual: The cache's comparison. If it is present, a value that equals the first one is not a change.
   ///   - theirs: A closure that returns the value below.
   func isConflict(
-    _ key: Key, version: UInt64, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
+    _ key: Key, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
   ) -> Bool {
     guard let seenVersion = seenVersion(of: key), seenVersion != version else { return false }
     guard let isEqual, let original = baseline(of: key) else { return true }
@@ -24,7 +24,7 @@ extension DraftState {
   ///   - theirs: The value below. It is required if the policy merges, or if the cache has an `isEqual`.
   ///   - version: The number of changes below at the time of that value.
   func write(
-    of key: Key, over theirs: Value?, version: UInt64, isEqual: ((Value, Value) -> Bool)?,
+    of key: Key, over theirs: Value?, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?,
     _ policy: DraftConflictPolicy<Key, Value>
   ) throws(CisternError) -> Write? {
     guard let mine = batch.writes[key] else { return nil }

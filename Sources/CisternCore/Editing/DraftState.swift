@@ -9,7 +9,7 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var mergedValues: [Key: Value] = [:]
   private var bases: [Key: DraftBase<Value>] = [:]
   /// The number of writes of each key. Drafts of this one and concurrent saves compare it.
-  private var writeCounts: [Key: UInt64] = [:]
+  private var writeCounts: [Key: DraftWriteCount] = [:]
 
   init(layering: WriteLayering) {
     batch = Batch(layering: layering)
@@ -17,10 +17,10 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var seenKeys: [Key] { Array(bases.keys) }
   func hasSeen(_ key: Key) -> Bool { bases[key] != nil }
-  func writeCount(of key: Key) -> UInt64 { writeCounts[key] ?? 0 }
+  func writeCount(of key: Key) -> DraftWriteCount { writeCounts[key] ?? .zero }
 
   /// Returns the number of changes below when the draft first used the key.
-  func seenVersion(of key: Key) -> UInt64? { bases[key]?.version }
+  func seenVersion(of key: Key) -> VersionBelow? { bases[key]?.version }
 
   /// Returns the value below when the draft first used the key, or nil if it is unknown.
   func baseline(of key: Key) -> DraftReading<Value>? { bases[key]?.baseline }
@@ -51,7 +51,7 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension DraftState {
   /// Adds the base of a key before its first use. Returns false if another caller was first.
-  mutating func see(_ key: Key, version: UInt64) -> Bool {
+  mutating func see(_ key: Key, version: VersionBelow) -> Bool {
     if bases[key] != nil { return false }
     bases[key] = DraftBase(version: version)
     return true
@@ -69,7 +69,7 @@ extension DraftState {
   /// - Parameters:
   ///   - version: The number of changes below after the read, or nil if no comparison needs it.
   ///   - isByUser: Whether the value is returned to the user.
-  mutating func note(_ reading: DraftReading<Value>, of key: Key, version: UInt64?, isByUser: Bool) {
+  mutating func note(_ reading: DraftReading<Value>, of key: Key, version: VersionBelow?, isByUser: Bool) {
     guard let base = bases[key] else { return }
     if isByUser, base.read == nil { bases[key]?.read = reading }
     if base.baseline == nil, base.version == version { bases[key]?.baseline = reading }
@@ -77,7 +77,7 @@ extension DraftState {
 
   /// Records that a draft of this one uses the key, which keeps its base. Returns the number of writes, or nil if the
   /// key has no base.
-  mutating func watch(_ key: Key) -> UInt64? {
+  mutating func watch(_ key: Key) -> DraftWriteCount? {
     guard bases[key] != nil else { return nil }
     bases[key]?.childCount += 1
     return writeCount(of: key)
@@ -101,7 +101,7 @@ extension DraftState {
   struct ShownWrite: Sendable {
     let key: Key
     /// The number of writes of the key when `shown` was computed.
-    let count: UInt64
+    let count: DraftWriteCount
     let write: Write
     let shown: Value?
   }
@@ -110,7 +110,7 @@ extension DraftState {
   mutating func write(_ writes: [ShownWrite]) -> [Replaced]? {
     guard writes.allSatisfy({ writeCount(of: $0.key) == $0.count }) else { return nil }
     return writes.map { one in
-      writeCounts[one.key, default: 0] += 1
+      writeCounts[one.key] = writeCount(of: one.key).next()
       let former = batch.write(one.write, to: one.key)
       var merged: Value?
       if case .merge? = batch.writes[one.key] { merged = one.shown }
@@ -126,7 +126,7 @@ extension DraftState {
   ///   longer uses.
   mutating func empty() -> (former: DraftState, unseen: [Key]) {
     let former = self
-    for key in batch.keys { writeCounts[key, default: 0] += 1 }
+    for key in batch.keys { writeCounts[key] = writeCount(of: key).next() }
     batch = Batch(layering: batch.layering)
     mergedValues = [:]
     var unseen: [Key] = []
@@ -148,7 +148,7 @@ extension DraftState {
   /// - Returns: The former state, which the caller must release outside the lock. Also the keys that the draft no
   ///   longer uses, and the saved keys that it still watches.
   mutating func endSaving(
-    _ saved: DraftState, versions: [Key: UInt64]
+    _ saved: DraftState, versions: [Key: VersionBelow]
   ) -> (former: DraftState, unseen: [Key], followed: [Key]) {
     let former = self
     batch = Batch(layering: batch.layering)

@@ -10,7 +10,7 @@ struct EditQueue<Value: Sendable>: Sendable {
   typealias Change = @Sendable (Value?) -> Value?
 
   struct Edit: Sendable {
-    let number: UInt64
+    let number: EditNumber
     let change: Change
   }
 
@@ -26,7 +26,7 @@ struct EditQueue<Value: Sendable>: Sendable {
   /// Whether no edit is pending, so that the shown value is confirmed.
   var isSettled: Bool { pending.isEmpty }
 
-  func contains(_ number: UInt64) -> Bool { pending.contains { $0.number == number } }
+  func contains(_ number: EditNumber) -> Bool { pending.contains { $0.number == number } }
 
   /// Returns the shown value. Applies every pending edit.
   func shown() -> Value? { pending.reduce(base) { value, edit in edit.change(value) } }
@@ -42,20 +42,20 @@ struct EditQueue<Value: Sendable>: Sendable {
   }
 
   /// Confirms an edit with the value that it produces.
-  mutating func confirm(_ number: UInt64) {
+  mutating func confirm(_ number: EditNumber) {
     guard let edit = pending.first(where: { $0.number == number }) else { return }
     confirm(number, by: edit.change(base))
   }
 
   /// Confirms an edit with another value, for example the one that the origin returned.
-  mutating func confirm(_ number: UInt64, by value: Value?) {
+  mutating func confirm(_ number: EditNumber, by value: Value?) {
     guard contains(number) else { return }
     base = value
     withdraw(number)
   }
 
   /// Removes a failed edit.
-  mutating func withdraw(_ number: UInt64) {
+  mutating func withdraw(_ number: EditNumber) {
     pending.removeAll { $0.number == number }
   }
 }

@@ -28,7 +28,7 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  func makeNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
+  func makeNumber() -> EditNumber { EditNumber(number: lastNumber.add(1, ordering: .relaxed).newValue) }
 
   @usableFromInline
   subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }

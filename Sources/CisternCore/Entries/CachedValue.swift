@@ -90,13 +90,16 @@ struct ShortVersion: Sendable, Equatable {
   @usableFromInline let high: UInt8
 
   @inlinable
-  init(_ number: UInt64 = 0) {
-    low = UInt16(truncatingIfNeeded: number)
-    high = UInt8(truncatingIfNeeded: number >> 16)
+  init(_ version: InvalidationVersion = .zero) {
+    low = UInt16(truncatingIfNeeded: version.number)
+    high = UInt8(truncatingIfNeeded: version.number >> 16)
   }
 
-  @usableFromInline
-  var bits: UInt32 { UInt32(low) | UInt32(high) << 16 }
+  /// Returns the newest version with these bits that is not above `newest`.
+  func whole(upTo newest: InvalidationVersion) -> InvalidationVersion {
+    let bits = UInt64(low) | UInt64(high) << 16
+    return InvalidationVersion(number: newest.number &- ((newest.number &- bits) & 0xff_ffff))
+  }
 }
 
 /// A value that memory keeps during the fetch of a newer one.

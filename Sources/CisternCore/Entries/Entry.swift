@@ -188,7 +188,8 @@ extension Entry {
   ///   - watched: The state of the key if a writer watches it.
   @inlinable
   static func permits(
-    _ condition: WriteCondition<Value>, _ entry: Entry?, writeVersion: UInt32, watched: KeyVersions.Watched? = nil
+    _ condition: WriteCondition<Value>, _ entry: Entry?, writeVersion: WriteVersion,
+    watched: KeyVersions.Watched? = nil
   ) -> Bool {
     let isEdited = watched?.isEdited ?? false
     return switch condition {

@@ -104,7 +104,7 @@ extension EntryTable {
   ///   - oldest: An invalidation version. No entry and no flight is older.
   ///   - swept: An invalidation version. No entry is older.
   @usableFromInline
-  func forgetInvalidations(olderThan oldest: UInt64, swept: UInt64) {
+  func forgetInvalidations(olderThan oldest: InvalidationVersion, swept: InvalidationVersion) {
     let forgetsNothing = shards.withShard(at: 0) { _ in
       invalidations.read { $0.forgetting(olderThan: oldest, swept: swept) == .nothing }
     }
@@ -129,7 +129,7 @@ struct SweepPosition {
   /// The number of groups when the sweep began. If the table is rebuilt, entries move, and the sweep starts again.
   @usableFromInline var groupCount: Int?
   /// The lowest invalidation version among the flights in progress.
-  @usableFromInline var oldestFlight = UInt64.max
+  @usableFromInline var oldestFlight = InvalidationVersion.max
 
   /// The number of groups that the sweep visits in one critical section. It bounds the time that other threads wait.
   @usableFromInline static let groupsAtOnce = 32

@@ -8,12 +8,13 @@ extension EntryTable {
     @usableFromInline let held: CachedValue<Value>?
     @usableFromInline let version: KeyVersions.Version
     /// The invalidation version when the key was read.
-    @usableFromInline let invalidationVersion: UInt64
+    @usableFromInline let invalidationVersion: InvalidationVersion
     /// Whether the entry belongs to the flight that the caller asked about.
     @usableFromInline let isOwn: Bool
 
     @inlinable
-    init(held: CachedValue<Value>?, version: KeyVersions.Version, invalidationVersion: UInt64, isOwn: Bool) {
+    init(held: CachedValue<Value>?, version: KeyVersions.Version, invalidationVersion: InvalidationVersion, isOwn: Bool)
+    {
       self.held = held
       self.version = version
       self.invalidationVersion = invalidationVersion
@@ -28,7 +29,7 @@ extension EntryTable {
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult
-  func watch(_ hash: UInt64, fetchedSince invalidationVersion: UInt64 = .max) -> KeyVersions.Version {
+  func watch(_ hash: UInt64, fetchedSince invalidationVersion: InvalidationVersion = .max) -> KeyVersions.Version {
     shards.withShard(of: hash) { shard in
       shard.versions.watch(Self.fingerprint(hash), fetchedSince: invalidationVersion)
       return shard.versions[Self.fingerprint(hash)]?.version ?? KeyVersions.Version()
@@ -53,7 +54,8 @@ extension EntryTable {
   /// changes the version when it is added.
   @usableFromInline
   func noteRead(
-    _ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version, since invalidationVersion: UInt64
+    _ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version,
+    since invalidationVersion: InvalidationVersion
   ) {
     let fingerprint = Self.fingerprint(hash)
     shards.withShard(of: hash) { shard in

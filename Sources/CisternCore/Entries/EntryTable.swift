@@ -19,7 +19,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let budget: MemoryBudget
   @usableFromInline let waiterCounts = WaiterCounts()
   /// The invalidation version. A fetch or a read that begins now is newer than all invalidations up to this one.
-  @usableFromInline let newestInvalidation: Atomic<UInt64>
+  @usableFromInline let newestInvalidation: Atomic<InvalidationVersion>
   /// The invalidations that may concern an entry or a flight.
   @usableFromInline let invalidations: SharedInvalidations<Key>
   /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
@@ -47,7 +47,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   init(
-    shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: UInt64 = 0,
+    shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: InvalidationVersion = .zero,
     handlers: EvictionHandlers = EvictionHandlers()
   ) {
     invalidations = SharedInvalidations(PendingInvalidations(newest: newestInvalidation))
@@ -58,7 +58,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     isObserved = handlers.isObserved
     evicted = handlers.evicted
     unlocked = handlers.unlocked
-    if newestInvalidation > 0 {
+    if newestInvalidation > .zero {
       shards.withAllShards {
         $0.noteNewestInvalidation(newestInvalidation)
       } _: {

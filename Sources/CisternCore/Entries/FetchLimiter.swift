@@ -16,10 +16,10 @@ final class FetchLimiter: Sendable {
   /// - Parameter isReturning: Whether the fetch lent its permit before. Such a fetch goes first among equal
   ///   priorities.
   func enter(priority: TaskPriority, isReturning: Bool = false) async throws {
-    let ticket: UInt64
+    let ticket: PermitTicket
     switch queue.withLock({ $0.enter(priority: priority, isReturning: isReturning) }) {
     case .admitted: return
-    case .queued(let number): ticket = number
+    case .queued(let queued): ticket = queued
     }
     let isAdmitted = await withTaskPriorityEscalationHandler {
       await withTaskCancellationHandler {

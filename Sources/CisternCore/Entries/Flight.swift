@@ -24,9 +24,9 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether the flight is cancelled when its last waiter leaves. Otherwise, it completes without waiters.
   @usableFromInline let isAbandonable: Bool
   /// The table's invalidation version when the flight began.
-  @usableFromInline let invalidationVersion: UInt64
+  @usableFromInline let invalidationVersion: InvalidationVersion
   /// The second tier's invalidation version when the fetch began. It includes invalidations by other processes.
-  @usableFromInline let fetchedSince = Atomic<UInt64>(0)
+  @usableFromInline let fetchedSince = Atomic<InvalidationVersion>(.zero)
   /// Whether an invalidation since the flight began concerns its value, which was not stored. Set before the flight
   /// completes.
   @usableFromInline let invalidated = Atomic<Bool>(false)
@@ -57,7 +57,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
 
   @inlinable
   init(
-    work: FlightWork? = nil, priority: TaskPriority, invalidationVersion: UInt64 = 0,
+    work: FlightWork? = nil, priority: TaskPriority, invalidationVersion: InvalidationVersion = .zero,
     counts: WaiterCounts = WaiterCounts(),
     kind: Kind = Kind()
   ) {
@@ -99,11 +99,11 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
 
   /// Notes the second tier's invalidation version when the fetch begins.
   @inlinable
-  final func noteFetch(tierVersion: UInt64) { fetchedSince.store(tierVersion, ordering: .relaxed) }
+  final func noteFetch(tierVersion: InvalidationVersion) { fetchedSince.store(tierVersion, ordering: .relaxed) }
 
   /// The second tier's invalidation version when the fetch began.
   @inlinable
-  final var tierVersion: UInt64 { fetchedSince.load(ordering: .relaxed) }
+  final var tierVersion: InvalidationVersion { fetchedSince.load(ordering: .relaxed) }
 
   /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
   final func noteDeparture() { departed.store(true, ordering: .relaxed) }
@@ -224,7 +224,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The flight does not record the first invalidation that concerned its value. Therefore, every caller that began
   /// after any invalidation since the flight began loads again.
   @inlinable
-  final func isInvalidated(since invalidationVersion: UInt64) -> Bool {
+  final func isInvalidated(since invalidationVersion: InvalidationVersion) -> Bool {
     isInvalidated && invalidationVersion > self.invalidationVersion
   }
 

@@ -29,7 +29,7 @@ struct KeyVersions {
     var watchers = 0
     /// A lower bound of the invalidation versions of the fetches that watch the key; the maximum if no fetch watches
     /// it.
-    var oldestFlight = UInt64.max
+    var oldestFlight = InvalidationVersion.max
     @usableFromInline var version = Version()
     /// Whether the key has unconfirmed edits. Each pending edit watches its key, which keeps this flag set.
     @usableFromInline var isEdited = false
@@ -52,7 +52,7 @@ struct KeyVersions {
   ///
   /// - Parameter invalidationVersion: The invalidation version when the fetch began, if the watcher is a fetch.
   @usableFromInline
-  mutating func watch(_ fingerprint: UInt32, fetchedSince invalidationVersion: UInt64 = .max) {
+  mutating func watch(_ fingerprint: UInt32, fetchedSince invalidationVersion: InvalidationVersion = .max) {
     var key = watched[fingerprint] ?? Watched()
     key.watchers += 1
     key.oldestFlight = min(key.oldestFlight, invalidationVersion)
@@ -63,7 +63,7 @@ struct KeyVersions {
   ///
   /// - Complexity: O(*n*) for *n* watched keys.
   @usableFromInline
-  var oldestFlight: UInt64 { watched.values.reduce(.max) { min($0, $1.oldestFlight) } }
+  var oldestFlight: InvalidationVersion { watched.values.reduce(.max) { min($0, $1.oldestFlight) } }
 
   /// Removes a watcher from a key.
   @usableFromInline

@@ -12,14 +12,14 @@
 @usableFromInline
 struct PendingInvalidations<Key: Sendable>: Sendable {
   /// Returns the highest version among the prefixes of a key. Called under locks, so it runs only this module's code.
-  typealias PrefixLookUp = @Sendable (Key, PrefixTree) -> UInt64
+  typealias PrefixLookUp = @Sendable (Key, PrefixVersions<InvalidationVersion>) -> InvalidationVersion
 
   /// Invalidations that are forgotten together.
   struct Generation: Sendable {
-    fileprivate var tags: [String: UInt64] = [:]
-    fileprivate var prefixes = PrefixTree()
+    fileprivate var tags: [String: InvalidationVersion] = [:]
+    fileprivate var prefixes = PrefixVersions<InvalidationVersion>()
     /// The version of the newest invalidation.
-    fileprivate(set) var newest: UInt64 = 0
+    fileprivate(set) var newest = InvalidationVersion.zero
     /// The approximate memory use, in bytes.
     fileprivate(set) var size = 0
 
@@ -27,10 +27,10 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   }
 
   /// The version of the newest invalidation.
-  @usableFromInline private(set) var newest: UInt64
+  @usableFromInline private(set) var newest: InvalidationVersion
   /// The invalidations up to this version are forgotten. An older value counts as invalidated, at the cost of a
   /// fetch.
-  private var floor: UInt64
+  private var floor: InvalidationVersion
   private var recent = Generation()
   private var older = Generation()
   /// Nil until the first prefix is added.
@@ -41,7 +41,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   let bound: Int
 
   /// Creates an empty set after the invalidations up to `newest`. Nothing in memory is older than these.
-  init(newest: UInt64 = 0, bound: Int = 8 << 20) {
+  init(newest: InvalidationVersion = .zero, bound: Int = 8 << 20) {
     self.newest = newest
     self.bound = bound
     floor = newest
@@ -57,21 +57,21 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
 
   /// Adds an invalidation by tag.
   @usableFromInline
-  mutating func add(tag: String, number: UInt64) {
+  mutating func add(tag: String, number: InvalidationVersion) {
     if recent.tags.updateValue(number, forKey: tag) == nil { recent.size += Invalidation.tag(tag).size }
     noteAdded(number)
   }
 
   /// Adds an invalidation by prefix. `lookUp` compares keys with the prefixes from now on.
-  mutating func add(prefix bytes: [UInt8], number: UInt64, lookUp: @escaping PrefixLookUp) {
+  mutating func add(prefix bytes: [UInt8], number: InvalidationVersion, lookUp: @escaping PrefixLookUp) {
     self.lookUp = lookUp
     let count = recent.prefixes.count
-    recent.prefixes.insert(bytes, number: number)
+    recent.prefixes.insert(bytes, version: number)
     if recent.prefixes.count > count { recent.size += Invalidation.prefix(bytes).size }
     noteAdded(number)
   }
 
-  private mutating func noteAdded(_ number: UInt64) {
+  private mutating func noteAdded(_ number: InvalidationVersion) {
     newest = max(newest, number)
     recent.newest = newest
     // Invalidations come faster than sweeps, so all entries count as invalidated.
@@ -96,7 +96,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   /// - Parameters:
   ///   - oldest: An invalidation version. No entry and no flight is older.
   ///   - swept: An invalidation version. No entry is older.
-  func forgetting(olderThan oldest: UInt64, swept: UInt64) -> ForgettableInvalidations {
+  func forgetting(olderThan oldest: InvalidationVersion, swept: InvalidationVersion) -> ForgettableInvalidations {
     if count == 0 { return .nothing }
     // The recent generation may be empty.
     if max(older.newest, recent.newest) <= oldest { return .all }
@@ -107,7 +107,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   /// Forgets the invalidations that ``forgetting(olderThan:swept:)`` returns.
   ///
   /// - Returns: The former generations, which the caller destroys outside all locks.
-  mutating func forget(olderThan oldest: UInt64, swept: UInt64) -> [Generation] {
+  mutating func forget(olderThan oldest: InvalidationVersion, swept: InvalidationVersion) -> [Generation] {
     let former = [older, recent]
     switch forgetting(olderThan: oldest, swept: swept) {
     case .nothing:
@@ -129,19 +129,23 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   ///
   /// Evaluates the key at most once, and only if there are newer prefixes.
   @usableFromInline
-  func concerns(_ key: @autoclosure () -> Key, tags keyTags: [String], since invalidationVersion: UInt64) -> Bool {
+  func concerns(_ key: @autoclosure () -> Key, tags keyTags: [String], since invalidationVersion: InvalidationVersion)
+    -> Bool
+  {
     if invalidationVersion < floor { return true }
-    for tag in keyTags where max(recent.tags[tag] ?? 0, older.tags[tag] ?? 0) > invalidationVersion { return true }
+    for tag in keyTags where max(recent.tags[tag] ?? .zero, older.tags[tag] ?? .zero) > invalidationVersion {
+      return true
+    }
     return hasNewerPrefix(key, than: invalidationVersion)
   }
 
   /// Returns whether an invalidation by prefix that is newer than `invalidationVersion` concerns a key. Ignores tags.
   @usableFromInline
-  func concerns(_ key: @autoclosure () -> Key, since invalidationVersion: UInt64) -> Bool {
+  func concerns(_ key: @autoclosure () -> Key, since invalidationVersion: InvalidationVersion) -> Bool {
     invalidationVersion < floor || hasNewerPrefix(key, than: invalidationVersion)
   }
 
-  private func hasNewerPrefix(_ makeKey: () -> Key, than invalidationVersion: UInt64) -> Bool {
+  private func hasNewerPrefix(_ makeKey: () -> Key, than invalidationVersion: InvalidationVersion) -> Bool {
     guard let lookUp, max(recent.prefixes.newest, older.prefixes.newest) > invalidationVersion else { return false }
     let key = makeKey()
     return lookUp(key, recent.prefixes) > invalidationVersion || lookUp(key, older.prefixes) > invalidationVersion
@@ -151,7 +155,5 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   ///
   /// - Precondition: Fewer than 2²⁴ invalidations came since that version.
   @usableFromInline
-  func number(of invalidationVersion: ShortVersion) -> UInt64 {
-    newest &- ((newest &- UInt64(invalidationVersion.bits)) & 0xff_ffff)
-  }
+  func number(of invalidationVersion: ShortVersion) -> InvalidationVersion { invalidationVersion.whole(upTo: newest) }
 }

@@ -26,10 +26,10 @@ struct PermitQueue<Continuation> {
   /// The number of permits in use.
   private(set) var taken = 0
   /// The last ticket of a fetch that enters for the first time. These tickets ascend.
-  private var newestTicket: UInt64 = 1 << 62
+  private var newestTicket = PermitTicket.middle
   /// The last ticket of a fetch that returns. These tickets descend, so that returning fetches go first.
-  private var newestReturning: UInt64 = 1 << 62
-  private var waiters: [UInt64: Waiter] = [:]
+  private var newestReturning = PermitTicket.middle
+  private var waiters: [PermitTicket: Waiter] = [:]
   /// The order of the waiters. It may contain stale places: of waiters that no longer wait, or that have a higher
   /// priority now.
   private var order = PriorityHeap()
@@ -42,7 +42,7 @@ struct PermitQueue<Continuation> {
     /// The fetch has a permit.
     case admitted
     /// The fetch must wait with this ticket.
-    case queued(UInt64)
+    case queued(PermitTicket)
   }
 
   /// Requests a permit.
@@ -55,12 +55,12 @@ struct PermitQueue<Continuation> {
       taken += 1
       return .admitted
     }
-    let ticket: UInt64
+    let ticket: PermitTicket
     if isReturning {
-      newestReturning -= 1
+      newestReturning = newestReturning.previous()
       ticket = newestReturning
     } else {
-      newestTicket += 1
+      newestTicket = newestTicket.next()
       ticket = newestTicket
     }
     expect(ticket, Urgency(priority))
@@ -68,7 +68,7 @@ struct PermitQueue<Continuation> {
   }
 
   /// Suspends a waiter. Returns whether the waiter has a permit, if that is already known; otherwise nil.
-  mutating func wait(_ ticket: UInt64, _ continuation: Continuation) -> Bool? {
+  mutating func wait(_ ticket: PermitTicket, _ continuation: Continuation) -> Bool? {
     switch waiters[ticket] {
     case .expected(let urgency)?:
       waiters[ticket] = .waiting(urgency, continuation)
@@ -87,7 +87,7 @@ struct PermitQueue<Continuation> {
   /// Cancels a waiter. A waiter that has a permit keeps it.
   ///
   /// - Returns: The continuation to resume, if the waiter was suspended.
-  mutating func cancel(_ ticket: UInt64) -> Continuation? {
+  mutating func cancel(_ ticket: PermitTicket) -> Continuation? {
     switch waiters[ticket] {
     case .expected?:
       waiters[ticket] = .cancelled
@@ -101,7 +101,7 @@ struct PermitQueue<Continuation> {
   }
 
   /// Raises the priority of a waiter.
-  mutating func raise(_ ticket: UInt64, to priority: TaskPriority) {
+  mutating func raise(_ ticket: PermitTicket, to priority: TaskPriority) {
     let urgency = Urgency(priority)
     guard let waiter = waiters[ticket], let former = waiter.urgency, urgency > former else { return }
     expect(ticket, urgency)
@@ -123,7 +123,7 @@ struct PermitQueue<Continuation> {
     return nil
   }
 
-  private mutating func expect(_ ticket: UInt64, _ urgency: Urgency) {
+  private mutating func expect(_ ticket: PermitTicket, _ urgency: Urgency) {
     waiters[ticket] = .expected(urgency)
     order.insert(PriorityHeap.Place(urgency: urgency, ticket: ticket))
     // If waiters come and are cancelled while no permit is released, their stale places must not accumulate.

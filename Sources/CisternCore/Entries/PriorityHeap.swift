@@ -5,7 +5,7 @@
 struct PriorityHeap: Sendable {
   struct Place: Sendable {
     let urgency: Urgency
-    let ticket: UInt64
+    let ticket: PermitTicket
 
     func precedes(_ other: Place) -> Bool {
       urgency == other.urgency ? ticket < other.ticket : urgency > other.urgency

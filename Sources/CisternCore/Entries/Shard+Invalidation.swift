@@ -51,7 +51,7 @@ extension Shard {
   /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations
   /// since.
   @usableFromInline
-  mutating func noteNewestInvalidation(_ number: UInt64) {
+  mutating func noteNewestInvalidation(_ number: InvalidationVersion) {
     invalidations.newest = number
     invalidationVersion = ShortVersion(number)
   }

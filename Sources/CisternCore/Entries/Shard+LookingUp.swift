@@ -11,7 +11,7 @@ extension Shard {
     /// Memory holds no value. `writeVersion` is the key's write version, and `invalidationVersion` is the invalidation version.
     ///
     /// A later promotion compares both, to detect a write or an invalidation in between.
-    case absent(writeVersion: UInt32, invalidationVersion: UInt64)
+    case absent(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion)
     /// The value is past its lifetime by this number of nanoseconds, and within its grace period.
     ///
     /// For a load, also a value whose refresh is due, or one that the load's policy does not accept.
@@ -33,7 +33,8 @@ extension Shard {
     // The caller is in the shard's critical section, so every writer of the shard waits.
     guard let number = unsafe shard.pointee.slots.find(key, fingerprint: fingerprint) else {
       return unsafe .absent(
-        writeVersion: shard.pointee.versionOfAll &+ shard.pointee.writeVersions[versionIndex(fingerprint)],
+        writeVersion: WriteVersion(
+          ofGroup: shard.pointee.writeVersions[versionIndex(fingerprint)], ofAll: shard.pointee.versionOfAll),
         invalidationVersion: shard.pointee.invalidations.newest)
     }
     guard case .count(let maximum) = unsafe shard.pointee.hitRule,

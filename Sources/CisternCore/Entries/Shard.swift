@@ -25,7 +25,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// The number of searches for room so far, for ``ShardPriorities``.
   @usableFromInline var rotation: UInt32 = 0
   /// The number of writes of all keys at once. It is part of every key's write version.
-  @usableFromInline var versionOfAll: UInt32 = 0
+  @usableFromInline var versionOfAll = WriteVersion.zero
   /// The number of entries that hold a value and have a flight.
   @usableFromInline var refreshingCount = 0
 
@@ -38,9 +38,9 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// The write counts of the keys. Each element counts the writes of a group of keys.
   ///
-  /// A key's write version is the sum of its group's count and ``stampOfAll``. A value from the second tier may be
+  /// A key's write version is the sum of its group's count and ``versionOfAll``. A value from the second tier may be
   /// promoted only if the key's write version has not changed since the record was read.
-  @usableFromInline var writeVersions = InlineArray<64, UInt32>(repeating: 0)
+  @usableFromInline var writeVersions = InlineArray<64, WriteVersion>(repeating: .zero)
 
   init(policy: any EvictionPolicy, invalidations: SharedInvalidations<Key>) {
     self.policy = policy
@@ -80,21 +80,21 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Returns the write version of a key. Other keys may raise it too.
   // Mutating, because a nonmutating access would copy all counts.
   @inlinable
-  mutating func writeVersion(of fingerprint: UInt32) -> UInt32 {
-    versionOfAll &+ writeVersions[Self.versionIndex(fingerprint)]
+  mutating func writeVersion(of fingerprint: UInt32) -> WriteVersion {
+    WriteVersion(ofGroup: writeVersions[Self.versionIndex(fingerprint)], ofAll: versionOfAll)
   }
 
   /// Raises the write version of a key.
   @inlinable
   mutating func writeVersion(_ fingerprint: UInt32, _ effect: WriteEffect = .maintenance) {
-    writeVersions[Self.versionIndex(fingerprint)] &+= 1
+    writeVersions[Self.versionIndex(fingerprint)].raise()
     if !versions.isEmpty { versions.note(effect, on: fingerprint) }
   }
 
   /// Raises the write version of every key.
   @inlinable
   mutating func raiseAllVersions() {
-    versionOfAll &+= 1
+    versionOfAll.raise()
     versions.noteRemovalOfAll()
   }
 

@@ -13,17 +13,17 @@ enum WriteCondition<Value: Sendable> {
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
-  case untouched(writeVersion: UInt32, invalidationVersion: UInt64 = .max)
+  case untouched(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion = .max)
   /// The write applies if memory holds no value of the key, and the key still has this write version. A flight may be
   /// under way. Used by removals of records.
-  case unheld(writeVersion: UInt32)
+  case unheld(writeVersion: WriteVersion)
   /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)
   /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
   /// flight.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
-  case beside(Flight<Value>, invalidationVersion: UInt64)
+  case beside(Flight<Value>, invalidationVersion: InvalidationVersion)
   /// While the entry holds the value with these uses, and the second tier has it, too.
   case inUse(LastAccess)
 }
@@ -56,7 +56,7 @@ extension WriteCondition {
 
   /// The invalidation version when the value's fetch or read began; nil for a value that a caller sets now.
   @inlinable
-  var invalidationVersion: UInt64? {
+  var invalidationVersion: InvalidationVersion? {
     switch self {
     case .untouched(_, let invalidationVersion), .beside(_, let invalidationVersion): invalidationVersion
     case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight?.invalidationVersion

@@ -25,8 +25,8 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public let context: WriterContext?
 
   @usableFromInline
-  package init(number: UInt64, event: Event, context: WriterContext? = nil) {
-    self.number = number
+  package init(number: ChangeNumber, event: Event, context: WriterContext? = nil) {
+    self.number = number.number
     self.event = event
     self.context = context
   }

@@ -32,7 +32,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
 
   /// The number of the newest change. Within a key's critical section, it separates the key's earlier changes from
   /// later ones.
-  package var newestNumber: UInt64 { lastNumber.load(ordering: .relaxed) }
+  package var newestNumber: ChangeNumber { ChangeNumber(number: lastNumber.load(ordering: .relaxed)) }
 
   /// Numbers a change and appends it to the mailboxes of its observers.
   ///
@@ -47,7 +47,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   @usableFromInline
   package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil, tags: [String] = []) {
     guard isObserved else { return }
-    let number = lastNumber.add(1, ordering: .relaxed).newValue
+    let number = ChangeNumber(number: lastNumber.add(1, ordering: .relaxed).newValue)
     let change = Change<Key, Value>(number: number, event: event, context: context)
     center.record(ErasedChange(change, tags: tags)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
   }
@@ -62,7 +62,8 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     guard isObserved, !events.isEmpty else { return }
     let last = lastNumber.add(UInt64(events.count), ordering: .relaxed).newValue
     let changes = events.enumerated().map { offset, one in
-      Change<Key, Value>(number: last - UInt64(events.count - 1 - offset), event: one.event, context: context)
+      let number = ChangeNumber(number: last - UInt64(events.count - 1 - offset))
+      return Change<Key, Value>(number: number, event: one.event, context: context)
     }
     center.record(zip(changes, events).map { ErasedChange($0, tags: $1.tags) }) { places in
       ErasedChange(ChangeSet(changes: places.map { changes[$0] }, context: context))

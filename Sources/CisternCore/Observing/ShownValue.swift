@@ -2,7 +2,7 @@
 /// structure.
 struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The number of the newest change that was shown; nil before the first.
-  private var number: UInt64?
+  private var number: ChangeNumber?
   /// Whether the shown state is the absence of a value. A removal that changes nothing for the observer is not
   /// shown.
   private var isAbsent = false
@@ -11,7 +11,7 @@ struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var hasBegun: Bool { number != nil }
 
   /// Shows the current value, which includes all changes up to `number`.
-  mutating func begin(with value: Value?, number: UInt64) {
+  mutating func begin(with value: Value?, number: ChangeNumber) {
     self.number = number
     isAbsent = value.map { _ in false } ?? true
   }
@@ -22,15 +22,15 @@ struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///   - change: The change.
   ///   - current: Looks up the current value, and the number of the newest change that it includes. Nil if the
   ///     cache is gone.
-  mutating func take(_ change: Change<Key, Value>, current: () -> (Value?, UInt64)?) -> Value?? {
-    if let number, change.number <= number { return nil }
+  mutating func take(_ change: Change<Key, Value>, current: () -> (Value?, ChangeNumber)?) -> Value?? {
+    if let number, change.place <= number { return nil }
     let wasAbsent = hasBegun && isAbsent
     if case .invalidated = change.event {
       // The invalidation may not concern this key. A value that was written after it has a separate change.
       guard case (nil, let newest)? = current() else { return nil }
       begin(with: nil, number: newest)
     } else {
-      begin(with: change.value, number: change.number)
+      begin(with: change.value, number: change.place)
     }
     return wasAbsent && isAbsent ? nil : .some(change.value)
   }

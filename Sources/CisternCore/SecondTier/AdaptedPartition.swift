@@ -8,9 +8,9 @@ import Synchronization
 package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
 
-  /// The newest invalidation version of all adapted partitions. The versions begin with the time of day, so that they
-  /// also rise over restarts.
-  private static let newestVersion = Atomic<UInt64>(UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970)))
+  /// The number of the newest invalidation version of all adapted partitions. The versions begin with the time of day, so
+  /// that they also rise over restarts.
+  private static let newestNumber = Atomic<UInt64>(UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970)))
 
   package init(_ base: any SecondTierPartition) {
     self.base = base
@@ -74,18 +74,21 @@ package final class AdaptedPartition: TransactionalPartition {
     base.stage(.removal(key: key))
   }
 
-  package func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
+  package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     let ticket = base.stageRemoval(of: invalidation)
-    return (Self.newestVersion.add(1, ordering: .sequentiallyConsistent).newValue, ticket)
+    let number = Self.newestNumber.add(1, ordering: .sequentiallyConsistent).newValue
+    return (InvalidationVersion(number: number), ticket)
   }
 
-  package var invalidationVersion: UInt64 { Self.newestVersion.load(ordering: .sequentiallyConsistent) }
+  package var invalidationVersion: InvalidationVersion {
+    InvalidationVersion(number: Self.newestNumber.load(ordering: .sequentiallyConsistent))
+  }
 
   package func canHold(batchBytes: Int, count: Int) -> Bool { true }
 
   package var largestBatch: ByteCount? { nil }
 
-  package func beginBatch() -> BatchToken { BatchToken(number: 0) }
+  package func beginBatch() -> BatchToken { BatchToken(number: .zero) }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
     let result = base.stage(write)

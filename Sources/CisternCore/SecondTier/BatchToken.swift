@@ -4,13 +4,13 @@ import Synchronization
 @usableFromInline
 package final class BatchToken: Sendable {
   /// The number of the batch. Only the tier that created the token interprets it.
-  package let number: UInt64
+  package let number: BatchNumber
   private let newest = Atomic<UInt64>(0)
 
   /// Creates a token. A tier calls this initializer when a caller begins a batch.
   ///
   /// - Parameter number: The number of the batch.
-  package init(number: UInt64) {
+  package init(number: BatchNumber) {
     self.number = number
   }
 

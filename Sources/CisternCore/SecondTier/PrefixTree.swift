@@ -3,6 +3,7 @@
 ///
 /// A look-up visits one node for each stored prefix of the key and for each branch between them. The cost depends on
 /// the length of the key, not on the number of prefixes.
+@usableFromInline
 package struct PrefixTree: Sendable {
   private struct Node: Sendable {
     /// The bytes between the parent and this node. Empty only for the root.
@@ -23,10 +24,11 @@ package struct PrefixTree: Sendable {
   /// The indices of the unused elements of `nodes`.
   private var unused: [Int] = []
   /// The number of prefixes.
-  private(set) var count = 0
+  @usableFromInline private(set) var count = 0
   /// An upper bound of the numbers of all prefixes; zero if the tree is empty.
-  private(set) var newest: UInt64 = 0
+  @usableFromInline private(set) var newest: UInt64 = 0
 
+  @usableFromInline
   package init() {}
 
   var isEmpty: Bool { count == 0 }
@@ -35,6 +37,7 @@ package struct PrefixTree: Sendable {
   var nodeCount: Int { nodes.count - unused.count }
 
   /// Adds a prefix, or raises its number. Does nothing if the number is zero.
+  @usableFromInline
   package mutating func insert(_ prefix: [UInt8], number: UInt64) {
     guard number > 0 else { return }
     let node = makePath(to: prefix)
@@ -44,6 +47,7 @@ package struct PrefixTree: Sendable {
   }
 
   /// Removes a prefix. Does nothing if it was not added.
+  @usableFromInline
   package mutating func remove(_ prefix: [UInt8]) {
     guard let path = path(to: prefix), let node = path.last, nodes[node].number > 0 else { return }
     nodes[node].number = 0
@@ -52,6 +56,7 @@ package struct PrefixTree: Sendable {
   }
 
   /// Returns the greatest number among the prefixes of a key; zero if the tree contains no prefix of it.
+  @usableFromInline
   package func newestNumber(ofPrefixesOf key: RawSpan) -> UInt64 { match(key).number }
 
   /// Returns the result of ``newestNumber(ofPrefixesOf:)``, with the number of nodes that the look-up visited.

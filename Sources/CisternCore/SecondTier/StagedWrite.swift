@@ -14,9 +14,9 @@ public indirect enum StagedWrite: Sendable {
   ///   - invalidationVersion: The invalidation version of the value.
   ///   - isSet: Whether the value was set rather than fetched.
   @usableFromInline
-  func withVersion(invalidationVersion: UInt64, isSet: Bool) -> StagedWrite {
+  func withVersion(invalidationVersion: InvalidationVersion, isSet: Bool) -> StagedWrite {
     guard case .record(let key, var metadata, let bytes) = self else { return self }
-    metadata.invalidationVersion = invalidationVersion
+    metadata.localVersion = invalidationVersion
     metadata.isSet = isSet
     return .record(key: key, metadata, bytes: bytes)
   }

@@ -108,12 +108,12 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Parameter invalidation: The tag or the prefix.
   /// - Returns: The new invalidation version, and the ticket to wait for the commit.
   /// - Complexity: O(1).
-  func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket)
+  func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket)
 
   /// The newest invalidation version of the partition, or zero before the first invalidation.
   ///
   /// A record gets this version when its value is set, or when the fetch of its value begins. Reading it is cheap.
-  var invalidationVersion: UInt64 { get }
+  var invalidationVersion: InvalidationVersion { get }
 
   // MARK: Batches
 

@@ -27,13 +27,13 @@ struct CommitRound {
   private let units: [Int]
   /// The indices in `taken`, in commit order.
   private let order: [Int]
-  /// Every write up to this number is in this group or an earlier one, was replaced by a later write, or is void.
-  let through: UInt64
+  /// Every write up to this ticket is in this group or an earlier one, was replaced by a later write, or is void.
+  let through: CommitTicket
   /// The size in bytes and the number of all writes that were taken, including void ones.
   let takenBytes: Int
   let takenCount: Int
 
-  init(batches: [PartitionBatch], through: UInt64, partBytes: Int = .max) {
+  init(batches: [PartitionBatch], through: CommitTicket, partBytes: Int = .max) {
     self.batches = batches
     self.through = through
     var items: [Item] = []
@@ -52,7 +52,7 @@ struct CommitRound {
           guard entry.clearCount == batch.clearCount else { return }
           let key = entry.write.key
           let isDigest = key.count > DiskKey.longestDirectKey
-          let unit = entry.batch == 0 ? 0 : unitNumbers.number(of: batch.links.root(of: entry.batch))
+          let unit = entry.batch == .zero ? 0 : unitNumbers.number(of: batch.links.root(of: entry.batch))
           let group = unit == 0 ? number * 2 + (isDigest ? 1 : 0) : unit
           places.append(Place(group: group, prefix: CommitRound.prefix(of: key.rawSpan), index: items.count))
           units.append(unit)
@@ -104,12 +104,12 @@ struct CommitRound {
 
   /// Numbers for batches, in the order of their first items. No number is zero.
   private struct UnitNumbers {
-    private var numbers: [UInt64: Int] = [:]
+    private var numbers: [BatchNumber: Int] = [:]
     private(set) var next: Int
 
     init(first: Int) { next = first }
 
-    mutating func number(of root: UInt64) -> Int {
+    mutating func number(of root: BatchNumber) -> Int {
       if let known = numbers[root] { return known }
       defer { next += 1 }
       numbers[root] = next
@@ -124,7 +124,7 @@ struct CommitRound {
     _ places: inout [Place], _ taken: [Item], _ units: [Int], partBytes: Int, groups: Int
   ) {
     var partsOfUnits: [Int: Int] = [:]
-    places.sort { taken[$0.index].entry.number < taken[$1.index].entry.number }
+    places.sort { taken[$0.index].entry.ticket < taken[$1.index].entry.ticket }
     var part = 0
     var bytes = 0
     for index in places.indices {
@@ -147,7 +147,7 @@ struct CommitRound {
 
   private static func prefix(of key: RawSpan) -> UInt64 {
     if key.byteCount > DiskKey.longestDirectKey {
-      return DiskKey(generation: 0, key: key).withBytes {
+      return DiskKey(generation: .zero, key: key).withBytes {
         $0.integer(at: DiskKey.prefixSize, as: UInt64.self).byteSwapped
       }
     }

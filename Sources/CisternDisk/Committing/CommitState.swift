@@ -12,8 +12,8 @@ struct CommitState {
   private(set) var secondChances = 0
   /// The number of bytes to evict before the next batch is put. Nil unless an earlier step began that eviction.
   private(set) var debt: Int?
-  /// The numbers of the writes that were given up.
-  private(set) var unwritten: Set<UInt64> = []
+  /// The tickets of the writes that were given up.
+  private(set) var unwritten: Set<CommitTicket> = []
   /// Whether records were given up. Removals do not count, because they are staged again.
   private(set) var hasLosses = false
   private(set) var failures: [CommitProgress.Failure] = []
@@ -25,8 +25,8 @@ struct CommitState {
   private(set) var error: LMDBError?
   /// The lost records of each partition, to be reported when the group ends.
   private(set) var losses: [(partition: Partition, losses: [RecordLoss])] = []
-  /// The numbers of the first items, which are committed. They are collected only when they are needed.
-  private var committed: Set<UInt64> = []
+  /// The tickets of the first items, which are committed. They are collected only when they are needed.
+  private var committed: Set<CommitTicket> = []
   private var committedCount = 0
   /// The number of times that the map was full since the last committed step.
   var spaceAttempts = 0
@@ -104,10 +104,10 @@ struct CommitState {
   }
 
   private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {
-    unwritten.insert(item.entry.number)
+    unwritten.insert(item.entry.ticket)
     // Nothing is lost: the record stays as it is on disk.
     if item.entry.isRewrite { return }
-    failures.append(CommitProgress.Failure(numbers: item.entry.number...item.entry.number, error: error))
+    failures.append(CommitProgress.Failure(tickets: item.entry.ticket...item.entry.ticket, error: error))
     item.partition.counters.failed.count()
     if case .record(let key, let metadata, _) = item.entry.write {
       hasLosses = true
@@ -147,24 +147,25 @@ struct CommitState {
   ///   - invalidationVersions: The newest invalidation version of each partition, read before the first eviction.
   ///   - start: The position before which the items are committed.
   mutating func leaving(
-    _ evicted: [EvictedRecord], among partitions: [Partition], since invalidationVersions: [ObjectIdentifier: UInt64],
+    _ evicted: [EvictedRecord], among partitions: [Partition],
+    since invalidationVersions: [ObjectIdentifier: InvalidationVersion],
     putBefore start: Int
   ) -> [EvictedKey] {
     guard !evicted.isEmpty else { return [] }
     while committedCount < start {
-      committed.insert(round[committedCount].entry.number)
+      committed.insert(round[committedCount].entry.ticket)
       committedCount += 1
     }
-    var byGeneration: [UInt64: (partition: Partition, clearCount: UInt16)] = [:]
+    var byGeneration: [Generation: (partition: Partition, clearCount: ClearCount)] = [:]
     for partition in partitions {
       let (clearCount, generation) = partition.present
-      if generation != 0 { byGeneration[generation] = (partition, clearCount) }
+      if generation != .zero { byGeneration[generation] = (partition, clearCount) }
     }
     return evicted.compactMap { record in
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
       // A newer record of the key is staged, or this step puts it. The key is not lost.
-      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.number) { return nil }
-      let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? 0
+      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.ticket) { return nil }
+      let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? .zero
       return EvictedKey(
         partition: partition, key: record.key,
         record: LostRecord(

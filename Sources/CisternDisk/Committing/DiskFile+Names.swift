@@ -8,7 +8,7 @@ extension DiskFile {
   /// The stored name of a cache, and the generation of its records.
   private struct StoredName {
     let name: String
-    let generation: UInt64
+    let generation: Generation
   }
 
   /// Stores every name in normalization form C. No other process may have the file open.
@@ -56,7 +56,7 @@ extension DiskFile {
         if let number = MetaTable.number(value.rawSpan),
           let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self)
         {
-          found.append(StoredName(name: name, generation: number))
+          found.append(StoredName(name: name, generation: Generation(number: number)))
         }
         isAtPartition = try cursor.moveToNext()
       }

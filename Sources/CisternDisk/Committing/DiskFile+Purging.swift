@@ -40,9 +40,9 @@ extension DiskFile {
 
   private func purgeInvalidated(_ partition: Partition, upTo count: Int) throws(LMDBError) {
     let (generation, targets) = try environment.withRead {
-      (transaction) throws(LMDBError) -> (UInt64, [Invalidation: UInt64]) in
+      (transaction) throws(LMDBError) -> (Generation, [Invalidation: FileInvalidationVersion]) in
       (
-        try transaction.number(forKey: MetaTable.partition(partition.name), in: meta) ?? 0,
+        try transaction.generation(forKey: MetaTable.partition(partition.name), in: meta) ?? .zero,
         try transaction.invalidationRows(of: partition.name, endedAfter: .max, in: meta).inForce
       )
     }
@@ -60,9 +60,9 @@ extension DiskFile {
     }
   }
 
-  private func deadGenerations() throws(LMDBError) -> [UInt64] {
-    try environment.withRead { (transaction) throws(LMDBError) -> [UInt64] in
-      var found: [UInt64] = []
+  private func deadGenerations() throws(LMDBError) -> [Generation] {
+    try environment.withRead { (transaction) throws(LMDBError) -> [Generation] in
+      var found: [Generation] = []
       var cursor = try transaction.cursor(in: meta)
       var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
       while isAtDead, let generation = MetaTable.deadGeneration(at: cursor) {

@@ -10,11 +10,11 @@ import LMDB
 /// A walk can continue from any key. After a restart of the process, it begins again.
 struct PurgeWalk {
   let partition: Partition
-  let generation: UInt64
+  let generation: Generation
   /// The invalidations that the walk ends, with their versions at its beginning. A newer version of one stays in
   /// force.
-  let targets: [Invalidation: UInt64]
-  let set: InvalidationSet
+  let targets: [Invalidation: FileInvalidationVersion]
+  let set: InvalidationSet<FileInvalidationVersion>
   /// The prefixes of the file keys that the walk has not finished. The last one is next.
   private var prefixes: [[UInt8]] = []
   /// The key to continue from within the last prefix; nil for the beginning of the prefix.
@@ -23,12 +23,12 @@ struct PurgeWalk {
   /// The maximum number of records that one call examines.
   private static let stride = 1024
 
-  init(partition: Partition, generation: UInt64, targets: [Invalidation: UInt64]) {
+  init(partition: Partition, generation: Generation, targets: [Invalidation: FileInvalidationVersion]) {
     self.partition = partition
     self.generation = generation
     self.targets = targets
     set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
-    guard generation != 0 else { return }
+    guard generation != .zero else { return }
     let direct = DiskKey(startOf: generation).copiedBytes()
     // The file key of a long key holds only its digest, so the walk must examine every digested key.
     let digested = direct.dropLast() + [direct[direct.count - 1] | 1]
@@ -53,8 +53,8 @@ struct PurgeWalk {
   ///
   /// The invalidation table holds its lock while it processes one part. A concurrent invalidation waits for this
   /// lock while it holds the locks of all shards of a cache, so a part must be small.
-  var targetParts: [[Invalidation: UInt64]] {
-    var parts: [[Invalidation: UInt64]] = []
+  var targetParts: [[Invalidation: FileInvalidationVersion]] {
+    var parts: [[Invalidation: FileInvalidationVersion]] = []
     for (place, target) in targets.enumerated() {
       if place % PurgeWalk.partSize == 0 { parts.append([:]) }
       parts[parts.count - 1][target.key] = target.value

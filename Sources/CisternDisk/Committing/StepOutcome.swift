@@ -13,7 +13,8 @@ struct StepOutcome {
   /// The records that were removed because they are damaged.
   var damaged: [(partition: Partition, key: [UInt8])] = []
   /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
-  var invalidations: [(partition: Partition, written: [Invalidation: UInt64], row: InvalidationVersionRow)] = []
+  var invalidations:
+    [(partition: Partition, written: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow)] = []
   /// The formats that the file now names.
   var formats: [(partition: Partition, format: ValueFormat)] = []
   /// Whether generations may have become dead, so that the file must be searched for them.
@@ -40,7 +41,7 @@ struct StepOutcome {
 
 /// A record that was evicted to make room for others.
 struct EvictedRecord: Sendable {
-  let generation: UInt64
+  let generation: Generation
   let key: [UInt8]
   let tags: [String]
   let schemaVersion: UInt32

@@ -4,19 +4,21 @@ import LMDB
 extension WriteStep {
   /// Writes the invalidations. They get greater numbers than those that other processes have written since.
   mutating func put(
-    _ invalidations: [Invalidation: UInt64], invalidationVersion: UInt64, of partition: Partition,
-    in transaction: inout WriteTransaction
+    _ invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion,
+    of partition: Partition, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     var row = try transaction.invalidationVersionRow(of: partition.name, in: file.meta)
-    var written: [Invalidation: UInt64] = [:]
+    var written: [Invalidation: FileInvalidationVersion] = [:]
     for (invalidation, invalidationVersion) in invalidations.sorted(by: { $0.value < $1.value }) {
-      row.invalidationVersion = max(invalidationVersion, row.invalidationVersion + 1)
+      row.invalidationVersion = max(
+        FileInvalidationVersion(sameNumberAs: invalidationVersion), row.invalidationVersion.next())
       written[invalidation] = row.invalidationVersion
       try transaction.put(
         MetaTable.value(invalidation, invalidationVersion: row.invalidationVersion),
         forKey: MetaTable.invalidation(invalidation, of: partition.name), in: file.meta)
     }
-    row.invalidationVersion = max(row.invalidationVersion, invalidationVersion)
+    row.invalidationVersion = max(
+      row.invalidationVersion, FileInvalidationVersion(sameNumberAs: invalidationVersion))
     row.changes += 1
     try transaction.put(row.value, forKey: MetaTable.invalidationVersions(partition.name), in: file.meta)
     partition.invalidations.assign(written)
@@ -31,7 +33,7 @@ extension WriteStep {
   ///
   /// - Returns: The row of numbers after the change.
   mutating func end(
-    _ targets: [Invalidation: UInt64], of partition: Partition, keeping keptCount: Int,
+    _ targets: [Invalidation: FileInvalidationVersion], of partition: Partition, keeping keptCount: Int,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> InvalidationVersionRow {
     var row = try transaction.invalidationVersionRow(of: partition.name, in: file.meta)
@@ -45,7 +47,7 @@ extension WriteStep {
         MetaTable.value(invalidation, invalidationVersion: invalidationVersion),
         forKey: MetaTable.ended(invalidationVersion, of: partition.name), in: file.meta)
     }
-    let oldest = row.invalidationVersion > UInt64(keptCount) ? row.invalidationVersion - UInt64(keptCount) : 0
+    let oldest = row.invalidationVersion.earlier(by: keptCount)
     if oldest > row.purged {
       for key in try endedKeys(of: partition.name, upTo: oldest, in: transaction) {
         _ = try transaction.remove(key, in: file.meta)
@@ -62,7 +64,7 @@ extension WriteStep {
   private static let longestEnded = 512
 
   private func endedKeys(
-    of name: String, upTo invalidationVersion: UInt64, in transaction: borrowing WriteTransaction
+    of name: String, upTo invalidationVersion: FileInvalidationVersion, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
     let last = MetaTable.ended(invalidationVersion, of: name)
@@ -77,9 +79,10 @@ extension WriteStep {
 
   /// Finds rows by their contents, not by their keys: the bytes of equal tags can differ.
   private func rows(
-    of targets: [Invalidation: UInt64], _ partition: Partition, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, invalidationVersion: UInt64)] {
-    var rows: [(key: [UInt8], invalidation: Invalidation, invalidationVersion: UInt64)] = []
+    of targets: [Invalidation: FileInvalidationVersion], _ partition: Partition,
+    in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, invalidationVersion: FileInvalidationVersion)] {
+    var rows: [(key: [UInt8], invalidation: Invalidation, invalidationVersion: FileInvalidationVersion)] = []
     let prefix = MetaTable.invalidations(partition.name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)

@@ -24,7 +24,7 @@ extension WriteStep {
 
   /// Removes the records under these file keys that the set conceals. Their removal is not reported as a loss.
   mutating func purge(
-    _ keys: [[UInt8]], concealedBy set: InvalidationSet, in transaction: inout WriteTransaction
+    _ keys: [[UInt8]], concealedBy set: InvalidationSet<FileInvalidationVersion>, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     for bytes in keys {
       guard let key = DiskKey(bytes.rawSpan), let found = try concealed(key, by: set, in: transaction) else { continue }
@@ -33,14 +33,15 @@ extension WriteStep {
   }
 
   private func concealed(
-    _ key: borrowing DiskKey, by set: InvalidationSet, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> (sequence: UInt64, size: Int)? {
+    _ key: borrowing DiskKey, by set: InvalidationSet<FileInvalidationVersion>,
+    in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> (sequence: SequenceNumber, size: Int)? {
     guard let record = try transaction.value(forKey: key, in: file.records),
       let header = RecordHeader(record, under: key)
     else { return nil }
     let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
     let metadata = header.metadata(of: record)
-    guard set.conceals(invalidationVersion: metadata.invalidationVersion, key: fullKey.rawSpan, tags: metadata.tags)
+    guard set.conceals(invalidationVersion: metadata.fileVersion, key: fullKey.rawSpan, tags: metadata.tags)
     else { return nil }
     return (header.sequence, record.byteCount)
   }

@@ -4,7 +4,7 @@ import LMDB
 /// A record in the file, as far as a write needs it.
 enum PresentRecord {
   /// A record with a correct checksum. `digestedKey` is the whole key if the file key is its digest.
-  case record(sequence: UInt64, size: Int, digestedKey: [UInt8]?)
+  case record(sequence: SequenceNumber, size: Int, digestedKey: [UInt8]?)
   /// A record with a wrong checksum.
   case damaged(size: Int)
 }
@@ -31,17 +31,17 @@ extension WriteStep {
     if !key.isDigest, let size = try transaction.value(forKey: key, in: file.records)?.byteCount,
       DiskLimits.overflowPages(size) > 0, let sequence = try trustedSequence(under: key, in: transaction)
     {
-      return .record(sequence: UInt64(sequence), size: size, digestedKey: nil)
+      return .record(sequence: sequence, size: size, digestedKey: nil)
     }
     return try present(under: key, in: transaction)
   }
 
   /// Returns the first entry of the order, or nil if the order is empty. Its key is nil if the entry's value is not
   /// a key.
-  func oldest(in transaction: inout WriteTransaction) throws(LMDBError) -> (sequence: UInt64, key: DiskKey?)? {
+  func oldest(in transaction: inout WriteTransaction) throws(LMDBError) -> (sequence: SequenceNumber, key: DiskKey?)? {
     var cursor = try transaction.cursor(in: file.order)
     guard try cursor.moveToFirst(), let sequence = cursor.key, let value = cursor.value else { return nil }
-    return (UInt64(sequence), DiskKey(value))
+    return (SequenceNumber(orderKey: sequence), DiskKey(value))
   }
 
   /// Returns the first record key from `start` on, or nil if no record follows.
@@ -61,11 +61,11 @@ extension WriteStep {
   /// read.
   mutating func appendOrder(
     _ key: borrowing DiskKey, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> UInt64 {
-    lastSequence += 1
+  ) throws(LMDBError) -> SequenceNumber {
+    lastSequence = lastSequence.next()
     recency.clear(lastSequence)
     let bytes = key.copiedBytes()
-    _ = try transaction.put(bytes.rawSpan, forKey: UInt(lastSequence), in: file.order, mode: .append)
+    _ = try transaction.put(bytes.rawSpan, forKey: lastSequence.orderKey, in: file.order, mode: .append)
     return lastSequence
   }
 
@@ -74,29 +74,28 @@ extension WriteStep {
     under key: borrowing DiskKey, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let sequence = try trustedSequence(under: key, in: transaction)
-    if let sequence { _ = try transaction.removeValue(forKey: sequence, in: file.order) }
+    if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.order) }
   }
 
   /// Returns the record's sequence number if the order's entry for it has the same key. Does not check the
   /// checksum.
   private func trustedSequence(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> UInt? {
+  ) throws(LMDBError) -> SequenceNumber? {
     guard let record = try transaction.value(forKey: key, in: file.records),
       let header = RecordHeader(trusting: record)
     else { return nil }
-    let sequence = UInt(header.sequence)
-    guard let entry = try transaction.value(forKey: sequence, in: file.order),
+    guard let entry = try transaction.value(forKey: header.sequence.orderKey, in: file.order),
       key.withBytes({ entry.hasSameBytes(as: $0) })
     else { return nil }
-    return sequence
+    return header.sequence
   }
 
   /// Removes the record and its entry in the order, and updates the counts of its generation.
   mutating func drop(
-    _ key: borrowing DiskKey, sequence: UInt64?, size: Int, in transaction: inout WriteTransaction
+    _ key: borrowing DiskKey, sequence: SequenceNumber?, size: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    if let sequence { _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order) }
+    if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.order) }
     let bytes = key.copiedBytes()
     _ = try transaction.removeValue(forKey: bytes.rawSpan, in: file.records)
     if try liveCounts(key.generation, in: transaction) != nil {
@@ -110,9 +109,9 @@ extension WriteStep {
   ///
   /// If the entry refers to a damaged record, the method also removes that record.
   mutating func dropDangling(
-    _ sequence: UInt64, _ key: DiskKey?, in transaction: inout WriteTransaction
+    _ sequence: SequenceNumber, _ key: DiskKey?, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order)
+    _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.order)
     outcome.hasChanges = true
     if let key, case .damaged(let size) = try present(under: key, in: transaction) {
       try drop(key, sequence: nil, size: size, in: &transaction)
@@ -121,10 +120,10 @@ extension WriteStep {
 
   /// Moves the record to the end of the order, with a new sequence number.
   mutating func moveToTail(
-    _ key: borrowing DiskKey, from sequence: UInt64, in transaction: inout WriteTransaction
+    _ key: borrowing DiskKey, from sequence: SequenceNumber, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     guard let copy = try transaction.value(forKey: key, in: file.records)?.copiedBytes() else { return }
-    _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order)
+    _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.order)
     let number = try appendOrder(key, in: &transaction)
     let bytes = key.copiedBytes()
     var target = try transaction.reserve(byteCount: copy.count, forKey: bytes.rawSpan, in: file.records)
@@ -135,7 +134,7 @@ extension WriteStep {
 
   /// Returns the counts of the generation, or nil if the generation is dead.
   mutating func liveCounts(
-    _ generation: UInt64, in transaction: borrowing WriteTransaction
+    _ generation: Generation, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> GenerationCounts? {
     if let known = counts[generation] { return known }
     let read = try transaction.counts(of: generation, in: file.meta)
@@ -145,7 +144,7 @@ extension WriteStep {
   }
 
   /// Adds to the counts of a live generation. The generation's counts must have been read with `liveCounts(_:in:)`.
-  mutating func change(_ generation: UInt64, records: Int, bytes: Int) {
+  mutating func change(_ generation: Generation, records: Int, bytes: Int) {
     guard var present = counts[generation] ?? nil else { return }
     present.records += records
     present.bytes += bytes

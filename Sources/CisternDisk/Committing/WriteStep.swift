@@ -14,39 +14,37 @@ struct WriteStep {
   let file: DiskFile
   let recency: RecencyBitmap
   /// The invalidation tables that have invalidations in force, by the generation of their partition.
-  let invalidated: [UInt64: InvalidationTable]
+  let invalidated: [Generation: InvalidationTable]
   /// The greatest sequence number in use.
-  var lastSequence: UInt64
+  var lastSequence: SequenceNumber
   /// The counts of each generation that the step has read. The value is nil for a dead generation.
-  var counts: [UInt64: GenerationCounts?] = [:]
+  var counts: [Generation: GenerationCounts?] = [:]
   /// The counts in the file, for each live generation that the step has read.
-  var notedCounts: [UInt64: GenerationCounts] = [:]
+  var notedCounts: [Generation: GenerationCounts] = [:]
   /// The generation of each partition that the step has looked up, or zero if the partition has none.
-  private(set) var generations: [ObjectIdentifier: UInt64] = [:]
+  private(set) var generations: [ObjectIdentifier: Generation] = [:]
   /// The newest invalidation version of each partition, in file order.
-  var fileVersions: [ObjectIdentifier: UInt64] = [:]
+  var fileVersions: [ObjectIdentifier: FileInvalidationVersion] = [:]
   /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
-  private var protected: Set<UInt64> = []
+  private var protected: Set<SequenceNumber> = []
   /// The changes of the transaction so far.
   var outcome = StepOutcome()
 
   init(
-    file: DiskFile, recency: RecencyBitmap, invalidated: [UInt64: InvalidationTable] = [:],
+    file: DiskFile, recency: RecencyBitmap, invalidated: [Generation: InvalidationTable] = [:],
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     self.file = file
     self.recency = recency
     self.invalidated = invalidated
     var cursor = try transaction.cursor(in: file.order)
-    lastSequence = try cursor.moveToLast() ? UInt64(cursor.key ?? 0) : 0
-    guard lastSequence < WriteStep.sequenceLimit else {
+    lastSequence = try cursor.moveToLast() ? SequenceNumber(orderKey: cursor.key ?? 0) : .zero
+    guard lastSequence < SequenceNumber.limit else {
       throw LMDBError(
-        .corrupted, operation: "number a record", message: "the newest record number is invalid: \(lastSequence)")
+        .corrupted, operation: "number a record",
+        message: "the newest record number is invalid: \(lastSequence.number)")
     }
   }
-
-  /// The limit of sequence numbers. No store writes this many records, so a greater number is a sign of damage.
-  private static let sequenceLimit: UInt64 = 1 << 62
 
   // MARK: Records
 
@@ -62,12 +60,12 @@ struct WriteStep {
   ) throws(LMDBError) {
     // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
     // is not in the file yet.
-    let draft = given.withVersion(invalidationVersion: fileVersion(of: partition))
+    let draft = given.withVersion(fileVersion(of: partition))
     let generation = try generation(of: partition, creating: true, in: &transaction)
     _ = try liveCounts(generation, in: transaction)
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
     let size = draft.size
-    let sequence: UInt64
+    let sequence: SequenceNumber
     switch try departing(under: key, in: transaction) {
     case .record(let number, let oldSize, _):
       sequence = number
@@ -96,7 +94,7 @@ struct WriteStep {
   ) throws(LMDBError) -> Bool {
     guard let condition = entry.condition else { return true }
     let generation = try generation(of: partition, creating: false, in: &transaction)
-    guard generation != 0 else { return false }
+    guard generation != .zero else { return false }
     let fullKey = entry.write.key
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
     guard let record = try transaction.value(forKey: key, in: file.records),
@@ -106,7 +104,7 @@ struct WriteStep {
     return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
   }
 
-  private mutating func fileVersion(of partition: Partition) -> UInt64 {
+  private mutating func fileVersion(of partition: Partition) -> FileInvalidationVersion {
     let identity = ObjectIdentifier(partition)
     if let known = fileVersions[identity] { return known }
     let invalidationVersion = partition.invalidations.fileVersion
@@ -121,7 +119,7 @@ struct WriteStep {
     _ fullKey: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction)
-    guard generation != 0 else { return }
+    guard generation != .zero else { return }
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
     switch try onlyIfDamaged ? present(under: key, in: transaction) : departing(under: key, in: transaction) {
     case .record(let sequence, let size, let digested):
@@ -172,7 +170,7 @@ struct WriteStep {
   /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty.
   /// The method then removes the row of the dead generation.
   mutating func purge(
-    _ generation: UInt64, upTo count: Int, in transaction: inout WriteTransaction
+    _ generation: Generation, upTo count: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
     let start = DiskKey(startOf: generation)
     var bytes = 0
@@ -199,12 +197,12 @@ struct WriteStep {
   /// Removes all records of the partition. Its generation becomes dead with this commit, and is purged later.
   mutating func removeAll(of partition: Partition, in transaction: inout WriteTransaction) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction)
-    guard generation != 0 else { return }
+    guard generation != .zero else { return }
     _ = try transaction.remove(MetaTable.partition(partition.name), in: file.meta)
     _ = try transaction.remove(MetaTable.live(generation), in: file.meta)
     try transaction.put(MetaTable.value(0), forKey: MetaTable.dead(generation), in: file.meta)
     counts[generation] = .some(nil)
-    generations[ObjectIdentifier(partition)] = 0
+    generations[ObjectIdentifier(partition)] = .zero
     outcome.hasChanges = true
     outcome.hasDeadGenerations = true
   }
@@ -213,19 +211,20 @@ struct WriteStep {
   /// `creating` is false.
   mutating func generation(
     of partition: Partition, creating: Bool, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> UInt64 {
+  ) throws(LMDBError) -> Generation {
     let identity = ObjectIdentifier(partition)
-    if let known = generations[identity], known != 0 || !creating { return known }
+    if let known = generations[identity], known != .zero || !creating { return known }
     let name = MetaTable.partition(partition.name)
-    let present = try transaction.number(forKey: name, in: file.meta) ?? 0
+    let present = try transaction.generation(forKey: name, in: file.meta) ?? .zero
     generations[identity] = present
-    if present != 0 || !creating { return present }
-    let generation = try transaction.number(forKey: MetaTable.next, in: file.meta) ?? 1
+    if present != .zero || !creating { return present }
+    let generation = try transaction.generation(forKey: MetaTable.next, in: file.meta) ?? .first
     guard generation < DiskKey.generationLimit else {
       throw LMDBError(
-        .corrupted, operation: "begin a generation", message: "the next generation number is invalid: \(generation)")
+        .corrupted, operation: "begin a generation",
+        message: "the next generation number is invalid: \(generation.number)")
     }
-    try transaction.put(MetaTable.value(generation + 1), forKey: MetaTable.next, in: file.meta)
+    try transaction.put(MetaTable.value(generation.next()), forKey: MetaTable.next, in: file.meta)
     try transaction.put(MetaTable.value(generation), forKey: name, in: file.meta)
     generations[identity] = generation
     counts[generation] = GenerationCounts()
@@ -246,5 +245,5 @@ struct WriteStep {
   }
 
   /// Returns the counts of a generation that the step has read, or nil for any other generation.
-  func counts(of generation: UInt64) -> GenerationCounts? { counts[generation] ?? nil }
+  func counts(of generation: Generation) -> GenerationCounts? { counts[generation] ?? nil }
 }

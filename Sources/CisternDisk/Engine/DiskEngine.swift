@@ -34,14 +34,15 @@ final class DiskEngine: Sendable {
   private let reporters = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
 
   /// The number of the newest ticket.
-  let tickets = Atomic<UInt64>(0)
+  private let ticketNumber = Atomic<UInt64>(0)
   /// The number and the bytes of staged writes, including the writes that are being committed.
   let stagedCount = Atomic<Int>(0)
   let stagedBytes = Atomic<Int>(0)
   /// Whether the writer thread sleeps until a write is staged. The thread that stages one must then wake it.
   let writerIsIdle = Atomic<Bool>(false)
-  /// The number of the newest batch, and the gate between open batches and the writer thread.
-  let batchNumbers = Atomic<UInt64>(0)
+  /// The number of the newest batch. Only ``beginBatch()`` uses it.
+  let batchNumber = Atomic<UInt64>(0)
+  /// The gate between open batches and the writer thread.
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
@@ -93,6 +94,16 @@ final class DiskEngine: Sendable {
     if let file { files.withLock { $0.append(file) } }
     // Retained by `files`, above.
     unsafe currentFile.store(file.map { unsafe Unmanaged.passUnretained($0) }, ordering: .releasing)
+  }
+
+  // MARK: Tickets
+
+  /// The newest ticket.
+  var newestTicket: CommitTicket { CommitTicket(number: ticketNumber.load(ordering: .sequentiallyConsistent)) }
+
+  /// Returns a new ticket, which follows every write staged before.
+  func nextTicket() -> CommitTicket {
+    CommitTicket(number: ticketNumber.add(1, ordering: .sequentiallyConsistent).newValue)
   }
 
   // MARK: Partitions

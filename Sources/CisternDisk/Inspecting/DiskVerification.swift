@@ -82,7 +82,7 @@ extension DiskEngine {
 private struct DiskVerification {
   let file: DiskFile
   private(set) var findings: [DiskFinding] = []
-  private var recount: [UInt64: GenerationCounts] = [:]
+  private var recount: [Generation: GenerationCounts] = [:]
   private var ordered = 0
 
   init(file: DiskFile) {
@@ -108,33 +108,34 @@ private struct DiskVerification {
         continue
       }
       if try !leads(sequence, to: entry.key, in: transaction) {
-        find(.unorderedRecord, "\(entry.name) is not in the eviction order under its number, \(sequence)")
+        find(.unorderedRecord, "\(entry.name) is not in the eviction order under its number, \(sequence.number)")
       }
     }
   }
 
   private func leads(
-    _ sequence: UInt64, to key: borrowing DiskKey, in transaction: borrowing ReadTransaction
+    _ sequence: SequenceNumber, to key: borrowing DiskKey, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
-    guard let entry = try transaction.value(forKey: UInt(sequence), in: file.order) else { return false }
+    guard let entry = try transaction.value(forKey: sequence.orderKey, in: file.order) else { return false }
     return key.withBytes { entry.hasSameBytes(as: $0) }
   }
 
   mutating func readOrder(in transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: file.order)
     while try cursor.moveToNext() {
-      guard let sequence = cursor.key, let key = VerifiedRecord.orderKey(at: cursor) else {
+      guard let sequence = cursor.key.map(SequenceNumber.init(orderKey:)), let key = VerifiedRecord.orderKey(at: cursor)
+      else {
         find(.danglingOrder, "an entry of the eviction order contains no key")
         continue
       }
-      if try !hasNumber(UInt64(sequence), under: key, in: transaction) {
-        find(.danglingOrder, "number \(sequence) of the eviction order refers to no record with this number")
+      if try !hasNumber(sequence, under: key, in: transaction) {
+        find(.danglingOrder, "number \(sequence.number) of the eviction order refers to no record with this number")
       }
     }
   }
 
   private func hasNumber(
-    _ sequence: UInt64, under key: borrowing DiskKey, in transaction: borrowing ReadTransaction
+    _ sequence: SequenceNumber, under key: borrowing DiskKey, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
     guard let record = try transaction.value(forKey: key, in: file.records) else { return false }
     return RecordHeader(trusting: record)?.sequence == sequence
@@ -146,11 +147,11 @@ private struct DiskVerification {
         if noted != actual {
           find(
             .wrongCount,
-            "generation \(generation) has \(actual.records) records of \(actual.bytes) bytes, but its row states "
+            "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row states "
               + "\(noted.records) records of \(noted.bytes) bytes")
         }
       } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
-        find(.strayRecord, "\(actual.records) records belong to the unknown generation \(generation)")
+        find(.strayRecord, "\(actual.records) records belong to the unknown generation \(generation.number)")
       }
     }
   }
@@ -161,7 +162,7 @@ private struct VerifiedRecord {
   let key: DiskKey
   let size: Int
   /// Nil if the record is damaged.
-  let sequence: UInt64?
+  let sequence: SequenceNumber?
   let name: String
 
   init?(at cursor: borrowing Cursor<Database, CursorReads>) {

@@ -1,12 +1,13 @@
 import CisternCore
 
-/// A set of invalidations with the newest version of each. A record is compared by its key and its tags.
-package struct InvalidationSet: Sendable {
-  package private(set) var invalidationVersions: [Invalidation: UInt64] = [:]
+/// A set of invalidations with the newest version of each. A record is compared by its key and its tags. All versions have
+/// the same order.
+package struct InvalidationSet<Version: InvalidationOrder>: Sendable {
+  package private(set) var invalidationVersions: [Invalidation: Version] = [:]
   /// The prefixes of the set, by their bytes.
-  private var prefixes = PrefixTree()
+  private var prefixes = PrefixVersions<Version>()
   /// An upper bound of the versions.
-  private(set) var newest: UInt64 = 0
+  private(set) var newest = Version(number: 0)
   /// The approximate size of the set in bytes.
   private(set) var size = 0
 
@@ -15,9 +16,9 @@ package struct InvalidationSet: Sendable {
   package var isEmpty: Bool { invalidationVersions.isEmpty }
 
   /// Adds the invalidation, or raises its version.
-  package mutating func add(_ invalidation: Invalidation, invalidationVersion: UInt64) {
+  package mutating func add(_ invalidation: Invalidation, invalidationVersion: Version) {
     newest = max(newest, invalidationVersion)
-    if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, number: invalidationVersion) }
+    if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, version: invalidationVersion) }
     if let present = invalidationVersions[invalidation] {
       invalidationVersions[invalidation] = max(present, invalidationVersion)
       return
@@ -27,7 +28,7 @@ package struct InvalidationSet: Sendable {
   }
 
   /// Removes the invalidation, unless the set has a newer version of it.
-  package mutating func remove(_ invalidation: Invalidation, invalidationVersion: UInt64) {
+  package mutating func remove(_ invalidation: Invalidation, invalidationVersion: Version) {
     guard let present = invalidationVersions[invalidation], present <= invalidationVersion else { return }
     invalidationVersions[invalidation] = nil
     size -= invalidation.size
@@ -35,11 +36,11 @@ package struct InvalidationSet: Sendable {
   }
 
   /// Returns whether the set has a greater version of an invalidation that concerns the record.
-  package func conceals(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
+  package func conceals(invalidationVersion: Version, key: RawSpan, tags: [String]) -> Bool {
     guard invalidationVersion < newest else { return false }
     for tag in tags {
       if let other = invalidationVersions[.tag(tag)], other > invalidationVersion { return true }
     }
-    return prefixes.newestNumber(ofPrefixesOf: key) > invalidationVersion
+    return prefixes.newestVersion(ofPrefixesOf: key) > invalidationVersion
   }
 }

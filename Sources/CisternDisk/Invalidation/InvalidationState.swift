@@ -9,31 +9,31 @@ import CisternCore
 ///   the commit that wrote it.
 struct InvalidationState: Sendable {
   /// The newest local version.
-  private(set) var newest: UInt64 = 0
+  private(set) var newest = InvalidationVersion.zero
   /// The invalidations to be committed, with local versions. A newer version replaces an older one.
-  private(set) var staged: [Invalidation: UInt64] = [:]
+  private(set) var staged: [Invalidation: InvalidationVersion] = [:]
   /// The invalidations that are being committed, with local versions.
-  private(set) var committing: [Invalidation: UInt64] = [:]
+  private(set) var committing: [Invalidation: InvalidationVersion] = [:]
   /// The file versions that the present transaction gives to the invalidations in `committing`.
-  private var assigned: [Invalidation: UInt64] = [:]
+  private var assigned: [Invalidation: FileInvalidationVersion] = [:]
   /// The invalidations in the file, with file versions.
-  private(set) var committed = InvalidationSet()
+  private(set) var committed = InvalidationSet<FileInvalidationVersion>()
   /// The invalidations in the file, with local versions.
-  private var noticed: [Invalidation: UInt64] = [:]
+  private var noticed: [Invalidation: InvalidationVersion] = [:]
   /// The invalidations in `staged` and `committing`, with local versions.
-  private var uncommitted = InvalidationSet()
+  private var uncommitted = InvalidationSet<InvalidationVersion>()
   /// The invalidations that this process staged since the previous commit group was taken, with local versions.
-  private var recent = InvalidationSet()
+  private var recent = InvalidationSet<InvalidationVersion>()
   /// All invalidations in force, with local versions.
-  private(set) var inForce = InvalidationSet()
+  private(set) var inForce = InvalidationSet<InvalidationVersion>()
   /// The invalidations that ended recently, with local versions and with file versions.
   ///
   /// A staged write, or a record that was read earlier, may still be compared with them.
-  private var ended = InvalidationSet()
-  private var endedInFile = InvalidationSet()
+  private var ended = InvalidationSet<InvalidationVersion>()
+  private var endedInFile = InvalidationSet<FileInvalidationVersion>()
   /// Fetched values with a lower local version are void, because an invalidation that concerns them may be
   /// forgotten.
-  private var forgotten: UInt64 = 0
+  private var forgotten = InvalidationVersion.zero
   /// Snapshots before this transaction may show purged records.
   private(set) var purgedTransaction: UInt = 0
   /// The partition's row of versions as it was last read or written. Nil before the first read.
@@ -49,24 +49,24 @@ struct InvalidationState: Sendable {
   /// Returns whether a record of the file must not be shown.
   ///
   /// - Parameters:
-  ///   - invalidationVersion: The file version of the record.
+  ///   - fileVersion: The file version of the record.
   ///   - key: The key of the record.
   ///   - tags: The tags of the record.
-  func concealsRecord(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    if committed.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags) { return true }
+  func concealsRecord(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
+    if committed.conceals(invalidationVersion: fileVersion, key: key, tags: tags) { return true }
     guard !uncommitted.isEmpty else { return false }
     // An uncommitted invalidation follows every committed record, regardless of their versions.
+    let isKnown = fileVersion <= row?.invalidationVersion ?? .zero
     return uncommitted.conceals(
-      invalidationVersion: invalidationVersion <= row?.invalidationVersion ?? 0 ? 0 : invalidationVersion, key: key,
-      tags: tags)
+      invalidationVersion: isKnown ? .zero : InvalidationVersion(sameNumberAs: fileVersion), key: key, tags: tags)
   }
 
   /// Returns whether a record that was read earlier must not be shown.
   ///
   /// Compares it with the invalidations that have ended since, too.
-  func concealsRecordReadBefore(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
-    concealsRecord(invalidationVersion: invalidationVersion, key: key, tags: tags)
-      || endedInFile.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
+  func concealsRecordReadBefore(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
+    concealsRecord(fileVersion: fileVersion, key: key, tags: tags)
+      || endedInFile.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
   }
 
   /// Returns whether a staged write must be neither shown nor committed.
@@ -75,13 +75,13 @@ struct InvalidationState: Sendable {
   /// not, because its fetch may have begun earlier.
   func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     if metadata.isSet {
-      return recent.conceals(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags)
+      return recent.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
     }
-    return concealsWrite(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags)
+    return concealsWrite(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
   }
 
   /// Returns whether an invalidation after this local version conceals the write, even one that has ended.
-  func concealsWrite(invalidationVersion: UInt64, key: RawSpan, tags: [String]) -> Bool {
+  func concealsWrite(invalidationVersion: InvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
     invalidationVersion < forgotten || inForce.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
       || ended.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
   }
@@ -89,8 +89,8 @@ struct InvalidationState: Sendable {
   // MARK: Staging
 
   /// Returns the next local version.
-  mutating func advance() -> UInt64 {
-    newest += 1
+  mutating func advance() -> InvalidationVersion {
+    newest = newest.next()
     return newest
   }
 
@@ -100,7 +100,7 @@ struct InvalidationState: Sendable {
   }
 
   /// Stages an invalidation. Returns true if it is added, and false if it replaces an equal one.
-  mutating func stage(_ invalidation: Invalidation, invalidationVersion: UInt64) -> Bool {
+  mutating func stage(_ invalidation: Invalidation, invalidationVersion: InvalidationVersion) -> Bool {
     uncommitted.add(invalidation, invalidationVersion: invalidationVersion)
     recent.add(invalidation, invalidationVersion: invalidationVersion)
     inForce.add(invalidation, invalidationVersion: invalidationVersion)
@@ -110,9 +110,13 @@ struct InvalidationState: Sendable {
   // MARK: Committing
 
   /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
-  mutating func beginCommitting() -> (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)? {
+  mutating func beginCommitting() -> (
+    invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
+  )? {
     // A write that was staged before an invalidation of an earlier commit group is in that group.
-    recent = staged.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
+    recent = staged.reduce(into: InvalidationSet<InvalidationVersion>()) {
+      $0.add($1.key, invalidationVersion: $1.value)
+    }
     guard !staged.isEmpty else { return nil }
     committing = staged
     staged = [:]
@@ -122,7 +126,7 @@ struct InvalidationState: Sendable {
   /// Sets the file versions that the present transaction gives to the invalidations.
   ///
   /// A reader can see the transaction's commit before the call of ``publish(_:row:transaction:)``.
-  mutating func assign(_ rows: [Invalidation: UInt64]) { assigned = rows }
+  mutating func assign(_ rows: [Invalidation: FileInvalidationVersion]) { assigned = rows }
 
   /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
   mutating func restore() -> Int {
@@ -134,10 +138,11 @@ struct InvalidationState: Sendable {
   }
 
   /// Records that the invalidations are committed with these file versions.
-  mutating func publish(_ rows: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
+  mutating func publish(_ rows: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt)
+  {
     let isNewest = transaction >= rowTransaction
     for (invalidation, invalidationVersion) in rows {
-      let own = committing[invalidation] ?? invalidationVersion
+      let own = committing[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
       uncommitted.remove(invalidation, invalidationVersion: own)
       if isNewest {
         committed.add(invalidation, invalidationVersion: invalidationVersion)
@@ -150,7 +155,7 @@ struct InvalidationState: Sendable {
     }
     committing = [:]
     assigned = [:]
-    raise(to: row.invalidationVersion)
+    raise(to: InvalidationVersion(sameNumberAs: row.invalidationVersion))
     guard isNewest else { return }
     rowTransaction = transaction
     self.row = row
@@ -163,7 +168,7 @@ struct InvalidationState: Sendable {
     guard self.row == nil || transaction > rowTransaction else { return }
     let known = self.row?.invalidationVersion
     // Greater than the local version of each value that is being fetched or written.
-    let next = max(newest + 1, row.invalidationVersion)
+    let next = max(newest.next(), InvalidationVersion(sameNumberAs: row.invalidationVersion))
     for (invalidation, invalidationVersion) in rows.inForce
     where committed.invalidationVersions[invalidation] != invalidationVersion {
       if assigned[invalidation] == invalidationVersion, let own = committing[invalidation] {
@@ -175,9 +180,8 @@ struct InvalidationState: Sendable {
       }
     }
     for (invalidation, invalidationVersion) in committed.invalidationVersions where rows.inForce[invalidation] == nil {
-      end(
-        invalidation, own: noticed.removeValue(forKey: invalidation) ?? invalidationVersion, inFile: invalidationVersion
-      )
+      let own = noticed.removeValue(forKey: invalidation) ?? InvalidationVersion(sameNumberAs: invalidationVersion)
+      end(invalidation, own: own, inFile: invalidationVersion)
       purgedTransaction = transaction
     }
     if let known {
@@ -189,11 +193,11 @@ struct InvalidationState: Sendable {
       }
       if row.purged > known {
         // An invalidation began and ended unseen, and the file no longer has it.
-        forgotten = max(row.invalidationVersion, newest) + 1
+        forgotten = max(InvalidationVersion(sameNumberAs: row.invalidationVersion), newest).next()
         raise(to: forgotten)
       }
     }
-    raise(to: row.invalidationVersion)
+    raise(to: InvalidationVersion(sameNumberAs: row.invalidationVersion))
     self.row = row
     rowTransaction = transaction
     committed = rows.inForce.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
@@ -207,14 +211,17 @@ struct InvalidationState: Sendable {
   ///   - targets: The invalidations, with file versions.
   ///   - row: The row that the transaction wrote.
   ///   - transaction: The number of the transaction.
-  mutating func purged(_ targets: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
+  mutating func purged(
+    _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt
+  ) {
     self.row = row
     rowTransaction = max(rowTransaction, transaction)
     purgedTransaction = max(purgedTransaction, transaction)
     for (invalidation, invalidationVersion) in targets {
       guard let present = committed.invalidationVersions[invalidation], present <= invalidationVersion else { continue }
       committed.remove(invalidation, invalidationVersion: invalidationVersion)
-      end(invalidation, own: noticed.removeValue(forKey: invalidation) ?? present, inFile: invalidationVersion)
+      let own = noticed.removeValue(forKey: invalidation) ?? InvalidationVersion(sameNumberAs: present)
+      end(invalidation, own: own, inFile: invalidationVersion)
     }
   }
 
@@ -223,8 +230,8 @@ struct InvalidationState: Sendable {
   mutating func forgetFile() -> Int {
     let before = staged.count
     for (invalidation, invalidationVersion) in committed.invalidationVersions {
-      let own = noticed[invalidation] ?? invalidationVersion
-      staged[invalidation] = max(own, staged[invalidation] ?? 0)
+      let own = noticed[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
+      staged[invalidation] = max(own, staged[invalidation] ?? .zero)
       uncommitted.add(invalidation, invalidationVersion: own)
     }
     committed = InvalidationSet()
@@ -235,12 +242,16 @@ struct InvalidationState: Sendable {
     return staged.count - before
   }
 
-  private mutating func end(_ invalidation: Invalidation, own: UInt64, inFile invalidationVersion: UInt64) {
+  private mutating func end(
+    _ invalidation: Invalidation, own: InvalidationVersion, inFile invalidationVersion: FileInvalidationVersion
+  ) {
     inForce.remove(invalidation, invalidationVersion: own)
     remember(invalidation, own: own, inFile: invalidationVersion)
   }
 
-  private mutating func remember(_ invalidation: Invalidation, own: UInt64, inFile invalidationVersion: UInt64) {
+  private mutating func remember(
+    _ invalidation: Invalidation, own: InvalidationVersion, inFile invalidationVersion: FileInvalidationVersion
+  ) {
     if ended.size > InvalidationState.rememberedSize {
       forgotten = max(forgotten, ended.newest)
       ended = InvalidationSet()
@@ -250,14 +261,14 @@ struct InvalidationState: Sendable {
     endedInFile.add(invalidation, invalidationVersion: invalidationVersion)
   }
 
-  private mutating func raise(to invalidationVersion: UInt64) { newest = max(newest, invalidationVersion) }
+  private mutating func raise(to invalidationVersion: InvalidationVersion) { newest = max(newest, invalidationVersion) }
 }
 
 /// The invalidations of a partition in the file, with file versions.
 struct InvalidationRows: Sendable {
-  var inForce: [Invalidation: UInt64] = [:]
+  var inForce: [Invalidation: FileInvalidationVersion] = [:]
   /// The invalidations that ended recently.
   ///
   /// A process that learns of one late compares the values of its running fetches and staged writes with it.
-  var ended: [Invalidation: UInt64] = [:]
+  var ended: [Invalidation: FileInvalidationVersion] = [:]
 }

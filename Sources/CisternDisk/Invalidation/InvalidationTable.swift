@@ -20,21 +20,21 @@ final class InvalidationTable: Sendable {
   /// Its lock is held for every change of the atomics below.
   private let state = Guarded(InvalidationState())
   /// The newest local version.
-  private let newest = Atomic<UInt64>(0)
+  private let newest = Atomic<InvalidationVersion>(.zero)
   /// Readers must compare the records of snapshots before this transaction. The greatest number while an
   /// invalidation is in force.
   private let barrier = Atomic<UInt>(0)
 
   /// The newest local version.
-  var invalidationVersion: UInt64 { newest.load(ordering: .acquiring) }
+  var invalidationVersion: InvalidationVersion { newest.load(ordering: .acquiring) }
 
   /// The newest known file version. A record that is written now gets it.
-  var fileVersion: UInt64 { state.withLock { $0.row?.invalidationVersion ?? 0 } }
+  var fileVersion: FileInvalidationVersion { state.withLock { $0.row?.invalidationVersion ?? .zero } }
 
   /// The newest known file version, or the greatest number before the first read of the file.
   ///
   /// Before that read, the process has no values that an ended invalidation could concern.
-  var knownVersion: UInt64 { state.withLock { $0.row?.invalidationVersion ?? .max } }
+  var knownVersion: FileInvalidationVersion { state.withLock { $0.row?.invalidationVersion ?? .max } }
 
   // MARK: Reading
 
@@ -46,9 +46,7 @@ final class InvalidationTable: Sendable {
   @inline(never)
   func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
     state.withLock { state in
-      if state.concealsRecord(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags) {
-        return .concealed
-      }
+      if state.concealsRecord(fileVersion: metadata.fileVersion, key: key, tags: metadata.tags) { return .concealed }
       return snapshot < state.purgedTransaction ? .outdated : .visible
     }
   }
@@ -56,7 +54,7 @@ final class InvalidationTable: Sendable {
   /// Returns whether a staged record, or one that is about to be staged, must not be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.invalidationVersion < invalidationVersion && concealsSurely(metadata, key: key)
+    metadata.localVersion < invalidationVersion && concealsSurely(metadata, key: key)
   }
 
   @inline(never)
@@ -72,9 +70,10 @@ final class InvalidationTable: Sendable {
 
   /// Returns whether a record that was read earlier, from any snapshot, must not be shown.
   func concealsCommitted(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    guard metadata.invalidationVersion < invalidationVersion || !isEmpty else { return false }
+    let fileVersion = metadata.fileVersion
+    guard InvalidationVersion(sameNumberAs: fileVersion) < invalidationVersion || !isEmpty else { return false }
     return state.withLock {
-      $0.concealsRecordReadBefore(invalidationVersion: metadata.invalidationVersion, key: key, tags: metadata.tags)
+      $0.concealsRecordReadBefore(fileVersion: fileVersion, key: key, tags: metadata.tags)
     }
   }
 
@@ -87,7 +86,7 @@ final class InvalidationTable: Sendable {
   var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
 
   /// The invalidations in force, with local versions. For tests and tools.
-  var pending: [Invalidation: UInt64] { state.withLock { $0.inForce.invalidationVersions } }
+  var pending: [Invalidation: InvalidationVersion] { state.withLock { $0.inForce.invalidationVersions } }
 
   // MARK: Staging
 
@@ -96,19 +95,19 @@ final class InvalidationTable: Sendable {
   /// - Parameters:
   ///   - invalidation: The invalidation.
   ///   - limit: The maximum size of the invalidations in force, in bytes.
-  ///   - makeNumber: Returns the ticket number. It runs inside the lock, which orders the invalidation.
+  ///   - makeTicket: Returns the ticket. It runs inside the lock, which orders the invalidation.
   func stage(
-    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (invalidationVersion: UInt64, number: UInt64, change: Change) {
+    _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
+  ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: Change) {
     state.withLock { state in
       let invalidationVersion = state.advance()
       guard state.hasRoom(for: invalidation, limit: limit) else {
         note(state)
-        return (invalidationVersion, 0, .refused)
+        return (invalidationVersion, .zero, .refused)
       }
       let isFirst = state.stage(invalidation, invalidationVersion: invalidationVersion)
       note(state)
-      return (invalidationVersion, makeNumber(), isFirst ? .added : .replaced)
+      return (invalidationVersion, makeTicket(), isFirst ? .added : .replaced)
     }
   }
 
@@ -123,18 +122,20 @@ final class InvalidationTable: Sendable {
   // MARK: Committing
 
   /// Hands over the staged invalidations and the newest local version. Returns nil if no invalidation is staged.
-  func beginCommitting() -> (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)? {
+  func beginCommitting() -> (
+    invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
+  )? {
     state.withLock { $0.beginCommitting() }
   }
 
   /// Sets the file versions that the present transaction gives to the invalidations.
-  func assign(_ rows: [Invalidation: UInt64]) { state.withLock { $0.assign(rows) } }
+  func assign(_ rows: [Invalidation: FileInvalidationVersion]) { state.withLock { $0.assign(rows) } }
 
   /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
   func restore() -> Int { state.withLock { $0.restore() } }
 
   /// Records that the invalidations are committed with these file versions.
-  func publish(_ rows: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
+  func publish(_ rows: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt) {
     state.withLock { state in
       state.publish(rows, row: row, transaction: transaction)
       note(state)
@@ -155,10 +156,10 @@ final class InvalidationTable: Sendable {
   // MARK: Purging
 
   /// The invalidations that a walk can purge, with file versions.
-  var purgeable: [Invalidation: UInt64] { state.withLock { $0.committed.invalidationVersions } }
+  var purgeable: [Invalidation: FileInvalidationVersion] { state.withLock { $0.committed.invalidationVersions } }
 
   /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
-  func purged(_ targets: [Invalidation: UInt64], row: InvalidationVersionRow, transaction: UInt) {
+  func purged(_ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt) {
     state.withLock { state in
       state.purged(targets, row: row, transaction: transaction)
       note(state)

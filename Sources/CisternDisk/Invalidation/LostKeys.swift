@@ -7,9 +7,9 @@ import Synchronization
 /// If one of them concerns the record, its caller notifies the observers, and the loss is not reported.
 struct LostRecord: Sendable {
   /// The clear count of the partition that the record belongs to.
-  let clearCount: UInt16
+  let clearCount: ClearCount
   /// The invalidation version that the record is newer than.
-  let invalidationVersion: UInt64
+  let invalidationVersion: InvalidationVersion
   let tags: [String]
   var schemaVersion: UInt32 = 0
 }

@@ -12,9 +12,9 @@ import LMDB
 /// If `changes` is unchanged, no process has changed any of these rows.
 package struct InvalidationVersionRow: Sendable, Equatable {
   /// The newest invalidation version.
-  var invalidationVersion: UInt64 = 0
+  var invalidationVersion = FileInvalidationVersion.zero
   /// The newest version whose invalidation ended and is no longer in the file.
-  var purged: UInt64 = 0
+  var purged = FileInvalidationVersion.zero
   /// The number of changes to the rows of the partition.
   var changes: UInt64 = 0
 
@@ -23,13 +23,13 @@ package struct InvalidationVersionRow: Sendable, Equatable {
   /// Decodes a row, or returns nil if the value does not have the size of a row.
   package init?(_ value: RawSpan) {
     guard value.byteCount == 24 else { return nil }
-    invalidationVersion = value.integer(at: 0, as: UInt64.self)
-    purged = value.integer(at: 8, as: UInt64.self)
+    invalidationVersion = FileInvalidationVersion(number: value.integer(at: 0, as: UInt64.self))
+    purged = FileInvalidationVersion(number: value.integer(at: 8, as: UInt64.self))
     changes = value.integer(at: 16, as: UInt64.self)
   }
 
   package var value: [UInt8] {
-    MetaTable.value(invalidationVersion) + MetaTable.value(purged) + MetaTable.value(changes)
+    MetaTable.value(invalidationVersion.number) + MetaTable.value(purged.number) + MetaTable.value(changes)
   }
 }
 
@@ -47,12 +47,12 @@ extension MetaTable {
   static func ended(_ name: String) -> [UInt8] { [UInt8(ascii: "x")] + digest(Array(name.utf8)) }
 
   /// Returns the key of an ended invalidation. The keys sort by version, because the version is big-endian.
-  static func ended(_ invalidationVersion: UInt64, of name: String) -> [UInt8] {
-    ended(name) + value(invalidationVersion.byteSwapped)
+  static func ended(_ invalidationVersion: FileInvalidationVersion, of name: String) -> [UInt8] {
+    ended(name) + value(invalidationVersion.number.byteSwapped)
   }
 
-  package static func value(_ invalidation: Invalidation, invalidationVersion: UInt64) -> [UInt8] {
-    value(invalidationVersion) + body(of: invalidation)
+  package static func value(_ invalidation: Invalidation, invalidationVersion: FileInvalidationVersion) -> [UInt8] {
+    value(invalidationVersion.number) + body(of: invalidation)
   }
 
   /// Returns the invalidation in the cursor's row, or nil if the row is not an invalidation.
@@ -60,16 +60,16 @@ extension MetaTable {
   /// - Throws: `LMDBError` with the code `corrupted` if the row fails its checksum.
   static func invalidation(
     at cursor: borrowing Cursor<Database, CursorReads>
-  ) throws(LMDBError) -> (Invalidation, invalidationVersion: UInt64)? {
+  ) throws(LMDBError) -> (Invalidation, invalidationVersion: FileInvalidationVersion)? {
     guard let key = cursor.key, let row = cursor.value else { return nil }
     let value = try unsealed(row, under: key.copiedBytes())
     return invalidation(value.rawSpan)
   }
 
   /// Decodes an invalidation from arbitrary bytes, or returns nil if the bytes are not an invalidation.
-  package static func invalidation(_ value: RawSpan) -> (Invalidation, invalidationVersion: UInt64)? {
+  package static func invalidation(_ value: RawSpan) -> (Invalidation, invalidationVersion: FileInvalidationVersion)? {
     guard value.byteCount >= 9 else { return nil }
-    let invalidationVersion = value.integer(at: 0, as: UInt64.self)
+    let invalidationVersion = FileInvalidationVersion(number: value.integer(at: 0, as: UInt64.self))
     let rest = value.extracting(9..<value.byteCount).copiedBytes()
     switch value.byte(at: 8) {
     case 0: return (.tag(String(decoding: rest, as: UTF8.self)), invalidationVersion)
@@ -108,24 +108,24 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
   ///
   /// - Complexity: O(*n*), where *n* is the number of returned invalidations.
   borrowing func invalidationRows(
-    of name: String, endedAfter known: UInt64, in database: Database
+    of name: String, endedAfter known: FileInvalidationVersion, in database: Database
   ) throws(LMDBError) -> InvalidationRows {
     let ended =
-      known == .max ? [:] : try invalidations(from: MetaTable.ended(known + 1, of: name), of: name, in: database)
+      known == .max ? [:] : try invalidations(from: MetaTable.ended(known.next(), of: name), of: name, in: database)
     return InvalidationRows(
       inForce: try invalidations(from: MetaTable.invalidations(name), of: name, in: database), ended: ended)
   }
 
   private borrowing func invalidations(
     from start: [UInt8], of name: String, in database: Database
-  ) throws(LMDBError) -> [Invalidation: UInt64] {
-    var found: [Invalidation: UInt64] = [:]
+  ) throws(LMDBError) -> [Invalidation: FileInvalidationVersion] {
+    var found: [Invalidation: FileInvalidationVersion] = [:]
     let prefix = start.prefix(MetaTable.invalidations(name).count)
     var cursor = try cursor(in: database)
     var isAtRow = try cursor.move(toFirstFrom: start.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
       if let (invalidation, invalidationVersion) = try MetaTable.invalidation(at: cursor) {
-        found[invalidation] = max(invalidationVersion, found[invalidation] ?? 0)
+        found[invalidation] = max(invalidationVersion, found[invalidation] ?? .zero)
       }
       isAtRow = try cursor.moveToNext()
     }

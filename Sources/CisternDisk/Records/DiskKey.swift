@@ -16,7 +16,7 @@ package struct DiskKey: KeyBytes {
   /// The number of bytes of a digest.
   static let digestSize = 16
   /// The exclusive upper bound of generations.
-  package static let generationLimit: UInt64 = 1 << 47
+  package static let generationLimit = Generation(number: 1 << 47)
 
   private var words: InlineArray<9, UInt64>
   /// The number of bytes of the key.
@@ -43,7 +43,7 @@ package struct DiskKey: KeyBytes {
 
   /// Creates the key of `key` in `generation`.
   @inline(__always)
-  package init(generation: UInt64, key: RawSpan) {
+  package init(generation: Generation, key: RawSpan) {
     words = InlineArray(repeating: 0)
     isDigest = key.byteCount > DiskKey.longestDirectKey
     if isDigest {
@@ -53,17 +53,17 @@ package struct DiskKey: KeyBytes {
       count = DiskKey.prefixSize + key.byteCount
       write(key)
     }
-    writePrefix((generation << 1) | (isDigest ? 1 : 0))
+    writePrefix((generation.number << 1) | (isDigest ? 1 : 0))
   }
 
   /// Creates the lower bound of all keys of the generation, including keys with a digest.
   ///
   /// The keys of the next generation are greater.
-  package init(startOf generation: UInt64) {
+  package init(startOf generation: Generation) {
     words = InlineArray(repeating: 0)
     isDigest = false
     count = DiskKey.prefixSize
-    writePrefix(generation << 1)
+    writePrefix(generation.number << 1)
   }
 
   /// Creates the key that the bytes of the file encode. Returns nil if they encode none.
@@ -79,17 +79,17 @@ package struct DiskKey: KeyBytes {
   }
 
   /// The generation that the key belongs to.
-  package var generation: UInt64 { withBytes { DiskKey.generation(of: $0) ?? 0 } }
+  package var generation: Generation { withBytes { DiskKey.generation(of: $0) ?? .zero } }
 
   /// The user's key. Valid only if the key has no digest.
   package var directKey: [UInt8] { withBytes { $0.extracting(DiskKey.prefixSize..<count).copiedBytes() } }
 
   /// Returns the generation of a key in the file, or nil if the bytes are too few.
-  package static func generation(of bytes: RawSpan) -> UInt64? {
+  package static func generation(of bytes: RawSpan) -> Generation? {
     guard bytes.byteCount >= prefixSize else { return nil }
     var prefix: UInt64 = 0
     for offset in 0..<prefixSize { prefix = prefix << 8 | UInt64(bytes.byte(at: offset)) }
-    return prefix >> 1
+    return Generation(number: prefix >> 1)
   }
 
   /// Returns whether a key in the file has a digest. The key must be at least as long as the prefix.

@@ -26,26 +26,29 @@ package enum MetaTable {
   static let deadPrefix = UInt8(ascii: "d")
 
   static func partition(_ name: String) -> [UInt8] { [UInt8(ascii: "p")] + name.utf8 }
-  static func live(_ generation: UInt64) -> [UInt8] { [UInt8(ascii: "g")] + bytes(generation.bigEndian) }
-  package static func dead(_ generation: UInt64) -> [UInt8] { [deadPrefix] + bytes(generation.bigEndian) }
+  static func live(_ generation: Generation) -> [UInt8] { [UInt8(ascii: "g")] + bytes(generation.number.bigEndian) }
+  package static func dead(_ generation: Generation) -> [UInt8] { [deadPrefix] + bytes(generation.number.bigEndian) }
 
   /// Returns the generation in the key of a dead generation, or nil for any other key.
-  package static func deadGeneration(_ key: RawSpan) -> UInt64? {
+  package static func deadGeneration(_ key: RawSpan) -> Generation? {
     guard key.byteCount == 9, key.byte(at: 0) == deadPrefix else { return nil }
-    return key.integer(at: 1, as: UInt64.self).byteSwapped
+    return Generation(number: key.integer(at: 1, as: UInt64.self).byteSwapped)
   }
 
   /// Returns the generation in the key of a live generation's counts, or nil for any other key.
-  static func liveGeneration(_ key: RawSpan) -> UInt64? {
+  static func liveGeneration(_ key: RawSpan) -> Generation? {
     guard key.byteCount == 9, key.byte(at: 0) == UInt8(ascii: "g") else { return nil }
-    return key.integer(at: 1, as: UInt64.self).byteSwapped
+    return Generation(number: key.integer(at: 1, as: UInt64.self).byteSwapped)
   }
 
   /// Returns the dead generation at the cursor, or nil if the cursor is at another key or at the end.
-  static func deadGeneration(at cursor: borrowing Cursor<Database, CursorReads>) -> UInt64? {
+  static func deadGeneration(at cursor: borrowing Cursor<Database, CursorReads>) -> Generation? {
     guard let key = cursor.key else { return nil }
     return deadGeneration(key)
   }
+
+  /// Encodes a generation as a value.
+  static func value(_ generation: Generation) -> [UInt8] { value(generation.number) }
 
   /// Encodes a number as a value.
   package static func value(_ number: UInt64) -> [UInt8] { bytes(number.littleEndian) }
@@ -119,7 +122,7 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
   }
 
   /// Returns the counts of a live generation, or nil if the generation is not live.
-  borrowing func counts(of generation: UInt64, in database: Database) throws(LMDBError) -> GenerationCounts? {
+  borrowing func counts(of generation: Generation, in database: Database) throws(LMDBError) -> GenerationCounts? {
     guard let value = try row(forKey: MetaTable.live(generation), in: database) else { return nil }
     return GenerationCounts(value.rawSpan)
   }

@@ -47,7 +47,7 @@ final class RecencyBitmap: Sendable {
 
   /// Marks the record as read.
   @inline(__always)
-  func mark(_ sequence: UInt64) {
+  func mark(_ sequence: SequenceNumber) {
     guard let words = unsafe words else { return }
     let (index, bit) = place(sequence)
     // The mask keeps the index in bounds. The load avoids a write, which would take the cache line from other
@@ -58,7 +58,7 @@ final class RecencyBitmap: Sendable {
   }
 
   /// Returns whether the record is marked as read.
-  func isMarked(_ sequence: UInt64) -> Bool {
+  func isMarked(_ sequence: SequenceNumber) -> Bool {
     guard let words = unsafe words else { return false }
     let (index, bit) = place(sequence)
     // The mask keeps the index in bounds.
@@ -66,7 +66,7 @@ final class RecencyBitmap: Sendable {
   }
 
   /// Clears the mark of an earlier record with the same bit.
-  func clear(_ sequence: UInt64) {
+  func clear(_ sequence: SequenceNumber) {
     guard let words = unsafe words else { return }
     let (index, bit) = place(sequence)
     // The mask keeps the index in bounds.
@@ -76,8 +76,8 @@ final class RecencyBitmap: Sendable {
   }
 
   @inline(__always)
-  private func place(_ sequence: UInt64) -> (index: Int, bit: UInt64) {
-    (Int(truncatingIfNeeded: (sequence & mask) >> 6), 1 << (sequence & 63))
+  private func place(_ sequence: SequenceNumber) -> (index: Int, bit: UInt64) {
+    (Int(truncatingIfNeeded: (sequence.number & mask) >> 6), 1 << (sequence.number & 63))
   }
 }
 

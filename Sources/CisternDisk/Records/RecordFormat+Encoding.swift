@@ -15,11 +15,11 @@ package struct RecordDraft {
     tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
   }
 
-  /// Returns the same record with the invalidation version `invalidationVersion`, which is in file order.
-  func withVersion(invalidationVersion: UInt64) -> RecordDraft {
-    guard invalidationVersion != metadata.invalidationVersion else { return self }
+  /// Returns the same record with an invalidation version of the file.
+  func withVersion(_ fileVersion: FileInvalidationVersion) -> RecordDraft {
+    guard fileVersion != metadata.fileVersion else { return self }
     var metadata = metadata
-    metadata.invalidationVersion = invalidationVersion
+    metadata.fileVersion = fileVersion
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
   }
 
@@ -47,14 +47,14 @@ package struct RecordDraft {
   /// Writes the record, as the file holds it under `diskKey`, into `target`. The size of `target` must be the
   /// record's.
   @_lifetime(target: copy target)
-  package func encode(sequence: UInt64, under diskKey: borrowing DiskKey, into target: inout MutableRawSpan) {
+  package func encode(sequence: SequenceNumber, under diskKey: borrowing DiskKey, into target: inout MutableRawSpan) {
     precondition(target.byteCount == size)
     var offset = 8
     target.store(RecordFormat.version, at: &offset)
     target.store(UInt8(0), at: &offset)
     target.store(flags.rawValue, at: &offset)
     target.store(metadata.cost, at: &offset)
-    target.store(sequence, at: &offset)
+    target.store(sequence.number, at: &offset)
     target.store(metadata.created.nanosecondsSince1970, at: &offset)
     encodeOptionalFields(into: &target, at: &offset)
     if tagsSize > 0 {
@@ -100,8 +100,8 @@ extension RecordFormat {
 
   /// Replaces the sequence number of an encoded record, and updates its checksum.
   @_lifetime(record: copy record)
-  package static func renumber(_ record: inout MutableRawSpan, sequence: UInt64, under key: borrowing DiskKey) {
-    record.storeBytes(of: sequence.littleEndian, toByteOffset: sequenceOffset, as: UInt64.self)
+  package static func renumber(_ record: inout MutableRawSpan, sequence: SequenceNumber, under key: borrowing DiskKey) {
+    record.storeBytes(of: sequence.number.littleEndian, toByteOffset: sequenceOffset, as: UInt64.self)
     seal(&record, under: key)
   }
 }

@@ -59,7 +59,7 @@ package enum RecordFormat {
 /// The fields of a record, and the ranges of its variable parts. Reading them copies nothing, and accepts arbitrary
 /// bytes.
 package struct RecordHeader {
-  package let sequence: UInt64
+  package let sequence: SequenceNumber
   private let created: WallTime
   private let cost: UInt32
   private let flags: RecordFormat.Flags
@@ -103,7 +103,7 @@ package struct RecordHeader {
     flags = RecordFormat.Flags(rawValue: record.integer(at: 10, as: UInt16.self))
     guard flags.isSubset(of: .known) else { return nil }
     cost = record.integer(at: 12, as: UInt32.self)
-    sequence = record.integer(at: RecordFormat.sequenceOffset, as: UInt64.self)
+    sequence = SequenceNumber(number: record.integer(at: RecordFormat.sequenceOffset, as: UInt64.self))
     created = WallTime(nanosecondsSince1970: record.integer(at: 24, as: Int64.self))
     end = record.byteCount
     tagsStart = RecordFormat.fixedSize + flags.optionalSize
@@ -135,7 +135,9 @@ package struct RecordHeader {
     if flags.contains(.idle) { metadata.idle = record.next(at: &offset) }
     if flags.contains(.lastUsed) { metadata.lastUsed = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
     if flags.contains(.refreshAhead) { metadata.refreshAhead = record.next(at: &offset) }
-    if flags.contains(.invalidationVersion) { metadata.invalidationVersion = record.next(at: &offset) }
+    if flags.contains(.invalidationVersion) {
+      metadata.fileVersion = FileInvalidationVersion(number: record.next(at: &offset))
+    }
     if flags.contains(.schemaVersion) { metadata.schemaVersion = record.next(at: &offset) }
     if flags.contains(.tags) { metadata.tags = RecordTags.decode(record.extracting(tags)) }
     metadata.isNegative = flags.contains(.negative)
@@ -143,11 +145,12 @@ package struct RecordHeader {
   }
 
   /// Returns the invalidation version of the record that has this header.
-  package func invalidationVersion(of record: RawSpan) -> UInt64 {
-    guard flags.contains(.invalidationVersion) else { return 0 }
+  package func invalidationVersion(of record: RawSpan) -> FileInvalidationVersion {
+    guard flags.contains(.invalidationVersion) else { return .zero }
     // The version follows the eight-byte fields that precede it in the layout.
     let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
-    return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self)
+    return FileInvalidationVersion(
+      number: record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self))
   }
 
   /// Returns the schema version of the record that has this header.

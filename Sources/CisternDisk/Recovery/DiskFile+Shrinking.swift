@@ -124,7 +124,7 @@ extension DiskFile {
       try new.withWrite { (transaction) throws(LMDBError) in
         for entry in entries[position..<end] {
           let key = kept.key(of: entry)
-          _ = try transaction.put(key.rawSpan, forKey: UInt(entry.sequence), in: order, mode: .append)
+          _ = try transaction.put(key.rawSpan, forKey: entry.sequence.orderKey, in: order, mode: .append)
         }
       }
       position = end

@@ -10,7 +10,7 @@ import LMDB
 struct KeptRecords {
   /// A kept record.
   struct Entry {
-    let sequence: UInt64
+    let sequence: SequenceNumber
     /// The first 16 bytes of the key as two big-endian numbers, for comparisons.
     fileprivate let first: UInt64
     fileprivate let second: UInt64
@@ -23,7 +23,7 @@ struct KeptRecords {
   private(set) var entries: [Entry] = []
   private var keys: [UInt8] = []
   /// The counts of each generation's kept records.
-  private(set) var counts: [UInt64: GenerationCounts] = [:]
+  private(set) var counts: [Generation: GenerationCounts] = [:]
 
   /// Selects records of the file. `pages` includes the pages of the eviction order.
   init(of file: DiskFile, pages: Int, largestRecord: Int) throws(LMDBError) {
@@ -55,16 +55,16 @@ struct KeptRecords {
       var cursor = try transaction.cursor(in: file.order)
       var room = bytes
       var isAtEntry = try cursor.moveToLast()
-      while isAtEntry, room > 0, let sequence = cursor.key {
+      while isAtEntry, room > 0, let sequence = cursor.key.map(SequenceNumber.init(orderKey:)) {
         if let key = KeptRecords.recordKey(at: cursor),
           let record = try transaction.value(forKey: key, in: file.records),
           record.byteCount + key.count <= largestRecord, let header = RecordHeader(trusting: record),
-          header.sequence == UInt64(sequence), generations.shows(record, header, under: key)
+          header.sequence == sequence, generations.shows(record, header, under: key)
         {
           room -= FileLayout.leafBytes(key: key.count, size: record.byteCount)
           room -= FileLayout.overflowPages(key: key.count, size: record.byteCount) * DiskLimits.pageSize
           room -= FileLayout.orderBytes(key: key.count)
-          if room >= 0 { kept.append(key, sequence: UInt64(sequence), size: record.byteCount) }
+          if room >= 0 { kept.append(key, sequence: sequence, size: record.byteCount) }
         }
         isAtEntry = try cursor.moveToPrevious()
       }
@@ -77,7 +77,7 @@ struct KeptRecords {
     return DiskKey(value)
   }
 
-  private mutating func append(_ key: DiskKey, sequence: UInt64, size: Int) {
+  private mutating func append(_ key: DiskKey, sequence: SequenceNumber, size: Int) {
     let start = keys.count
     key.withBytes { bytes in for offset in 0..<bytes.byteCount { keys.append(bytes.byte(at: offset)) } }
     entries.append(
@@ -173,13 +173,15 @@ struct FileLayout {
 
 /// The live generations of a file, and the invalidations that conceal their records.
 private struct LiveGenerations {
-  private var concealed: [UInt64: InvalidationSet] = [:]
+  private var concealed: [Generation: InvalidationSet<FileInvalidationVersion>] = [:]
 
   init<Reading: Transaction & ~Copyable & ~Escapable>(
     named names: [String], in transaction: borrowing Reading, of file: DiskFile
   ) throws(LMDBError) {
     for name in names {
-      guard let generation = try transaction.number(forKey: MetaTable.partition(name), in: file.meta) else { continue }
+      guard let generation = try transaction.generation(forKey: MetaTable.partition(name), in: file.meta) else {
+        continue
+      }
       let rows = try transaction.invalidationRows(of: name, endedAfter: .max, in: file.meta).inForce
       concealed[generation] = rows.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     }

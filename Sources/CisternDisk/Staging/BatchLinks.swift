@@ -5,18 +5,18 @@ import CisternCore
 /// A batch joins another one when one of its writes replaces a staged write of the other. From then on, neither can
 /// be committed without the other.
 struct BatchLinks: Sendable {
-  private var parents: [UInt64: UInt64] = [:]
+  private var parents: [BatchNumber: BatchNumber] = [:]
 
   var isEmpty: Bool { parents.isEmpty }
 
   /// Joins two batches.
-  mutating func join(_ one: UInt64, _ other: UInt64) {
+  mutating func join(_ one: BatchNumber, _ other: BatchNumber) {
     let (first, second) = (root(of: one), root(of: other))
     if first != second { parents[max(first, second)] = min(first, second) }
   }
 
   /// Returns the number that represents a batch and all batches that are joined with it.
-  func root(of batch: UInt64) -> UInt64 {
+  func root(of batch: BatchNumber) -> BatchNumber {
     var batch = batch
     while let parent = parents[batch] { batch = parent }
     return batch

@@ -4,10 +4,10 @@ import CisternCore
 ///
 /// This type is pure. The caller resumes the returned waiters after it releases the lock.
 struct CommitProgress: Sendable {
-  /// Every write up to this number was committed or failed.
-  private(set) var settled: UInt64 = 0
-  /// Every write up to this number was committed or failed, and the commits are as durable as the store promises.
-  private(set) var durable: UInt64 = 0
+  /// Every write up to this ticket was committed or failed.
+  private(set) var settled = CommitTicket.zero
+  /// Every write up to this ticket was committed or failed, and the commits are as durable as the store promises.
+  private(set) var durable = CommitTicket.zero
   /// The waiters, each with the number of failures before it began to wait.
   private var waiters: [(waiter: Waiter, since: UInt64)] = []
   /// The newest failures, each with its place among all failures.
@@ -19,14 +19,14 @@ struct CommitProgress: Sendable {
   private static let rememberedFailures = 4096
 
   struct Waiter: Sendable {
-    let number: UInt64
-    /// Whether the waiter waits for every write up to the number, and not only for that one.
+    let ticket: CommitTicket
+    /// Whether the waiter waits for every write up to the ticket, and not only for that one.
     let countsEarlier: Bool
     let continuation: CheckedContinuation<CisternError?, Never>
   }
 
   struct Failure: Sendable {
-    let numbers: ClosedRange<UInt64>
+    let tickets: ClosedRange<CommitTicket>
     let error: CisternError
   }
 
@@ -43,23 +43,23 @@ struct CommitProgress: Sendable {
 
   /// Adds a waiter. Returns its resumption if the result is known already, and nil otherwise.
   ///
-  /// A waiter for every write up to a number gets only the failures that happen while it waits.
+  /// A waiter for every write up to a ticket gets only the failures that happen while it waits.
   mutating func wait(_ waiter: Waiter) -> Resumption? {
-    if waiter.number <= durable {
-      let error = waiter.countsEarlier ? nil : error(for: waiter.number)
+    if waiter.ticket <= durable {
+      let error = waiter.countsEarlier ? nil : error(for: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
     waiters.append((waiter, failureCount))
     return nil
   }
 
-  /// Records failed writes. With `error`, every write up to `number` that is not settled failed.
+  /// Records failed writes. With `error`, every write up to `ticket` that is not settled failed.
   ///
   /// Call this method before other threads can see that the disk fails. A caller that begins to wait afterwards
   /// waits for later writes, and these failures do not concern it.
-  mutating func note(_ failed: [Failure], through number: UInt64, error: CisternError?) {
+  mutating func note(_ failed: [Failure], through ticket: CommitTicket, error: CisternError?) {
     for failure in failed { note(failure) }
-    if let error, number > settled { note(Failure(numbers: settled + 1...number, error: error)) }
+    if let error, ticket > settled { note(Failure(tickets: settled.next()...ticket, error: error)) }
     if failures.count > CommitProgress.rememberedFailures {
       failures.removeFirst(failures.count - CommitProgress.rememberedFailures)
     }
@@ -70,22 +70,22 @@ struct CommitProgress: Sendable {
     failures.append((failureCount, failure))
   }
 
-  /// Settles the writes up to `number`: they were committed, or their failure is recorded.
-  mutating func settle(through number: UInt64) {
-    settled = max(settled, number)
+  /// Settles the writes up to `ticket`: they were committed, or their failure is recorded.
+  mutating func settle(through ticket: CommitTicket) {
+    settled = max(settled, ticket)
   }
 
   /// Marks every settled write as durable. Returns the waiters to resume.
   mutating func makeDurable() -> [Resumption] {
     durable = settled
-    let ready = waiters.filter { $0.waiter.number <= durable }
+    let ready = waiters.filter { $0.waiter.ticket <= durable }
     guard !ready.isEmpty else { return [] }
-    waiters.removeAll { $0.waiter.number <= durable }
+    waiters.removeAll { $0.waiter.ticket <= durable }
     return ready.map { waiter, since in
       let error =
         waiter.countsEarlier
-        ? failures.first { $0.place > since && $0.failure.numbers.lowerBound <= waiter.number }?.failure.error
-        : error(for: waiter.number)
+        ? failures.first { $0.place > since && $0.failure.tickets.lowerBound <= waiter.ticket }?.failure.error
+        : error(for: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
   }
@@ -97,7 +97,7 @@ struct CommitProgress: Sendable {
     return all.map { Resumption(continuation: $0.waiter.continuation, error: error) }
   }
 
-  private func error(for number: UInt64) -> CisternError? {
-    failures.last { $0.failure.numbers.contains(number) }?.failure.error
+  private func error(for ticket: CommitTicket) -> CisternError? {
+    failures.last { $0.failure.tickets.contains(ticket) }?.failure.error
   }
 }

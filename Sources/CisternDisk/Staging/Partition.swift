@@ -35,7 +35,7 @@ final class Partition: Sendable {
 
   private struct Control: Sendable {
     /// The ticket of the newest clear that the writer thread has not taken.
-    var pendingRemoval: UInt64?
+    var pendingRemoval: CommitTicket?
     /// Whether the writer thread has taken a clear that is not yet committed.
     var isCommittingRemoval = false
     var handlers: [Int: @Sendable ([RecordLoss]) -> Void] = [:]
@@ -47,22 +47,23 @@ final class Partition: Sendable {
 
   // MARK: Reading
 
-  static func clearCount(of word: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: word >> 48) }
-  static func generation(of word: UInt64) -> UInt64 { word & (1 << 48 - 1) }
+  static func clearCount(of word: UInt64) -> ClearCount { ClearCount(number: UInt16(truncatingIfNeeded: word >> 48)) }
+  static func generation(of word: UInt64) -> Generation { Generation(number: word & (1 << 48 - 1)) }
 
-  /// The clear count, modulo 2¹⁶.
-  ///
-  /// A staged write with another clear count is void. The call that clears the partition also releases these
-  /// writes, long before the count can repeat.
+  static func word(_ clearCount: ClearCount, _ generation: Generation) -> UInt64 {
+    UInt64(clearCount.number) << 48 | generation.number
+  }
+
+  /// The clear count. A staged write with another one is void.
   @inline(__always)
-  var clearCount: UInt16 { Partition.clearCount(of: visible.load(ordering: .acquiring)) }
+  var clearCount: ClearCount { Partition.clearCount(of: visible.load(ordering: .acquiring)) }
 
   /// The generation whose records are read, or zero if the partition has none.
   @inline(__always)
-  var generation: UInt64 { Partition.generation(of: visible.load(ordering: .acquiring)) }
+  var generation: Generation { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
   /// The clear count, and the generation that belongs to it, from one load.
-  var present: (clearCount: UInt16, generation: UInt64) {
+  var present: (clearCount: ClearCount, generation: Generation) {
     let word = visible.load(ordering: .acquiring)
     return (Partition.clearCount(of: word), Partition.generation(of: word))
   }
@@ -90,29 +91,29 @@ final class Partition: Sendable {
 
   // MARK: Staging
 
-  /// Stages a write. The staging area calls `makeNumber` under the shard's lock, at the point that orders the write
+  /// Stages a write. The staging area calls `makeTicket` under the shard's lock, at the point that orders the write
   /// among the writes of its key.
-  func stage(_ write: StagedWrite, batch: UInt64 = 0, makeNumber: () -> UInt64) -> StagingChange {
+  func stage(_ write: StagedWrite, batch: BatchNumber = .zero, makeTicket: () -> CommitTicket) -> StagingChange {
     staging.stage(write, batch: batch) {
       // The flag is set under the lock that the writer thread takes after it clears the flag, and before the ticket
       // exists. The writer thread takes all writes up to a ticket. So either it takes this write, or it finds the
       // flag set.
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
-      let number = makeNumber()
+      let ticket = makeTicket()
       lostKeys.remove(write.key)
       // The check is under the lock, so that the write is handed over no later than an invalidation that follows
       // it.
       guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
-        return (number, clearCount, nil)
+        return (ticket, clearCount, nil)
       }
-      return (number, clearCount, .removal(key: key))
+      return (ticket, clearCount, .removal(key: key))
     }
   }
 
   /// Takes a write that replaces or removes only a record for which the condition holds.
   ///
   /// Nil if the key is known to have another record or none.
-  func stage(_ write: StagedWrite, if condition: RecordCondition, makeNumber: () -> UInt64) -> StagingChange? {
+  func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
     staging.stage(write, if: condition) {
       switch write {
       case .record(let key, let metadata, _):
@@ -122,20 +123,20 @@ final class Partition: Sendable {
       case .removal(let key): lostKeys.remove(key)
       }
       if !isDirty.load(ordering: .sequentiallyConsistent) { isDirty.store(true, ordering: .sequentiallyConsistent) }
-      return (makeNumber(), clearCount)
+      return (makeTicket(), clearCount)
     }
   }
 
   // MARK: Invalidation
 
-  /// Stages an invalidation. The table calls `makeNumber` under its lock, at the point that orders the invalidation
+  /// Stages an invalidation. The table calls `makeTicket` under its lock, at the point that orders the invalidation
   /// among the partition's writes.
   func stageInvalidation(
-    _ invalidation: Invalidation, limit: Int, makeNumber: () -> UInt64
-  ) -> (invalidationVersion: UInt64, number: UInt64, change: InvalidationTable.Change) {
+    _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
+  ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: InvalidationTable.Change) {
     invalidations.stage(invalidation, limit: limit) {
       isDirty.store(true, ordering: .sequentiallyConsistent)
-      return makeNumber()
+      return makeTicket()
     }
   }
 
@@ -143,24 +144,27 @@ final class Partition: Sendable {
 
   /// Clears the partition: hides all of its records, and releases its staged writes.
   ///
-  /// `makeNumber` runs under the control lock, at the point that orders the clear among the partition's writes. In
+  /// `makeTicket` runs under the control lock, at the point that orders the clear among the partition's writes. In
   /// the result, `isFirst` tells whether the writer thread had no earlier clear to take, and `freed` counts the
   /// released writes.
-  func removeAll(makeNumber: () -> UInt64) -> (number: UInt64, isFirst: Bool, freed: (bytes: Int, count: Int)) {
-    let (number, isFirst) = control.withLock { control in
+  func removeAll(makeTicket: () -> CommitTicket) -> (
+    ticket: CommitTicket, isFirst: Bool, freed: (bytes: Int, count: Int)
+  ) {
+    let (ticket, isFirst) = control.withLock { control in
       // The flag precedes the ticket: the writer thread takes all partitions with the flag up to a ticket.
       isDirty.store(true, ordering: .sequentiallyConsistent)
-      let number = makeNumber()
+      let ticket = makeTicket()
       let isFirst = control.pendingRemoval == nil
-      control.pendingRemoval = number
+      control.pendingRemoval = ticket
       let word = visible.load(ordering: .relaxed)
+      let clearCount = Partition.clearCount(of: word).next()
       // From this store on, readers see neither staged nor committed records of the old generation.
-      visible.store(UInt64(Partition.clearCount(of: word) &+ 1) << 48, ordering: .sequentiallyConsistent)
-      return (number, isFirst)
+      visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
+      return (ticket, isFirst)
     }
     lostKeys.removeAll()
     let freed = staging.begin(clearCount: clearCount)
-    return (number, isFirst, freed)
+    return (ticket, isFirst, freed)
   }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
@@ -180,7 +184,7 @@ final class Partition: Sendable {
   }
 
   /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
-  func publish(generation: UInt64, clearCount: UInt16, transaction: UInt) {
+  func publish(generation: Generation, clearCount: ClearCount, transaction: UInt) {
     control.withLock { control in
       control.isCommittingRemoval = false
       if knownTransaction.load(ordering: .relaxed) < transaction {
@@ -188,16 +192,16 @@ final class Partition: Sendable {
       }
       // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
       guard self.clearCount == clearCount else { return }
-      visible.store(UInt64(clearCount) << 48 | generation, ordering: .releasing)
+      visible.store(Partition.word(clearCount, generation), ordering: .releasing)
     }
   }
 
   /// Stages a clear again after its commit failed. Returns false if a later clear is already pending.
-  func restoreRemoval(number: UInt64) -> Bool {
+  func restoreRemoval(_ ticket: CommitTicket) -> Bool {
     let isRestored = control.withLock { control in
       control.isCommittingRemoval = false
       if control.pendingRemoval != nil { return false }
-      control.pendingRemoval = number
+      control.pendingRemoval = ticket
       return true
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
@@ -205,12 +209,12 @@ final class Partition: Sendable {
   }
 
   /// Updates the generation from a snapshot as of `transaction`. Another process can have committed it.
-  func learn(generation: UInt64, transaction: UInt) {
+  func learn(generation: Generation, transaction: UInt) {
     control.withLock { control in
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
       if control.pendingRemoval == nil, !control.isCommittingRemoval {
-        visible.store(UInt64(clearCount) << 48 | generation, ordering: .releasing)
+        visible.store(Partition.word(clearCount, generation), ordering: .releasing)
       }
       knownTransaction.store(transaction, ordering: .releasing)
     }
@@ -221,7 +225,7 @@ final class Partition: Sendable {
   /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
   func forgetFile() -> Int {
     control.withLock { control in
-      visible.store(UInt64(clearCount) << 48, ordering: .releasing)
+      visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
       knownTransaction.store(0, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
@@ -283,11 +287,11 @@ final class Partition: Sendable {
 struct PartitionBatch: Sendable {
   let partition: Partition
   /// The clear count at the hand-over. Writes with another clear count are void.
-  let clearCount: UInt16
+  let clearCount: ClearCount
   /// Whether the commit must first remove all records of the partition.
   let removesAll: Bool
   /// The invalidations to write, with the partition's newest version; nil if none were staged.
-  let invalidated: (invalidations: [Invalidation: UInt64], invalidationVersion: UInt64)?
+  let invalidated: (invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion)?
   let writes: [StagedWrites]
   let links: BatchLinks
 }

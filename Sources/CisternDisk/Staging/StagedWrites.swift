@@ -4,13 +4,13 @@ import LMDB
 /// A staged write with its position in the order of all staged writes.
 struct StagedEntry: Sendable {
   let write: StagedWrite
-  let number: UInt64
+  let ticket: CommitTicket
   /// The clear count of the partition at the time of staging. An entry with an earlier clear count is void.
-  let clearCount: UInt16
+  let clearCount: ClearCount
   /// The write's size in bytes, as it counts towards the bound on staged writes.
   let size: Int
   /// The number of the batch that the write is a part of, or zero.
-  var batch: UInt64 = 0
+  var batch = BatchNumber.zero
   /// The record on disk that the write may replace or remove; nil for any.
   ///
   /// Such a write is not the key's newest unless the condition holds for the record on disk.

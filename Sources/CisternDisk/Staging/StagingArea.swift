@@ -17,7 +17,7 @@ final class StagingArea: Sendable {
     /// The size of the writes in `fresh`, in bytes.
     var freshBytes = 0
     /// The clear count of the writes in `fresh`.
-    var clearCount: UInt16 = 0
+    var clearCount = ClearCount.zero
     /// The writes that the writer thread is committing. They stay readable until the commit is visible.
     var committing = StagedWrites()
     /// The writes that the last clear made void. The writer thread frees them, because they can be many.
@@ -25,7 +25,7 @@ final class StagingArea: Sendable {
 
     /// Begins a new clear count. Returns the size and number of the writes that left `fresh`, and the writes that
     /// the caller must free outside the lock. Returns nil if the clear count is current.
-    mutating func begin(_ clearCount: UInt16) -> (bytes: Int, count: Int, freed: StagedWrites)? {
+    mutating func begin(_ clearCount: ClearCount) -> (bytes: Int, count: Int, freed: StagedWrites)? {
       guard self.clearCount != clearCount else { return nil }
       self.clearCount = clearCount
       let left = (freshBytes, fresh.count, void)
@@ -67,37 +67,38 @@ final class StagingArea: Sendable {
   /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
   /// return another write of the key to stage instead.
   func stage(
-    _ write: StagedWrite, batch: UInt64 = 0, make: () -> (number: UInt64, clearCount: UInt16, instead: StagedWrite?)
+    _ write: StagedWrite, batch: BatchNumber = .zero,
+    make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
     // Replaced writes are freed outside the lock.
     let (entry, isTaken, replaced, joins, void) = shard(of: hash).state.withLock { shard in
-      let (number, clearCount, instead) = make()
+      let (ticket, clearCount, instead) = make()
       let void = shard.begin(clearCount)
       let taken = instead ?? write
       var entry = StagedEntry(
-        write: taken, number: number, clearCount: clearCount, size: taken.stagedSize, batch: batch)
+        write: taken, ticket: ticket, clearCount: clearCount, size: taken.stagedSize, batch: batch)
       let replaced = shard.fresh.set(entry, hash: hash)
       shard.freshBytes += entry.size - (replaced?.size ?? 0)
-      guard let replaced, replaced.batch != 0, replaced.batch != batch else {
+      guard let replaced, replaced.batch != .zero, replaced.batch != batch else {
         return (entry, instead == nil, replaced, false, void)
       }
-      if batch == 0 { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
+      if batch == .zero { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
       _ = shard.fresh.set(entry, hash: hash)
-      return (entry, instead == nil, replaced, batch != 0, void)
+      return (entry, instead == nil, replaced, batch != .zero, void)
     }
     let left = (replaced == nil ? 0 : 1) + (void?.count ?? 0)
     if left > 0 { count.subtract(left, ordering: .releasing) }
     return StagingChange(
-      number: entry.number, isTaken: isTaken, joinsBatches: joins,
+      ticket: entry.ticket, isTaken: isTaken, joinsBatches: joins,
       addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
   /// Takes a write that replaces or removes only a record for which the condition holds. Returns nil if a write of the key is
   /// staged that the condition excludes, or if `make` returns nil. Calls `make` with the shard's lock held.
   func stage(
-    _ write: StagedWrite, if condition: RecordCondition, make: () -> (number: UInt64, clearCount: UInt16)?
+    _ write: StagedWrite, if condition: RecordCondition, make: () -> (ticket: CommitTicket, clearCount: ClearCount)?
   ) -> StagingChange? {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
@@ -107,9 +108,9 @@ final class StagingArea: Sendable {
       if let present, present.clearCount == shard.clearCount, !condition.permitsWrite(after: present) {
         return (nil, nil)
       }
-      guard let (number, clearCount) = make() else { return (nil, nil) }
+      guard let (ticket, clearCount) = make() else { return (nil, nil) }
       var entry = StagedEntry(
-        write: write, number: number, clearCount: clearCount, size: write.stagedSize, condition: condition)
+        write: write, ticket: ticket, clearCount: clearCount, size: write.stagedSize, condition: condition)
       let void = shard.begin(clearCount)
       if let fresh, void == nil {
         entry.batch = fresh.batch
@@ -121,7 +122,7 @@ final class StagingArea: Sendable {
       let leftCount = (left == nil ? 0 : 1) + (void?.count ?? 0)
       shard.freshBytes += entry.size - (left?.size ?? 0)
       let change = StagingChange(
-        number: number, isTaken: true, joinsBatches: false, addedBytes: entry.size - leftBytes,
+        ticket: ticket, isTaken: true, joinsBatches: false, addedBytes: entry.size - leftBytes,
         addedCount: 1 - leftCount)
       return (change, void?.freed)
     }
@@ -240,7 +241,7 @@ final class StagingArea: Sendable {
   ///
   /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
   /// the number of writes.
-  func begin(clearCount: UInt16) -> (bytes: Int, count: Int) {
+  func begin(clearCount: ClearCount) -> (bytes: Int, count: Int) {
     var bytes = 0
     var total = 0
     for shard in shards {
@@ -274,7 +275,7 @@ extension RecordCondition {
 
 /// The effect of staging a write.
 struct StagingChange {
-  let number: UInt64
+  let ticket: CommitTicket
   /// Whether the given write was staged, and not another write instead.
   let isTaken: Bool
   /// Whether the write joined two batches.

@@ -72,7 +72,7 @@ final class FaultInjectingPartition: TransactionalPartition {
   }
 
   private func stage(
-    _ write: StagedWrite, batch: UInt64?, if condition: RecordCondition? = nil
+    _ write: StagedWrite, batch: BatchNumber?, if condition: RecordCondition? = nil
   ) -> StagingResult {
     // The predicate is the test's code, so it runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
@@ -80,7 +80,7 @@ final class FaultInjectingPartition: TransactionalPartition {
       if let condition, !state.contents.fulfills(condition, forKey: write.key, in: name) {
         // The caller reports the end of a lost record that is removed, once.
         if case .removal(let key) = write { state.contents.partitions[name]!.lost[key] = nil }
-        return (.staged(CommitTicket(number: 0)), [])
+        return (.staged(.zero), [])
       }
       guard state.contents.takesWrites else {
         state.contents.refuse(write.key, in: name)
@@ -96,9 +96,9 @@ final class FaultInjectingPartition: TransactionalPartition {
         result = .refused
       case .record(let key, let metadata, let bytes):
         let record = TierContents.Record(metadata: metadata, bytes: bytes)
-        result = .staged(CommitTicket(number: state.contents.stage(.record(key: key, record), in: name, batch: batch)))
+        result = .staged(state.contents.stage(.record(key: key, record), in: name, batch: batch))
       case .removal(let key):
-        result = .staged(CommitTicket(number: state.contents.stage(.removal(key: key), in: name, batch: batch)))
+        result = .staged(state.contents.stage(.removal(key: key), in: name, batch: batch))
       }
       return (result, tier.commitMode == .immediate ? state.commit(.max) : [])
     }
@@ -110,21 +110,22 @@ final class FaultInjectingPartition: TransactionalPartition {
   func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   func stageRemovalOfAll() -> CommitTicket {
-    CommitTicket(number: stage { $0.contents.stage(.removalOfAll, in: name) })
+    stage { $0.contents.stage(.removalOfAll, in: name) }
   }
 
-  func stageInvalidation(_ invalidation: Invalidation) -> (version: UInt64, ticket: CommitTicket) {
+  func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     stage { state in
-      let invalidationVersion = state.contents.partitions[name]!.invalidations.newest + 1
+      let invalidationVersion = state.contents.partitions[name]!.invalidations.newest.next()
       return (
         invalidationVersion,
-        CommitTicket(
-          number: state.contents.stage(.invalidation(invalidation, invalidationVersion: invalidationVersion), in: name))
+        state.contents.stage(.invalidation(invalidation, invalidationVersion: invalidationVersion), in: name)
       )
     }
   }
 
-  var invalidationVersion: UInt64 { tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest } }
+  var invalidationVersion: InvalidationVersion {
+    tier.state.withLock { $0.contents.partitions[name]!.invalidations.newest }
+  }
 
   func canHold(batchBytes: Int, count: Int) -> Bool {
     tier.state.withLock { count <= min($0.batchLimit ?? .max, $0.recordLimit ?? .max) }

@@ -36,10 +36,10 @@ public final class FaultInjectingTier: SecondTier {
     var contents: TierContents
     var commitFailures: [CisternError] = []
     var losses: [TierContents.Losses] = []
-    var waiters: [(ticket: UInt64, continuation: CheckedContinuation<Result<Void, CisternError>, Never>)] = []
+    var waiters: [(ticket: CommitTicket, continuation: CheckedContinuation<Result<Void, CisternError>, Never>)] = []
     var recordLimit: Int?
     /// The newest ticket when the last flush began.
-    var flushedTicket: UInt64 = 0
+    var flushedTicket = CommitTicket.zero
     /// Whether the batch that just ended must be committed for a waiting flush.
     var isFlushing = false
     var sizeLimit: Int?
@@ -115,7 +115,7 @@ public final class FaultInjectingTier: SecondTier {
       return state.flushedTicket
     }
     commit()
-    try await waitForCommit(CommitTicket(number: newest))
+    try await waitForCommit(newest)
   }
 
   /// Flushes the tier, and closes it. Afterwards, every read is a miss, and the tier refuses every write.
@@ -142,8 +142,8 @@ public final class FaultInjectingTier: SecondTier {
   func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     let outcome: Result<Void, CisternError> = await withCheckedContinuation { continuation in
       let outcome = state.withLock { state -> Result<Void, CisternError>? in
-        if let outcome = state.contents.outcome(of: ticket.number) { return outcome }
-        state.waiters.append((ticket.number, continuation))
+        if let outcome = state.contents.outcome(of: ticket) { return outcome }
+        state.waiters.append((ticket, continuation))
         return nil
       }
       if let outcome { continuation.resume(returning: outcome) }

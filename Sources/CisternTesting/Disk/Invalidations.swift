@@ -4,19 +4,19 @@ import CisternCore
 ///
 /// No version is ever removed, because a test makes few invalidations.
 struct Invalidations {
-  private(set) var newest: UInt64 = 0
-  private var invalidationVersions: [Invalidation: UInt64] = [:]
+  private(set) var newest = InvalidationVersion.zero
+  private var invalidationVersions: [Invalidation: InvalidationVersion] = [:]
 
-  mutating func add(_ invalidation: Invalidation, invalidationVersion: UInt64) {
+  mutating func add(_ invalidation: Invalidation, invalidationVersion: InvalidationVersion) {
     newest = max(newest, invalidationVersion)
-    invalidationVersions[invalidation] = max(invalidationVersion, invalidationVersions[invalidation] ?? 0)
+    invalidationVersions[invalidation] = max(invalidationVersion, invalidationVersions[invalidation] ?? .zero)
   }
 
   /// Returns whether an invalidation covers a record with this key and metadata.
   func concern(_ metadata: RecordMetadata, key: [UInt8]) -> Bool {
-    metadata.invalidationVersion < newest
+    metadata.localVersion < newest
       && invalidationVersions.contains {
-        $0.value > metadata.invalidationVersion && $0.key.concerns(key: key, tags: metadata.tags)
+        $0.value > metadata.localVersion && $0.key.concerns(key: key, tags: metadata.tags)
       }
   }
 }

@@ -10,33 +10,33 @@ struct TierContents {
     /// Whether the checksum of the record no longer matches its bytes.
     var isDamaged = false
     /// The ticket of the write that was committed. Eviction removes the records with the lowest tickets first.
-    var ticket: UInt64 = 0
+    var ticket = CommitTicket.zero
   }
 
   enum Write {
     case record(key: [UInt8], Record)
     case removal(key: [UInt8])
     case removalOfAll
-    case invalidation(Invalidation, invalidationVersion: UInt64)
+    case invalidation(Invalidation, invalidationVersion: InvalidationVersion)
   }
 
   /// A write that is not committed yet.
   struct Staged {
-    let ticket: UInt64
+    let ticket: CommitTicket
     let partition: String
     let write: Write
     /// The number of the batch that contains the write, or nil for a single write.
-    let batch: UInt64?
+    let batch: BatchNumber?
   }
 
   struct Partition {
     var lossHandler: @Sendable ([RecordLoss]) -> Void
     var committed: [[UInt8]: Record] = [:]
     /// The newest staged write of each key. The record is nil for a removal.
-    var staged: [[UInt8]: (ticket: UInt64, record: Record?)] = [:]
+    var staged: [[UInt8]: (ticket: CommitTicket, record: Record?)] = [:]
     /// The ticket of the newest staged removal of all records, or nil. Until its commit, no read returns a
     /// committed record.
-    var cleared: UInt64?
+    var cleared: CommitTicket?
     /// The newest invalidations, staged or committed. `committedInvalidations` are those that survive a crash.
     var invalidations = Invalidations()
     var committedInvalidations = Invalidations()
@@ -61,14 +61,14 @@ struct TierContents {
   var partitions: [String: Partition] = [:]
   /// The writes that are not committed yet, in the order in which they were staged.
   private var log: [Staged] = []
-  private(set) var newestTicket: UInt64 = 0
+  private(set) var newestTicket = CommitTicket.zero
   /// The newest ticket whose write was committed or has failed. The same holds for all tickets below it.
-  private(set) var settledTicket: UInt64 = 0
-  private var failures: [(tickets: ClosedRange<UInt64>, error: CisternError)] = []
+  private(set) var settledTicket = CommitTicket.zero
+  private var failures: [(tickets: ClosedRange<CommitTicket>, error: CisternError)] = []
 
   /// The number of the newest batch. `openBatches` has the numbers of the batches that have not ended.
-  private var newestBatch: UInt64 = 0
-  private var openBatches: Set<UInt64> = []
+  private var newestBatch = BatchNumber.zero
+  private var openBatches: Set<BatchNumber> = []
 
   var stagedCount: Int { log.count }
   var takesWrites: Bool { mode == .active }
@@ -84,8 +84,8 @@ struct TierContents {
     }
   }
 
-  mutating func stage(_ write: Write, in name: String, batch: UInt64? = nil) -> UInt64 {
-    newestTicket += 1
+  mutating func stage(_ write: Write, in name: String, batch: BatchNumber? = nil) -> CommitTicket {
+    newestTicket = newestTicket.next()
     log.append(Staged(ticket: newestTicket, partition: name, write: write, batch: batch))
     switch write {
     case .record(let key, let record):
@@ -101,7 +101,7 @@ struct TierContents {
     case .invalidation(let invalidation, let invalidationVersion):
       partitions[name]!.invalidations.add(invalidation, invalidationVersion: invalidationVersion)
       partitions[name]!.lost = partitions[name]!.lost.filter { key, metadata in
-        metadata.invalidationVersion >= invalidationVersion || !invalidation.concerns(key: key, tags: metadata.tags)
+        metadata.localVersion >= invalidationVersion || !invalidation.concerns(key: key, tags: metadata.tags)
       }
     }
     return newestTicket
@@ -123,13 +123,13 @@ struct TierContents {
 
   // MARK: Batches
 
-  mutating func beginBatch() -> UInt64 {
-    newestBatch += 1
+  mutating func beginBatch() -> BatchNumber {
+    newestBatch = newestBatch.next()
     openBatches.insert(newestBatch)
     return newestBatch
   }
 
-  mutating func endBatch(_ batch: UInt64) {
+  mutating func endBatch(_ batch: BatchNumber) {
     openBatches.remove(batch)
   }
 
@@ -187,7 +187,7 @@ struct TierContents {
   }
 
   /// Returns the outcome of the write with this ticket, or nil while the write is staged.
-  func outcome(of ticket: UInt64) -> Result<Void, CisternError>? {
+  func outcome(of ticket: CommitTicket) -> Result<Void, CisternError>? {
     guard ticket <= settledTicket else { return nil }
     return failures.first { $0.tickets.contains(ticket) }.map { .failure($0.error) } ?? .success(())
   }
@@ -197,7 +197,7 @@ extension TierContents.Partition {
   /// Moves a staged write to the committed records, or drops it. Returns the key of a lost record that has no newer
   /// write.
   fileprivate mutating func settle(
-    _ write: TierContents.Write, ticket: UInt64, isWritten: Bool
+    _ write: TierContents.Write, ticket: CommitTicket, isWritten: Bool
   ) -> (key: [UInt8], RecordMetadata)? {
     switch write {
     case .record(let key, var record):
@@ -220,7 +220,7 @@ extension TierContents.Partition {
       // The invalidation applies even if its write failed, as a removal does.
       if isWritten { committedInvalidations.add(invalidation, invalidationVersion: invalidationVersion) }
       committed = committed.filter { key, record in
-        record.metadata.invalidationVersion >= invalidationVersion
+        record.metadata.localVersion >= invalidationVersion
           || !invalidation.concerns(key: key, tags: record.metadata.tags)
       }
     }
@@ -236,7 +236,7 @@ extension TierContents.Partition {
     return record.metadata
   }
 
-  fileprivate mutating func evictOldest(sparing tickets: Set<UInt64>) -> (key: [UInt8], RecordMetadata)? {
+  fileprivate mutating func evictOldest(sparing tickets: Set<CommitTicket>) -> (key: [UInt8], RecordMetadata)? {
     let candidates = committed.filter {
       staged[$0.key] == nil && !tickets.contains($0.value.ticket)
         && !invalidations.concern($0.value.metadata, key: $0.key)

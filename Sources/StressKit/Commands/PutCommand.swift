@@ -49,7 +49,7 @@ struct PutCommand: AsyncParsableCommand {
     let size = RecordSize(subject: "the value", bytes: DiskTier.recordSize(key: key, metadata, bytes: bytes))
     try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: size).use { store in
       let partition = try store.partition(cache, beginning: true)
-      metadata.invalidationVersion = partition.invalidationVersion
+      metadata.localVersion = partition.invalidationVersion
       guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
         throw CommandFailure("the store in \(directory) does not accept the value: its disk fails", status: .badInput)
       }

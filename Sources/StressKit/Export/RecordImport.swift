@@ -64,7 +64,7 @@ struct RecordImport {
   private func write(of record: ExportedRecord) -> StagedWrite {
     var metadata = record.metadata
     // Earlier invalidations in this store do not cover the imported records.
-    metadata.invalidationVersion = partition.invalidationVersion
+    metadata.localVersion = partition.invalidationVersion
     return .record(key: record.key, metadata, bytes: record.bytes)
   }
 

@@ -87,7 +87,7 @@ import Testing
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
     cache["a"] = 1
     cache.trim(toCost: 0)
-    func version() -> UInt32? {
+    func version() -> WriteVersion? {
       let key = cache.table.hashed("a")
       guard case .absent(let stamp, _) = cache.table.lookUp("a", hash: key.hash, at: MonotonicTime(nanoseconds: 0))
       else {

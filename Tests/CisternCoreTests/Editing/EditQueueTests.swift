@@ -49,10 +49,10 @@ struct EditQueueTests {
     case .add:
       added += 1
       let number = added
-      queue.add(EditQueue.Edit(number: number) { ($0 ?? []) + ["edit \(number)"] })
-    case .confirm(let number): queue.confirm(number)
-    case .answer(let number): queue.confirm(number, by: ["answer at \(place)"])
-    case .withdraw(let number): queue.withdraw(number)
+      queue.add(EditQueue.Edit(number: EditNumber(number: number)) { ($0 ?? []) + ["edit \(number)"] })
+    case .confirm(let number): queue.confirm(EditNumber(number: number))
+    case .answer(let number): queue.confirm(EditNumber(number: number), by: ["answer at \(place)"])
+    case .withdraw(let number): queue.withdraw(EditNumber(number: number))
     case .replace: queue.replaceBase(by: ["replaced at \(place)"])
     case .remove: queue.replaceBase(by: nil)
     }
@@ -65,7 +65,7 @@ struct EditQueueTests {
     var sequences = 0
     func explore(_ history: [Event], _ queue: EditQueue<[String]>, added: UInt64) {
       let (base, pending) = Self.meaning(of: history)
-      #expect(queue.base == base && queue.pending.map(\.number) == pending, "\(history)")
+      #expect(queue.base == base && queue.pending.map(\.number) == pending.map { EditNumber(number: $0) }, "\(history)")
       let shown = pending.isEmpty ? base : (base ?? []) + pending.map { "edit \($0)" }
       #expect(queue.shown() == shown && queue.isSettled == pending.isEmpty, "\(history)")
       sequences += 1

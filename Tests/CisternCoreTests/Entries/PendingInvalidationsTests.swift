@@ -8,14 +8,17 @@ struct PendingInvalidationsTests {
   private typealias Pending = PendingInvalidations<String>
 
   private func add(_ invalidation: Invalidation, _ number: UInt64, to pending: inout Pending) {
+    let number = InvalidationVersion(number: number)
     switch invalidation {
     case .tag(let tag): pending.add(tag: tag, number: number)
     case .prefix(let prefix):
-      pending.add(prefix: prefix, number: number) { key, tree in
-        key.withKeyBytes { tree.newestNumber(ofPrefixesOf: $0) }
+      pending.add(prefix: prefix, number: number) { key, prefixes in
+        key.withKeyBytes { prefixes.newestVersion(ofPrefixesOf: $0) }
       }
     }
   }
+
+  private func version(_ number: UInt64) -> InvalidationVersion { InvalidationVersion(number: number) }
 
   @Test func `pending invalidations agree with a complete list, for every version that is not yet forgotten`() {
     for seed in 0..<100 {
@@ -30,15 +33,15 @@ struct PendingInvalidationsTests {
         all.append((invalidation, number))
         for _ in 0..<max(0, generator.next(below: 5) - 2) {
           oldest = UInt64(generator.next(below: Int(number - oldest) + 1)) + oldest
-          _ = pending.forget(olderThan: oldest, swept: number)
+          _ = pending.forget(olderThan: version(oldest), swept: version(number))
         }
         let invalidationVersion = UInt64(generator.next(below: Int(number - oldest) + 1)) + oldest
         let (key, tag) = ("\(generator.next(below: 5))/a", String(generator.next(below: 5)))
         let expected = all.contains {
           $0.number > invalidationVersion && $0.invalidation.concerns(key: Array(key.utf8), tags: [tag])
         }
-        #expect(pending.concerns(key, tags: [tag], since: invalidationVersion) == expected)
-        #expect(pending.newest == number)
+        #expect(pending.concerns(key, tags: [tag], since: version(invalidationVersion)) == expected)
+        #expect(pending.newest == version(number))
       }
       _ = pending.forget(olderThan: 80, swept: 80)
       #expect(pending.count == 0 && pending.size == 0)
@@ -55,11 +58,11 @@ struct PendingInvalidationsTests {
     for number in UInt64(1)...20_000 {
       add(isTag ? .tag("tag\(number)") : .prefix(Array("prefix\(number)".utf8)), number, to: &pending)
       // A sweep has visited every entry, and a flight that is older than all invalidations is in progress.
-      _ = pending.forget(olderThan: 0, swept: number)
+      _ = pending.forget(olderThan: 0, swept: version(number))
       largest = max(largest, pending.size)
       // The newest invalidation is always compared exactly.
-      #expect(!pending.concerns("other", tags: ["other"], since: number - 1))
-      #expect(pending.concerns("prefix\(number)", tags: ["tag\(number)"], since: number - 1))
+      #expect(!pending.concerns("other", tags: ["other"], since: version(number - 1)))
+      #expect(pending.concerns("prefix\(number)", tags: ["tag\(number)"], since: version(number - 1)))
       if firstRefused == nil, pending.concerns("other", tags: ["other"], since: 0) { firstRefused = number }
     }
     #expect(largest <= bound + bound / 8)
@@ -82,7 +85,7 @@ struct PendingInvalidationsTests {
     }
     #expect(pending.size < 10_000)
     #expect(pending.concerns("other", tags: ["other"], since: 0))
-    #expect(!pending.concerns("other", tags: ["other"], since: number))
+    #expect(!pending.concerns("other", tags: ["other"], since: version(number)))
   }
 
   @Test func `a key is evaluated at most once, and only if newer prefixes are pending`() {

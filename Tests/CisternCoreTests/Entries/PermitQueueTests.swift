@@ -8,7 +8,7 @@ struct PermitQueueTests {
     var queue = PermitQueue<String>(limit: 1)
     #expect(queue.enter(priority: .low) == .admitted)
     let names: [(String, TaskPriority)] = [("a", .low), ("b", .high), ("c", .low), ("d", .high), ("e", .medium)]
-    var tickets: [String: UInt64] = [:]
+    var tickets: [String: PermitTicket] = [:]
     for (name, priority) in names {
       guard case .queued(let ticket) = queue.enter(priority: priority) else {
         Issue.record("the waiter was admitted")
@@ -48,9 +48,9 @@ struct PermitQueueTests {
     let priorities: [TaskPriority] = [.background, .low, .medium, .high]
     for seed in SeededSchedule.seeds(300) {
       var generator = SeededGenerator(seed: seed)
-      var queue = PermitQueue<UInt64>(limit: 1)
+      var queue = PermitQueue<PermitTicket>(limit: 1)
       _ = queue.enter(priority: .low)
-      var waiting: [(ticket: UInt64, priority: TaskPriority)] = []
+      var waiting: [(ticket: PermitTicket, priority: TaskPriority)] = []
       for _ in 0..<200 {
         switch generator.next(below: 10) {
         case ..<5:

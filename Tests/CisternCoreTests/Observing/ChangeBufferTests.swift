@@ -7,11 +7,13 @@ import Testing
   typealias Buffer = ChangeBuffer
 
   private func change(_ number: UInt64, _ key: String?) -> ErasedChange {
-    ErasedChange(Change<String, Int>(number: number, event: key.map { .updated($0, Int(number)) } ?? .cleared))
+    ErasedChange(
+      Change<String, Int>(
+        number: ChangeNumber(number: number), event: key.map { .updated($0, Int(number)) } ?? .cleared))
   }
 
   private func invalidation(_ number: UInt64, _ tag: String) -> ErasedChange {
-    ErasedChange(Change<String, Int>(number: number, event: .invalidated(.tag(tag))))
+    ErasedChange(Change<String, Int>(number: ChangeNumber(number: number), event: .invalidated(.tag(tag))))
   }
 
   private func drain(_ buffer: inout Buffer) -> [UInt64] {

@@ -6,7 +6,7 @@ import Testing
   private typealias State = HandlerState
 
   private func change(_ number: UInt64) -> ErasedChange {
-    ErasedChange(Change<String, Int>(number: number, event: .updated("key", Int(number))))
+    ErasedChange(Change<String, Int>(number: ChangeNumber(number: number), event: .updated("key", Int(number))))
   }
 
   @Test func `a task is requested once, started once, and requested again after it stops`() {

@@ -7,7 +7,7 @@ import Testing
   private typealias State = IteratorState<Int>
 
   private func change(_ number: UInt64) -> ErasedChange {
-    ErasedChange(Change<String, Int>(number: number, event: .updated("key", Int(number))))
+    ErasedChange(Change<String, Int>(number: ChangeNumber(number: number), event: .updated("key", Int(number))))
   }
 
   private var open: State { .open(ChangeBuffer(.bounded(2))) }

@@ -83,13 +83,15 @@ import Testing
     for (number, clearCount) in [(1, 0), (2, 1), (3, 0)] {
       let write = StagedWrite.removal(key: [UInt8(number)])
       _ = writes.insert(
-        StagedEntry(write: write, number: UInt64(number), clearCount: UInt16(clearCount), size: write.stagedSize))
+        StagedEntry(
+          write: write, ticket: CommitTicket(number: UInt64(number)),
+          clearCount: ClearCount(number: UInt16(clearCount)), size: write.stagedSize))
     }
     let batch = PartitionBatch(
       partition: partition, clearCount: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
     let round = CommitRound(batches: [batch], through: 3)
     #expect(round.count == 1)
-    #expect(round[0].entry.number == 2)
+    #expect(round[0].entry.ticket == 2)
     #expect(round.takenCount == 3)
   }
 }

@@ -14,7 +14,7 @@ import Testing
       created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: invalidationVersion)
   }
 
-  private func stage(_ invalidation: Invalidation) -> UInt64 {
+  private func stage(_ invalidation: Invalidation) -> InvalidationVersion {
     table.stage(invalidation, limit: 1 << 20) { 1 }.invalidationVersion
   }
 
@@ -29,7 +29,9 @@ import Testing
     table.concealsCommitted(metadata, key: key.rawSpan)
   }
 
-  private func row(_ invalidationVersion: UInt64, purged: UInt64 = 0, changes: UInt64) -> InvalidationVersionRow {
+  private func row(
+    _ invalidationVersion: FileInvalidationVersion, purged: FileInvalidationVersion = 0, changes: UInt64
+  ) -> InvalidationVersionRow {
     var row = InvalidationVersionRow()
     row.invalidationVersion = invalidationVersion
     row.purged = purged
@@ -47,7 +49,7 @@ import Testing
     #expect(taken.invalidations == [.tag("red"): 1])
     #expect(taken.invalidationVersion == 1)
     #expect(visibility(0, snapshot: 5) == .concealed)
-    table.publish(taken.invalidations, row: row(1, changes: 1), transaction: 6)
+    table.publish([.tag("red"): 1], row: row(1, changes: 1), transaction: 6)
     #expect(table.purgeable == [.tag("red"): 1])
     table.purged([.tag("red"): 1], row: row(1, purged: 1, changes: 2), transaction: 9)
     #expect(table.pending.isEmpty)
@@ -63,9 +65,9 @@ import Testing
   @Test
   func `A newer invalidation stays pending after the purge of an older one, and failed commits are restaged`() throws {
     _ = stage(.prefix(bytes("k")))
-    let taken = try #require(table.beginCommitting())
+    _ = try #require(table.beginCommitting())
     #expect(stage(.prefix(bytes("k"))) == 2)
-    table.publish(taken.invalidations, row: row(1, changes: 1), transaction: 3)
+    table.publish([.prefix(bytes("k")): 1], row: row(1, changes: 1), transaction: 3)
     table.purged([.prefix(bytes("k")): 1], row: row(1, purged: 1, changes: 2), transaction: 4)
     #expect(table.pending == [.prefix(bytes("k")): 2])
     #expect(visibility(1, snapshot: 9) == .concealed)
@@ -113,7 +115,7 @@ import Testing
     for tag in ["red", "blue"] {
       #expect(isVoid(metadata(0, [tag])))
       #expect(!isVoid(set(0, [tag])))
-      #expect(!isVoid(metadata(table.invalidationVersion, [tag])))
+      #expect(!isVoid(metadata(table.invalidationVersion.number, [tag])))
     }
     #expect(!isVoid(metadata(0, ["green"])))
     #expect(visibility(1, snapshot: 5) == .concealed)
@@ -128,13 +130,13 @@ import Testing
     // The version in the file is greater than the local version.
     table.learn(row(3, changes: 6), InvalidationRows(inForce: [.tag("blue"): 3]), transaction: 7)
     for _ in 0..<2 {
-      #expect(isVoid(set(before)) && isVoid(metadata(before)))
-      #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
+      #expect(isVoid(set(before.number)) && isVoid(metadata(before.number)))
+      #expect(!isVoid(set(own.number)) && !isVoid(metadata(own.number)))
       #expect(visibility(3, snapshot: 7) == .concealed)
       table.assign([.tag("red"): 4])
       // A reader learns of the commit before the commit is published.
       table.learn(row(4, changes: 7), InvalidationRows(inForce: [.tag("blue"): 3, .tag("red"): 4]), transaction: 8)
-      #expect(!isVoid(set(own)) && !isVoid(metadata(own)))
+      #expect(!isVoid(set(own.number)) && !isVoid(metadata(own.number)))
       table.publish([.tag("red"): 4], row: row(4, changes: 7), transaction: 8)
     }
     #expect(taken.invalidations == [.tag("red"): own])
@@ -144,29 +146,31 @@ import Testing
 
   @Test func `A new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
     #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added)
-    let (invalidationVersion, number, change) = table.stage(.tag("b"), limit: 100) { 2 }
-    #expect(invalidationVersion == 2 && number == 0 && change == .refused)
+    let (invalidationVersion, ticket, change) = table.stage(.tag("b"), limit: 100) { 2 }
+    #expect(invalidationVersion == 2 && ticket == 0 && change == .refused)
     #expect(table.stage(.tag("a"), limit: 100) { 3 }.change == .replaced)
     #expect(table.invalidationVersion == 3)
   }
 
   @Test func `A purge ends its invalidations in small parts, and the remaining ones still conceal records`() throws {
-    var targets: [Invalidation: UInt64] = [:]
+    var targets: [Invalidation: FileInvalidationVersion] = [:]
     for number in 0..<1_000 {
-      targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = UInt64(number + 1)
+      targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = FileInvalidationVersion(
+        number: UInt64(number + 1))
     }
     let walk = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: targets)
     #expect(walk.targetParts.allSatisfy { !$0.isEmpty && $0.count <= PurgeWalk.partSize })
     #expect(walk.targetParts.reduce(into: [:]) { $0.merge($1) { $1 } } == targets)
     for invalidation in targets.keys { _ = stage(invalidation) }
     let taken = try #require(table.beginCommitting())
-    table.publish(taken.invalidations, row: row(taken.invalidationVersion, changes: 1), transaction: 6)
-    var left = Set(taken.invalidations.keys)
-    let parts = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: taken.invalidations).targetParts
+    let rows = taken.invalidations.mapValues { FileInvalidationVersion(sameNumberAs: $0) }
+    let newest = FileInvalidationVersion(sameNumberAs: taken.invalidationVersion)
+    table.publish(rows, row: row(newest, changes: 1), transaction: 6)
+    var left = Set(rows.keys)
+    let parts = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: rows).targetParts
     for part in parts {
       #expect(!table.isClear(for: 9))
-      table.purged(
-        part, row: row(taken.invalidationVersion, purged: taken.invalidationVersion, changes: 2), transaction: 9)
+      table.purged(part, row: row(newest, purged: newest, changes: 2), transaction: 9)
       left.subtract(part.keys)
       #expect(Set(table.pending.keys) == left)
     }

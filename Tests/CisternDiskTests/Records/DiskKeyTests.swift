@@ -90,7 +90,7 @@ import Testing
         // record.
         var expected = metadata
         if found?.invalidationVersion != expected.invalidationVersion {
-          expected.invalidationVersion = cache.invalidationVersion
+          expected.localVersion = cache.invalidationVersion
         }
         #expect(found == expected)
       }

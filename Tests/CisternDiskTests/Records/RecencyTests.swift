@@ -89,7 +89,7 @@ import Testing
 
   @Test func `A recency mark can be set and cleared for any sequence number`() {
     let recency = RecencyBitmap(capacity: 5000)
-    for number in [0, 1, 63, 64, 8191, 8192, 1 << 40, UInt64.max] as [UInt64] {
+    for number in [0, 1, 63, 64, 8191, 8192, SequenceNumber(number: 1 << 40), .max] as [SequenceNumber] {
       #expect(!recency.isMarked(number))
       recency.mark(number)
       recency.mark(number)

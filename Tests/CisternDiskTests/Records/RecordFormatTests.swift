@@ -27,7 +27,9 @@ import Testing
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, isNegative: true),
   ]
 
-  func encode(_ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: UInt64) -> ([UInt8], DiskKey) {
+  func encode(
+    _ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: SequenceNumber
+  ) -> ([UInt8], DiskKey) {
     let diskKey = DiskKey(generation: 77, key: key.rawSpan)
     let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
     var record = [UInt8](repeating: 0xAA, count: draft.size)
@@ -42,12 +44,12 @@ import Testing
     for size in [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000] {
       let key = value(keySize, size: keySize)
       let bytes = value(size, size: size)
-      let (record, diskKey) = encode(key, metadata, bytes, sequence: UInt64(size) << 40)
+      let (record, diskKey) = encode(key, metadata, bytes, sequence: SequenceNumber(number: UInt64(size) << 40))
       let decoded = RecordHeader(record.rawSpan, under: diskKey)
       let header = try #require(decoded)
-      #expect(header.sequence == UInt64(size) << 40)
+      #expect(header.sequence.number == UInt64(size) << 40)
       #expect(header.metadata(of: record.rawSpan) == metadata)
-      #expect(header.invalidationVersion(of: record.rawSpan) == metadata.invalidationVersion)
+      #expect(header.invalidationVersion(of: record.rawSpan).number == metadata.invalidationVersion)
       #expect(record.rawSpan.extracting(header.value).copiedBytes() == bytes)
       #expect(record.rawSpan.extracting(header.key).copiedBytes() == (keySize > 64 ? key : []))
     }
@@ -110,9 +112,9 @@ import Testing
     let digested = DiskKey(generation: 1, key: long.rawSpan)
     keys.append(Array(digested.copiedBytes()[6..<22]))
     var seen: Set<[UInt8]> = []
-    for generation in [1, 2, 255, 256, DiskKey.generationLimit - 1] {
+    for generation in [1, 2, 255, 256, Generation(number: DiskKey.generationLimit.number - 1)] as [Generation] {
       let start = DiskKey(startOf: generation)
-      let next = DiskKey(startOf: generation + 1)
+      let next = DiskKey(startOf: generation.next())
       for key in keys {
         let diskKey = DiskKey(generation: generation, key: key.rawSpan)
         #expect(seen.insert(diskKey.copiedBytes()).inserted)
@@ -122,7 +124,7 @@ import Testing
         let isBefore = diskKey.withBytes { key in start.withBytes { key.precedes($0) } }
         #expect(!isBefore)
         let isBeforeNext = diskKey.withBytes { key in next.withBytes { key.precedes($0) } }
-        #expect(isBeforeNext || generation + 1 == DiskKey.generationLimit)
+        #expect(isBeforeNext || generation.next() == DiskKey.generationLimit)
         let again = diskKey.withBytes { DiskKey($0) }
         #expect(again?.copiedBytes() == diskKey.copiedBytes())
       }

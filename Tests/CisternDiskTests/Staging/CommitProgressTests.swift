@@ -12,11 +12,11 @@ struct CommitProgressTests {
     let progress = Guarded(CommitProgress())
 
     /// Starts a task that waits for a write, and returns after the task has begun to wait.
-    func wait(_ number: UInt64, countsEarlier: Bool) async -> Task<CisternError.Code?, Never> {
+    func wait(_ ticket: CommitTicket, countsEarlier: Bool) async -> Task<CisternError.Code?, Never> {
       let hasCome = Guarded(false)
       let task = Task { () -> CisternError.Code? in
         let error: CisternError? = await withCheckedContinuation { continuation in
-          let waiter = CommitProgress.Waiter(number: number, countsEarlier: countsEarlier, continuation: continuation)
+          let waiter = CommitProgress.Waiter(ticket: ticket, countsEarlier: countsEarlier, continuation: continuation)
           progress.withLock { $0.wait(waiter) }?.resume()
           hasCome.withLock { $0 = true }
         }
@@ -26,17 +26,17 @@ struct CommitProgressTests {
       return task
     }
 
-    func settle(_ number: UInt64, failed: ClosedRange<UInt64>? = nil) {
+    func settle(_ ticket: CommitTicket, failed: ClosedRange<CommitTicket>? = nil) {
       if let failed { note(failed) }
       let ready = progress.withLock { progress in
-        progress.settle(through: number)
+        progress.settle(through: ticket)
         return progress.makeDurable()
       }
       for one in ready { one.resume() }
     }
 
-    func note(_ failed: ClosedRange<UInt64>) {
-      let failure = CommitProgress.Failure(numbers: failed, error: CommitProgressTests.failure)
+    func note(_ failed: ClosedRange<CommitTicket>) {
+      let failure = CommitProgress.Failure(tickets: failed, error: CommitProgressTests.failure)
       progress.withLock { $0.note([failure], through: 0, error: nil) }
     }
   }

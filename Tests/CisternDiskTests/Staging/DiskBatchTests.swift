@@ -184,7 +184,7 @@ func expectWholeBatches(
     cache.put("other", [2])
     for batch in batches { cache.endBatch(batch) }
     if isOverWhenFlushed {
-      let newest = tier.engine.tickets.load(ordering: .sequentiallyConsistent)
+      let newest = tier.engine.newestTicket
       while tier.engine.progress.withLock({ $0.durable }) < newest { await Task.yield() }
     }
     _ = try? await tier.flush()

@@ -21,7 +21,7 @@ import Testing
           for round in 0..<150 {
             let batch = cache.beginBatch()
             for key in 0..<5 {
-              let invalidationVersion = cache.invalidationVersion
+              let invalidationVersion = cache.invalidationVersion.number
               let metadata = RecordMetadata(
                 created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"],
                 invalidationVersion: invalidationVersion)
@@ -31,7 +31,7 @@ import Testing
             cache.endBatch(batch)
             cache.put("shared-\(round % 7)", [1], tags: ["shared"])
             if round % 3 == 0 {
-              let invalidationVersion = cache.stageInvalidation(.tag("t\(task)")).version
+              let invalidationVersion = cache.stageInvalidation(.tag("t\(task)")).version.number
               invalidated.values.withLock { $0[task] = max($0[task], invalidationVersion) }
             }
             if round % 10 == 0 { try? await tier.flush() }

@@ -53,7 +53,7 @@ import Testing
 
   private func isToBeTold(in partition: Partition) -> Bool { partition.acknowledgeLoss(of: Self.key.rawSpan) }
 
-  private func leave(_ partition: Partition, invalidationVersion: UInt64 = 0) {
+  private func leave(_ partition: Partition, invalidationVersion: InvalidationVersion = 0) {
     partition.noteLoss(
       Self.key,
       LostRecord(clearCount: partition.clearCount, invalidationVersion: invalidationVersion, tags: ["red", "large"]))

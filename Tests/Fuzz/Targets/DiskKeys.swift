@@ -14,19 +14,19 @@ func fuzzDiskKeys(_ input: [UInt8]) {
         || DiskKey.isDigest(input.rawSpan), "bytes of a right length are no key")
   }
   var source = ByteSource(input)
-  let generation = source.number(UInt64.self) % (DiskKey.generationLimit - 1)
+  let generation = Generation(number: source.number(UInt64.self) % (DiskKey.generationLimit.number - 1))
   let one = source.bytes()
   let other = source.bytes()
   let (first, second) = (built(generation, one), built(generation, other))
   require((one == other) == (first == second), "different keys in one place, or equal ones in two")
   for key in [first, second] {
     require(!key.lexicographicallyPrecedes(DiskKey(startOf: generation).copiedBytes()), "before its generation")
-    require(key.lexicographicallyPrecedes(DiskKey(startOf: generation + 1).copiedBytes()), "after its generation")
+    require(key.lexicographicallyPrecedes(DiskKey(startOf: generation.next()).copiedBytes()), "after its generation")
   }
-  require(built(generation + 1, one) != first, "keys of two generations in one place")
+  require(built(generation.next(), one) != first, "keys of two generations in one place")
 }
 
-private func built(_ generation: UInt64, _ key: [UInt8]) -> [UInt8] {
+private func built(_ generation: Generation, _ key: [UInt8]) -> [UInt8] {
   let built = DiskKey(generation: generation, key: key.rawSpan)
   require(built.generation == generation, "another generation")
   require(built.isDigest == (key.count > DiskKey.longestDirectKey), "a digest of a short key, or none of a long one")

@@ -20,15 +20,15 @@ func fuzzInvalidations(_ input: [UInt8]) {
   tagsComeBack(RecordTags.decode(input.rawSpan))
   var source = ByteSource(input)
   tagsComeBack(source.few { $0.text() })
-  var set = InvalidationSet()
-  var model: [Invalidation: UInt64] = [:]
+  var set = InvalidationSet<FileInvalidationVersion>()
+  var model: [Invalidation: FileInvalidationVersion] = [:]
   for _ in 0..<source.byte() % 16 {
     let invalidation = source.flag() ? Invalidation.tag(source.shortText()) : .prefix(source.bytes(upTo: 3))
-    let invalidationVersion = UInt64(source.byte() % 16)
+    let invalidationVersion = FileInvalidationVersion(number: UInt64(source.byte() % 16))
     comesBack(invalidation, invalidationVersion)
     if source.flag() {
       set.add(invalidation, invalidationVersion: invalidationVersion)
-      model[invalidation] = max(invalidationVersion, model[invalidation] ?? 0)
+      model[invalidation] = max(invalidationVersion, model[invalidation] ?? .zero)
     } else {
       set.remove(invalidation, invalidationVersion: invalidationVersion)
       if let present = model[invalidation], present <= invalidationVersion { model[invalidation] = nil }
@@ -36,7 +36,7 @@ func fuzzInvalidations(_ input: [UInt8]) {
   }
   require(set.invalidationVersions == model && set.isEmpty == model.isEmpty, "the set differs from the model")
   let (key, tags, invalidationVersion) = (
-    source.bytes(upTo: 4), source.few { $0.shortText() }, UInt64(source.byte() % 16)
+    source.bytes(upTo: 4), source.few { $0.shortText() }, FileInvalidationVersion(number: UInt64(source.byte() % 16))
   )
   let isConcerned = model.contains { $0.value > invalidationVersion && $0.key.concerns(key: key, tags: tags) }
   require(
@@ -44,7 +44,7 @@ func fuzzInvalidations(_ input: [UInt8]) {
     "the set conceals another record")
 }
 
-private func comesBack(_ invalidation: Invalidation, _ invalidationVersion: UInt64) {
+private func comesBack(_ invalidation: Invalidation, _ invalidationVersion: FileInvalidationVersion) {
   let written = MetaTable.value(invalidation, invalidationVersion: invalidationVersion)
   guard let (read, number) = MetaTable.invalidation(written.rawSpan) else {
     fatalError("broken: a written invalidation is not readable")

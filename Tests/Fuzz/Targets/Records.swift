@@ -4,7 +4,7 @@ import CisternDisk
 /// Feeds arbitrary bytes to the record parser. It does not trap, the checksum refuses bytes that no writer wrote, and
 /// accepted records are within bounds.
 func fuzzRecords(_ input: [UInt8]) {
-  let key = DiskKey(generation: 7, key: Array(input.prefix(3)).rawSpan)
+  let key = DiskKey(generation: Generation(number: 7), key: Array(input.prefix(3)).rawSpan)
   let unsealed = RecordHeader(input.rawSpan, under: key)
   if let unsealed { look(at: unsealed, in: input) }
   guard input.count >= RecordFormat.fixedSize else {
@@ -23,7 +23,7 @@ func fuzzRecords(_ input: [UInt8]) {
   guard let checked else { return }
   look(at: checked, in: sealed)
   // A record under another key, or with another bit, is invalid.
-  let other = DiskKey(generation: 8, key: Array(input.prefix(3)).rawSpan)
+  let other = DiskKey(generation: Generation(number: 8), key: Array(input.prefix(3)).rawSpan)
   require(RecordHeader(sealed.rawSpan, under: other) == nil, "a record of another key is believed")
   let bit = Int(sealed[12]) % (sealed.count * 8)
   sealed[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -46,8 +46,9 @@ func fuzzRecordRoundTrips(_ input: [UInt8]) {
   let metadata = source.metadata()
   let key = source.bytes()
   let bytes = source.bytes(upTo: 4_096)
-  let (first, second) = (source.number(UInt64.self), source.number(UInt64.self))
-  let diskKey = DiskKey(generation: source.number(UInt64.self) % DiskKey.generationLimit, key: key.rawSpan)
+  let (first, second) = (SequenceNumber(number: source.number()), SequenceNumber(number: source.number()))
+  let generation = Generation(number: source.number(UInt64.self) % DiskKey.generationLimit.number)
+  let diskKey = DiskKey(generation: generation, key: key.rawSpan)
   let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
   var record = [UInt8](repeating: 0xAA, count: draft.size)
   do {
@@ -67,7 +68,7 @@ func fuzzRecordRoundTrips(_ input: [UInt8]) {
 }
 
 private func compare(
-  _ record: [UInt8], _ diskKey: borrowing DiskKey, sequence: UInt64, _ key: [UInt8], _ metadata: RecordMetadata,
+  _ record: [UInt8], _ diskKey: borrowing DiskKey, sequence: SequenceNumber, _ key: [UInt8], _ metadata: RecordMetadata,
   _ bytes: [UInt8]
 ) {
   guard let header = RecordHeader(record.rawSpan, under: diskKey) else {
@@ -75,7 +76,8 @@ private func compare(
   }
   let found = header.metadata(of: record.rawSpan)
   require(header.sequence == sequence, "the sequence number changed")
-  require(header.invalidationVersion(of: record.rawSpan) == metadata.invalidationVersion, "the era alone is another")
+  let invalidationVersion = header.invalidationVersion(of: record.rawSpan)
+  require(invalidationVersion.number == metadata.invalidationVersion, "the invalidation version alone is another")
   require(found == metadata, "\(metadata) came back as \(found)")
   require(found.tags.map { Array($0.utf8) } == metadata.tags.map { Array($0.utf8) }, "a tag came back with other bytes")
   require(record.rawSpan.extracting(header.value).copiedBytes() == bytes, "the value changed")

@@ -57,24 +57,24 @@ extension DiskTier {
 extension TransactionalPartition {
   /// Stages a record with an invalidation version, which is the partition's current one by default.
   @discardableResult
-  package func put(_ key: String, _ value: [UInt8], tags: [String] = [], invalidationVersion: UInt64? = nil)
-    -> StagingResult
-  {
+  package func put(
+    _ key: String, _ value: [UInt8], tags: [String] = [], invalidationVersion: InvalidationVersion? = nil
+  ) -> StagingResult {
     put(Array(key.utf8), value, tags: tags, invalidationVersion: invalidationVersion)
   }
 
   @discardableResult
-  package func put(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: UInt64? = nil)
-    -> StagingResult
-  {
+  package func put(
+    _ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: InvalidationVersion? = nil
+  ) -> StagingResult {
     stage(Self.write(key, value, tags: tags, invalidationVersion: invalidationVersion ?? self.invalidationVersion))
   }
 
-  package static func write(_ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: UInt64 = 0)
-    -> StagedWrite
-  {
+  package static func write(
+    _ key: [UInt8], _ value: [UInt8], tags: [String] = [], invalidationVersion: InvalidationVersion = 0
+  ) -> StagedWrite {
     var metadata = metadata(tags: tags)
-    metadata.invalidationVersion = invalidationVersion
+    metadata.localVersion = invalidationVersion
     return .record(key: key, metadata, bytes: value)
   }
 

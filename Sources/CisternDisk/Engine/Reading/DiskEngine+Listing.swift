@@ -33,7 +33,7 @@ extension DiskEngine {
     let size: Int
 
     /// Copies the record at the cursor. Returns nil if it does not belong to the generation.
-    init?(at cursor: borrowing Cursor<Database, CursorReads>, generation: UInt64) {
+    init?(at cursor: borrowing Cursor<Database, CursorReads>, generation: Generation) {
       guard let bytes = cursor.key, let record = cursor.value, DiskKey.generation(of: bytes) == generation else {
         return nil
       }
@@ -55,7 +55,7 @@ extension DiskEngine {
     let environment = file.environment
     guard let transaction = beginRead(of: environment) else { return [] }
     let generation = generation(of: partition, in: transaction, of: file)
-    guard generation != 0 else { return [] }
+    guard generation != .zero else { return [] }
     var listed: [ListedRecord] = []
     do {
       var cursor = try transaction.cursor(in: file.records)

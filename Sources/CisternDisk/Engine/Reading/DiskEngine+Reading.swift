@@ -46,7 +46,7 @@ extension DiskEngine {
   ) rethrows -> Result? {
     guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
     guard case .record(_, var rewritten, let bytes) = write else { return nil }
-    rewritten.invalidationVersion = metadata.invalidationVersion
+    rewritten.localVersion = metadata.localVersion
     return try body(rewritten, bytes.rawSpan)
   }
 
@@ -113,7 +113,7 @@ extension DiskEngine {
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Lookup<Result> {
     let generation = generation(of: partition, in: transaction, of: file)
-    if generation != 0 {
+    if generation != .zero {
       let diskKey = DiskKey(generation: generation, key: key)
       if let record = value(under: diskKey, in: transaction, of: file) {
         record.prefetch()
@@ -136,7 +136,7 @@ extension DiskEngine {
             partition.counters.hits.increment()
             // Callers compare local versions, and the record has a file version. No invalidation up to this local
             // version conceals the record.
-            metadata.invalidationVersion = invalidationVersion
+            metadata.localVersion = invalidationVersion
             return .found(try body(metadata, record.extracting(header.value)))
           case .concealed: break
           case .outdated: return .outdated
@@ -179,7 +179,7 @@ extension DiskEngine {
       let environment = file.environment
       guard let transaction = beginRead(of: environment) else { return nil }
       let generation = generation(of: partition, in: transaction, of: file)
-      guard generation != 0 else { return false }
+      guard generation != .zero else { return false }
       let diskKey = DiskKey(generation: generation, key: key)
       guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
       let snapshot = transaction.number
@@ -233,7 +233,7 @@ extension DiskEngine {
   /// If another process committed since, reads the generation from the file: that process may have removed all
   /// records.
   @inline(__always)
-  func generation(of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile) -> UInt64 {
+  func generation(of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile) -> Generation {
     let number = transaction.number
     if number > file.knownTransaction.load(ordering: .acquiring),
       number > partition.knownTransaction.load(ordering: .acquiring)
@@ -249,7 +249,7 @@ extension DiskEngine {
   ) {
     do {
       let name = MetaTable.partition(partition.name)
-      let generation = try transaction.number(forKey: name, in: file.meta) ?? 0
+      let generation = try transaction.generation(forKey: name, in: file.meta) ?? .zero
       if let counts = try transaction.counts(of: generation, in: file.meta) { partition.counters.set(counts) }
       try partition.learnInvalidations(in: transaction, as: transaction.number, of: file)
       partition.learn(generation: generation, transaction: transaction.number)

@@ -34,17 +34,17 @@ extension DiskEngine {
   /// The token's number is zero if the engine is not active. The number holds for the whole batch, so that all its
   /// writes have the same fate even if the mode changes.
   func beginBatch() -> BatchToken {
-    if isInherited || mode != .active { return BatchToken(number: 0) }
+    if isInherited || mode != .active { return BatchToken(number: .zero) }
     batchGate.wait { $0.open() }
-    return BatchToken(number: batchNumbers.add(1, ordering: .relaxed).newValue)
+    return BatchToken(number: BatchNumber(number: batchNumber.add(1, ordering: .relaxed).newValue))
   }
 
   /// Ends a batch and returns the ticket of its commit.
   func endBatch(_ batch: BatchToken) -> CommitTicket {
-    if batch.number != 0 { batchGate.change { $0.close() } }
+    if batch.number != .zero { batchGate.change { $0.close() } }
     let newest = batch.newestTicket
     // An empty batch gets a new ticket, which follows every write staged before it.
-    return newest.number > 0 || mode == .closed ? newest : CommitTicket(number: nextNumber())
+    return newest > .zero || mode == .closed ? newest : nextTicket()
   }
 
   /// Runs `body`, which takes staged writes, while no batch is open. Every batch is therefore taken whole.

@@ -8,7 +8,7 @@ extension DiskEngine {
   /// Neither waits for the disk nor runs code of the caller.
   func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
     if isInherited { return .refused }
-    return stage(write, in: partition, batch: 0, mode: mode)
+    return stage(write, in: partition, batch: .zero, mode: mode)
   }
 
   /// Stages the write as a part of the batch. See ``SecondTierPartition/stage(_:in:)``.
@@ -16,13 +16,13 @@ extension DiskEngine {
     if isInherited { return .refused }
     var mode = mode
     // The mode at the beginning of the batch holds for all of its writes.
-    if mode == .active || mode == .degraded { mode = batch.number == 0 ? .degraded : .active }
+    if mode == .active || mode == .degraded { mode = batch.number == .zero ? .degraded : .active }
     let result = stage(write, in: partition, batch: batch.number, mode: mode)
     if case .staged(let ticket) = result { batch.note(ticket) }
     return result
   }
 
-  private func stage(_ write: StagedWrite, in partition: Partition, batch: UInt64, mode: Mode) -> StagingResult {
+  private func stage(_ write: StagedWrite, in partition: Partition, batch: BatchNumber, mode: Mode) -> StagingResult {
     switch mode {
     case .closed:
       return refuse(partition)
@@ -67,15 +67,15 @@ extension DiskEngine {
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
   func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (
-    version: UInt64, ticket: CommitTicket
+    version: InvalidationVersion, ticket: CommitTicket
   ) {
     if isInherited || mode == .closed {
-      return (partition.invalidations.invalidationVersion + 1, CommitTicket(number: 0))
+      return (partition.invalidations.invalidationVersion.next(), .zero)
     }
-    let (invalidationVersion, number, change) = partition.stageInvalidation(
+    let (invalidationVersion, ticket, change) = partition.stageInvalidation(
       invalidation, limit: limits.invalidationBytes
     ) {
-      nextNumber()
+      nextTicket()
     }
     switch change {
     case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
@@ -83,20 +83,20 @@ extension DiskEngine {
     case .replaced: break
     }
     wakeIfIdle()
-    return (invalidationVersion, CommitTicket(number: number))
+    return (invalidationVersion, ticket)
   }
 
   /// Stages the removal of every record of the partition.
   func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
-    if isInherited || mode == .closed { return CommitTicket(number: 0) }
-    let (number, isFirst, freed) = partition.removeAll { nextNumber() }
+    if isInherited || mode == .closed { return .zero }
+    let (ticket, isFirst, freed) = partition.removeAll { nextTicket() }
     stagedBytes.subtract(freed.bytes, ordering: .relaxed)
     // The removal itself counts as one staged write, so that the writer thread commits it.
     let change = (isFirst ? 1 : 0) - freed.count
     if change > 0 { stagedCount.add(change, ordering: .sequentiallyConsistent) }
     if change < 0 { stagedCount.subtract(-change, ordering: .sequentiallyConsistent) }
     wakeIfIdle()
-    return CommitTicket(number: number)
+    return ticket
   }
 
   private func isTooLarge(_ write: StagedWrite) -> Bool {
@@ -110,20 +110,20 @@ extension DiskEngine {
   }
 
   private func take(
-    _ write: StagedWrite, in partition: Partition, batch: UInt64 = 0
+    _ write: StagedWrite, in partition: Partition, batch: BatchNumber = .zero
   ) -> (ticket: CommitTicket, isTaken: Bool) {
-    let change = partition.stage(write, batch: batch) { nextNumber() }
+    let change = partition.stage(write, batch: batch) { nextTicket() }
     note(change)
-    return (CommitTicket(number: change.number), change.isTaken)
+    return (change.ticket, change.isTaken)
   }
 
   /// Nil if the key has another record, or none.
   private func take(
     _ write: StagedWrite, if condition: RecordCondition, in partition: Partition
   ) -> StagingResult? {
-    guard let change = partition.stage(write, if: condition, makeNumber: { nextNumber() }) else { return nil }
+    guard let change = partition.stage(write, if: condition, makeTicket: { nextTicket() }) else { return nil }
     note(change)
-    return .staged(CommitTicket(number: change.number))
+    return .staged(change.ticket)
   }
 
   /// Counts a staged write, and wakes the writer thread if it waits for one.
@@ -147,9 +147,6 @@ extension DiskEngine {
     if stagedCount.load(ordering: .relaxed) >= DiskLimits.stagedCount { return stageRemovalOfAll(of: partition) }
     return take(.removal(key: key), in: partition).ticket
   }
-
-  /// Returns a new ticket number, which follows every write staged before.
-  func nextNumber() -> UInt64 { tickets.add(1, ordering: .sequentiallyConsistent).newValue }
 
   /// Wakes the writer thread if it sleeps because nothing is staged.
   private func wakeIfIdle() {
@@ -198,7 +195,7 @@ extension DiskEngine {
   func prepareToCommit() async {
     if !isInherited, mode == .degraded {
       // The write itself reports a disk that still fails.
-      try? await waitForCommit(number: nextNumber(), countsEarlier: true)
+      try? await waitForCommit(nextTicket(), countsEarlier: true)
     }
     await waitForRoom()
   }
@@ -217,17 +214,17 @@ extension DiskEngine {
   /// Suspends until a write is committed and as durable as the store promises.
   ///
   /// - Parameters:
-  ///   - number: The ticket number of the write.
-  ///   - countsEarlier: Whether to wait for every write up to the number.
+  ///   - ticket: The ticket of the write.
+  ///   - countsEarlier: Whether to wait for every write up to the ticket.
   /// - Throws: The error of a write that failed, or an error if the store is closed or read-only.
-  func waitForCommit(number: UInt64, countsEarlier: Bool) async throws(CisternError) {
+  func waitForCommit(_ ticket: CommitTicket, countsEarlier: Bool) async throws(CisternError) {
     if isInherited { throw inheritedError("wait for a commit") }
-    if number == 0 || mode == .closed { throw closedError("wait for a commit") }
+    if ticket == .zero || mode == .closed { throw closedError("wait for a commit") }
     if mode == .readOnly {
       throw CisternError(.readOnly, "the store is read-only", location: "wait for a commit, \(directory)")
     }
     let error = await withCheckedContinuation { continuation in
-      let waiter = CommitProgress.Waiter(number: number, countsEarlier: countsEarlier, continuation: continuation)
+      let waiter = CommitProgress.Waiter(ticket: ticket, countsEarlier: countsEarlier, continuation: continuation)
       if let known = progress.withLock({ $0.wait(waiter) }) {
         known.resume()
       } else if monitor.change({
@@ -261,20 +258,20 @@ extension DiskEngine {
     switch mode {
     case .closed: throw closedError("flush")
     case .readOnly: return
-    // A new number makes the writer thread retry the disk before the flush succeeds.
-    case .degraded: try await waitForCommit(number: nextNumber(), countsEarlier: true)
+    // A new ticket makes the writer thread retry the disk before the flush succeeds.
+    case .degraded: try await waitForCommit(nextTicket(), countsEarlier: true)
     case .active:
-      let number = tickets.load(ordering: .sequentiallyConsistent)
-      if number > 0 { try await waitForCommit(number: number, countsEarlier: true) }
+      let newest = newestTicket
+      if newest > .zero { try await waitForCommit(newest, countsEarlier: true) }
     }
   }
 
   /// Makes the next flush detect files that were replaced or removed, even if no write is staged.
   ///
-  /// A new ticket number makes the flush wait for the writer thread, which follows the files.
+  /// A new ticket makes the flush wait for the writer thread, which follows the files.
   func followFiles() {
     guard !isInherited, mode == .active, let file else { return }
-    if !claim.isInPlace() || (try? file.isInPlace()) == false { _ = nextNumber() }
+    if !claim.isInPlace() || (try? file.isInPlace()) == false { _ = nextTicket() }
   }
 
   /// Resumes every caller that waits for a commit with the error.
@@ -295,5 +292,5 @@ extension DiskEngine {
 
 extension StagingResult {
   /// The result for a write that is dropped. Its ticket needs no commit.
-  fileprivate static var dropped: StagingResult { .staged(CommitTicket(number: 0)) }
+  fileprivate static var dropped: StagingResult { .staged(.zero) }
 }

@@ -52,7 +52,7 @@ extension Writer {
     // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
     // `through` is therefore taken here, or was taken earlier.
     let (through, batches) = engine.withoutOpenBatches {
-      let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+      let through = engine.newestTicket
       let batches = engine.partitions.compactMap { partition in
         partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
       }
@@ -221,7 +221,7 @@ extension Writer {
       let identity = ObjectIdentifier(batch.partition)
       guard let generation = step.generations[identity] else { continue }
       batch.partition.publish(generation: generation, clearCount: batch.clearCount, transaction: transaction)
-      if generation == 0 { batch.partition.counters.set(GenerationCounts()) }
+      if generation == .zero { batch.partition.counters.set(GenerationCounts()) }
       // The counts are nil if the step did not read them. The published counts are then still correct.
       if let counts = step.counts(of: generation) { batch.partition.counters.set(counts) }
     }

@@ -61,7 +61,7 @@ extension Writer {
     retryCause = cause
     defer { retryCause = nil }
     // A caller that begins to wait during this retry must not get its failure. The next retry answers that caller.
-    let through = engine.tickets.load(ordering: .sequentiallyConsistent)
+    let through = engine.newestTicket
     do throws(LMDBError) {
       if engine.file == nil { try openFreshFile() }
       if let reader = longReader, let file = engine.file, try file.environment.readers().contains(reader) {
@@ -100,7 +100,7 @@ extension Writer {
   }
 
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.
-  private func giveUpStaged(through: UInt64, _ error: LMDBError) {
+  private func giveUpStaged(through: CommitTicket, _ error: LMDBError) {
     let failure = failure("the disk still fails; the staged writes are not on disk", error)
     let waiters = engine.progress.withLock { progress in
       progress.note([], through: through, error: failure)

@@ -13,16 +13,16 @@ extension Writer {
     for batch in commit.round.batches {
       let unwritten = commit.unwritten
       batch.partition.staging.finishCommitting { entry in
-        guard unwritten.contains(entry.number), entry.clearCount == batch.clearCount else { return nil }
+        guard unwritten.contains(entry.ticket), entry.clearCount == batch.clearCount else { return nil }
         if entry.isRewrite { return nil }
         if case .record(let key, let metadata, _) = entry.write {
           let record = LostRecord(
-            clearCount: entry.clearCount, invalidationVersion: metadata.invalidationVersion, tags: metadata.tags,
+            clearCount: entry.clearCount, invalidationVersion: metadata.localVersion, tags: metadata.tags,
             schemaVersion: metadata.schemaVersion)
           batch.partition.lostKeys.insert(key, record)
         }
         let removal = StagedEntry(
-          write: .removal(key: entry.write.key), number: entry.number, clearCount: entry.clearCount,
+          write: .removal(key: entry.write.key), ticket: entry.ticket, clearCount: entry.clearCount,
           size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
         keptBytes += removal.size
         keptCount += 1
@@ -34,12 +34,12 @@ extension Writer {
         batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
       }
       if batch.removesAll, !commit.hasPreliminaries {
-        if batch.partition.restoreRemoval(number: commit.round.through) { keptCount += 1 }
+        if batch.partition.restoreRemoval(commit.round.through) { keptCount += 1 }
       }
     }
     // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
     // disk after that flush.
-    if keptCount > 0 { _ = engine.nextNumber() }
+    if keptCount > 0 { _ = engine.nextTicket() }
     engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
     engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
     // Losses are reported before waiters resume, so that after a flush all record losses are reported.
@@ -61,9 +61,9 @@ extension Writer {
   ///
   /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
   /// these through as well.
-  func settle(_ number: UInt64) {
+  func settle(_ ticket: CommitTicket) {
     let isAwaited = engine.progress.withLock { progress in
-      progress.settle(through: number)
+      progress.settle(through: ticket)
       return progress.isAwaited
     }
     if engine.options.durability == .powerCut {

@@ -106,8 +106,8 @@ extension Writer {
   func loadDeadGenerations() {
     guard let file = engine.file, !engine.options.isReadOnly else { return }
     do {
-      deadGenerations = try file.environment.withRead { (transaction) throws(LMDBError) -> [UInt64] in
-        var found: [UInt64] = []
+      deadGenerations = try file.environment.withRead { (transaction) throws(LMDBError) -> [Generation] in
+        var found: [Generation] = []
         var cursor = try transaction.cursor(in: file.meta)
         var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
         while isAtDead, found.count < 64, let generation = MetaTable.deadGeneration(at: cursor) {

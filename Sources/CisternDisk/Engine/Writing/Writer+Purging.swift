@@ -1,3 +1,4 @@
+import CisternCore
 import LMDB
 
 extension Writer {
@@ -43,7 +44,7 @@ extension Writer {
       guard !targets.isEmpty else { continue }
       // The walk uses the generation in the file, not the one that is read: a staged clear may not survive a crash.
       let generation = try file.environment.withRead { (transaction) throws(LMDBError) in
-        try transaction.number(forKey: MetaTable.partition(partition.name), in: file.meta) ?? 0
+        try transaction.generation(forKey: MetaTable.partition(partition.name), in: file.meta) ?? .zero
       }
       return PurgeWalk(partition: partition, generation: generation, targets: targets)
     }
@@ -53,16 +54,16 @@ extension Writer {
 
 extension DiskEngine {
   /// The newest invalidation version of each partition.
-  var invalidationVersions: [ObjectIdentifier: UInt64] {
+  var invalidationVersions: [ObjectIdentifier: InvalidationVersion] {
     partitions.reduce(into: [:]) { $0[ObjectIdentifier($1)] = $1.invalidations.invalidationVersion }
   }
 
   /// The invalidation tables that have invalidations in force, by the generation of their partition.
-  var invalidatedGenerations: [UInt64: InvalidationTable] {
-    var tables: [UInt64: InvalidationTable] = [:]
+  var invalidatedGenerations: [Generation: InvalidationTable] {
+    var tables: [Generation: InvalidationTable] = [:]
     for partition in partitions where !partition.invalidations.isEmpty {
       let generation = partition.generation
-      if generation != 0 { tables[generation] = partition.invalidations }
+      if generation != .zero { tables[generation] = partition.invalidations }
     }
     return tables
   }

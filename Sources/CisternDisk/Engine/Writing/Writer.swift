@@ -8,7 +8,7 @@ import Synchronization
 final class Writer {
   let engine: DiskEngine
   /// The generations whose records must be purged.
-  var deadGenerations: [UInt64] = []
+  var deadGenerations: [Generation] = []
   /// The current walk that ends invalidations, or nil.
   var walk: PurgeWalk?
   /// The number of additional pages to keep free since the map was found full.

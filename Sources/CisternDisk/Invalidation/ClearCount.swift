@@ -1,0 +1,19 @@
+/// The number of clears of a partition in this process, modulo 2¹⁶.
+///
+/// The count wraps around. Staged writes and record losses of another count are void. The clear releases them, long before
+/// its count can repeat.
+struct ClearCount: Sendable, Equatable {
+  /// The count, for the word that a partition shows to its readers.
+  let number: UInt16
+
+  @inline(__always)
+  init(number: UInt16) {
+    self.number = number
+  }
+
+  /// The count before the first clear.
+  static var zero: ClearCount { ClearCount(number: 0) }
+
+  /// Returns the count after the next clear.
+  func next() -> ClearCount { ClearCount(number: number &+ 1) }
+}
