@@ -30,7 +30,7 @@ extension DiskEngine {
       // The older record must not be read again. A staged removal hides it until the removal can be committed.
       let ticket = stageRemoval(of: write.key, in: partition)
       if case .removal = write, mode == .degraded { return .staged(ticket) }
-      if mode == .degraded { hasUnreportedLosses.store(true, ordering: .sequentiallyConsistent) }
+      if mode == .degraded { noteLoss(outageLoss) }
       return refuse(partition)
     case .active:
       if case .record(let key, _, _) = write, isTooLarge(write) {
@@ -242,17 +242,26 @@ extension DiskEngine {
 
   /// Suspends until everything staged so far is committed and as durable as the store promises.
   ///
-  /// Throws once for writes that a failing disk lost since the last flush, even if the disk works again.
+  /// Throws once for the writes that were lost since the last flush, even if the disk works again.
   func flush() async throws(CisternError) {
     if isInherited { throw inheritedError("flush") }
     do throws(CisternError) {
       try await waitForAll()
     } catch {
-      hasUnreportedLosses.store(false, ordering: .sequentiallyConsistent)
+      unreportedLoss.withLock { $0 = nil }
       throw error
     }
-    guard hasUnreportedLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
-    throw CisternError(
+    if let loss = unreportedLoss.withLock({ $0.take() }) { throw loss }
+  }
+
+  /// Notes a lost write, which the next flush reports.
+  func noteLoss(_ error: @autoclosure () -> CisternError) {
+    unreportedLoss.withLock { if $0 == nil { $0 = error() } }
+  }
+
+  /// The error for writes that a failing disk did not take.
+  var outageLoss: CisternError {
+    CisternError(
       .diskFailed, "the disk took no writes for some time and works again; values written then are in memory only",
       location: "flush, \(directory)", remedy: "Write these values again if the disk must have them")
   }
