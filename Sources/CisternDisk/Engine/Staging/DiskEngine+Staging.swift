@@ -43,26 +43,21 @@ extension DiskEngine {
     }
   }
 
-  /// Takes a write that replaces or removes a record that was read; see ``SecondTierPartition/stage(_:replacing:)``.
-  func stage(_ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition) -> StagingResult {
+  /// Stages the write if the condition holds for the key's record. See ``TransactionalPartition/stage(_:if:)``.
+  func stage(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> StagingResult {
     if isInherited || mode == .closed { return refuse(partition) }
+    // A removal is staged in every mode, because it hides the record until it can be committed.
     guard case .record(let key, let metadata, _) = write else {
-      return take(write, if: .identity(record), in: partition) ?? .dropped
+      return take(write, if: condition, in: partition) ?? .dropped
     }
     // The record that was read stays.
     guard mode == .active else { return .dropped }
     if isTooLarge(write) {
-      _ = take(.removal(key: key), if: .identity(record), in: partition)
+      _ = take(.removal(key: key), if: condition, in: partition)
       return refuse(partition)
     }
-    if let result = take(write, if: .identity(record), in: partition) { return result }
+    if let result = take(write, if: condition, in: partition) { return result }
     return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
-  }
-
-  /// Takes the removal of a record that has ended; see ``SecondTierPartition/stageRemoval(of:ifEndedBy:)``.
-  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime, in partition: Partition) -> StagingResult {
-    if isInherited || mode == .closed { return refuse(partition) }
-    return take(.removal(key: key), if: .ended(by: time), in: partition) ?? .dropped
   }
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
