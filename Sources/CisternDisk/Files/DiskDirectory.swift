@@ -73,7 +73,7 @@ package enum DiskDirectory {
       CisternError(code, message, location: path, cause: cause, remedy: remedy)
     }
     return switch (cause as? SystemError)?.status {
-    case ENOSPC, EDQUOT, EFBIG:
+    case let status? where SystemError.isAboutSpace(status):
       CisternError(.noSpace, "the disk has no space for the store", location: path, cause: cause)
     // Another directory, or another owner of this one, would not help.
     case EIO: error(.diskFailed, "the directory could not be read or written", remedy: "Check the disk")
