@@ -54,14 +54,9 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.stage(write, in: partition)
   }
 
-  package func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult {
+  package func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult {
     if owner.isClosed { return .refused }
-    return engine.stage(write, replacing: record, in: partition)
-  }
-
-  package func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
-    if owner.isClosed { return .refused }
-    return engine.stageRemoval(of: key, ifEndedBy: time, in: partition)
+    return engine.stage(write, if: condition, in: partition)
   }
 
   package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }

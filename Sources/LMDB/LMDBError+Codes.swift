@@ -1,4 +1,5 @@
 import CLMDB
+import Locking
 
 #if canImport(Glibc)
   import Glibc
@@ -29,7 +30,7 @@ extension LMDBError.Code {
       case MDB_BAD_VALSIZE: .badValueSize
       case MDB_BAD_DBI: .badDatabase
       case MDB_KEYEXIST: .keyExists
-      case ENOSPC, EDQUOT, EFBIG: .noSpace
+      case _ where SystemError.isAboutSpace(status): .noSpace
       case EIO: .ioError
       case EACCES, EPERM, EROFS: .permission
       case ENOENT: .notFoundDirectory

@@ -51,6 +51,12 @@ package struct SystemError: Error, CustomStringConvertible {
     self.operation = operation
   }
 
+  /// Whether the status of a failed call is about space: of the device, of a quota, or of the process's limit on file
+  /// sizes.
+  package static func isAboutSpace(_ status: Int32) -> Bool {
+    status == ENOSPC || status == EDQUOT || status == EFBIG
+  }
+
   package var description: String {
     unsafe strerror(status).map { unsafe "\(operation): \(String(cString: $0))" } ?? "\(operation): error \(status)"
   }

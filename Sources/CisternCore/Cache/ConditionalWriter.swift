@@ -96,11 +96,9 @@ extension ConditionalWriter {
     case .keep:
       return AppliedWrite(value: snapshot.value, outcome: .nothing)
     case .remove:
-      records.noticeExpiry(of: key)
-      let write = PreparedWrite<Key, Value>(
-        removing: snapshot.hasForeignRecord ? nil : secondTier?.bytes(key.key), if: snapshot.condition,
-        stagesAlways: options.stagesRemovals, context: options.context)
-      let outcome = writes.apply(write, to: key)
+      let outcome = remove(
+        key, if: snapshot.condition, stagesAlways: options.stagesRemovals, keepsRecord: snapshot.hasForeignRecord,
+        context: options.context)
       return outcome.map { AppliedWrite(value: nil, outcome: $0) }
     case .store(let value):
       var (write, encodingError) = prepare(value, of: key, replacing: snapshot, options: options)
@@ -135,13 +133,20 @@ extension ConditionalWriter {
   }
 
   /// Removes a key from both tiers. Returns nil if the condition does not hold.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - condition: The condition of the removal.
+  ///   - stagesAlways: Whether the removal of an absent key is staged, too.
+  ///   - keepsRecord: Whether the key is removed from memory only.
+  ///   - context: The writer.
   @inlinable
   @discardableResult
   func remove(
     _ key: HashedKey<Key>, if condition: WriteCondition<Value> = .always, stagesAlways: Bool = false,
-    context: WriterContext?
+    keepsRecord: Bool = false, context: WriterContext?
   ) -> WriteOutcome? {
-    let keyBytes = secondTier?.bytes(key.key)
+    let keyBytes = keepsRecord ? nil : secondTier?.bytes(key.key)
     records.noticeExpiry(of: key)
     return writes.apply(
       PreparedWrite(removing: keyBytes, if: condition, stagesAlways: stagesAlways, context: context), to: key)

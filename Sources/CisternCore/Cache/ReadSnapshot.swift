@@ -58,7 +58,11 @@ extension RecordPromoter {
     }
     guard readsValue else { return snapshot }
     if let held = watched.held {
-      if !held.isGone(at: lifetimes.now()) { add(held.value, held.timing, to: &snapshot) }
+      if !held.isGone(at: lifetimes.now()) {
+        add(held.value, held.timing, to: &snapshot)
+      } else if case .some = secondTier {
+        return snapshotAfterExpiry(of: key, isOwnOf: flight)
+      }
     } else if let record = secondTier?.read(key.key) {
       let interpretation = interpret(record, of: key)
       if case .usable(let found) = interpretation {
@@ -72,6 +76,15 @@ extension RecordPromoter {
       }
     }
     return snapshot
+  }
+
+  /// Ends the value of an entry whose time is up, and reads the key again. Another process may have written or used the
+  /// record since.
+  @usableFromInline
+  @inline(never)
+  func snapshotAfterExpiry(of key: HashedKey<Key>, isOwnOf flight: Flight<Value>?) -> ReadSnapshot<Key, Value> {
+    endExpired(key)
+    return snapshot(of: key, isOwnOf: flight)
   }
 
   /// An invalidation that concerns a value with these tags changes the version of the key from now on.

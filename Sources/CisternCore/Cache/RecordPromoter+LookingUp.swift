@@ -86,7 +86,12 @@ extension RecordPromoter {
   /// Whether a key has a fresh value in either tier. Does not count as a use in memory.
   @inlinable
   func contains(_ key: HashedKey<Key>) -> Bool {
-    if let held = table.peek(key.key, hash: key.hash) { return !held.isExpired(at: lifetimes.now()) }
+    if let held = table.peek(key.key, hash: key.hash) {
+      let now = lifetimes.now()
+      if !held.isExpired(at: now) { return true }
+      // A look-up reads the record only after the grace. Another process may have written or used it since.
+      guard case .some = secondTier, held.isGone(at: now) else { return false }
+    }
     if let shown = shownByEdits(key.key) { return shown.map { _ in true } ?? false }
     guard let secondTier else { return false }
     var isThere = false

@@ -146,12 +146,10 @@ extension WritePipeline {
     let result =
       if let batch {
         partition.stage(write, in: batch)
+      } else if let condition {
+        partition.stage(write, if: condition)
       } else {
-        switch condition {
-        case nil: partition.stage(write)
-        case .identity(let record): partition.stage(write, replacing: record)
-        case .ended(let time): partition.stageRemoval(of: write.key, ifEndedBy: time)
-        }
+        partition.stage(write)
       }
     switch result {
     case .staged(let ticket):

@@ -68,11 +68,7 @@ package final class AdaptedPartition: TransactionalPartition {
   /// Returns true unless the key was written since its loss.
   package func acknowledgeLoss(of key: RawSpan) -> Bool { !base.contains(key) }
 
-  package func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult { base.stage(write) }
-
-  package func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
-    base.stage(.removal(key: key))
-  }
+  package func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult { base.stage(write) }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     let ticket = base.stageRemoval(of: invalidation)

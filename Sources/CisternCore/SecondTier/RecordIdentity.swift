@@ -1,6 +1,6 @@
 /// The identity of a record that was read: its metadata and a hash of its value.
 ///
-/// A rewrite names the record that it replaces (``TransactionalPartition/stage(_:replacing:)``). Another process may have
+/// A rewrite names the record that it replaces (``TransactionalPartition/stage(_:if:)``). Another process may have
 /// replaced that record since. A record's place in the order of eviction and its invalidation version are not compared.
 @usableFromInline
 package struct RecordIdentity: Sendable, Equatable {

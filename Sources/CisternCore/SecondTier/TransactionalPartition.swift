@@ -68,27 +68,19 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
   // MARK: Conditional writes
 
-  /// Stages a write as ``SecondTierPartition/stage(_:)`` does, and drops it if the key's record is not this one, now or
-  /// when the write is committed.
+  /// Stages a write as ``SecondTierPartition/stage(_:)`` does, and drops it if the condition does not hold for the key's
+  /// record, now or when the write is committed.
   ///
-  /// A cache rewrites and removes records that it has read. Another process may have replaced such a record since: the
-  /// newer record stays, and reads return it. The result is ``StagingResult/staged(_:)`` also for a write that was dropped.
+  /// Another process may have replaced or used the record since a cache read it, or since the cache's copy in memory
+  /// expired. That record stays, and reads return it.
   ///
   /// A removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does.
-  func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult
-
-  /// Stages the removal of a record whose lifetime and grace have ended. Drops the removal if the key's record has not ended
-  /// (``RecordMetadata/hasEnded(by:)``), now or when the removal is committed.
-  ///
-  /// A cache calls it when its copy in memory expires. Another process may have written or used the record since: that
-  /// record stays, and reads return it. The result is ``StagingResult/staged(_:)`` also for a removal that was dropped.
-  ///
-  /// The removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does.
   ///
   /// - Parameters:
-  ///   - key: The bytes of the key.
-  ///   - time: The time of day in the cache.
-  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult
+  ///   - write: The new record, or the removal.
+  ///   - condition: The records that the write may replace or remove.
+  /// - Returns: The result of the staging. It is ``StagingResult/staged(_:)`` also for a write that was dropped.
+  func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult
 
   // MARK: Invalidations
 

@@ -139,8 +139,8 @@ public final class Store: Sendable {
 extension Store {
   /// Waits until all earlier writes are on disk with the configured ``Configuration/durability``.
   ///
-  /// - Throws: `CisternError` if the disk fails. Also throws once if the disk failed after the last flush and works
-  ///   again, because the writes made during the failure are in memory only.
+  /// - Throws: `CisternError` if the disk fails. Also throws once if a write was lost after the last flush, even if the
+  ///   disk works now. It may have failed for some time, or had no room for the write. Such a value is in memory only.
   public nonisolated(nonsending) func flush() async throws(CisternError) {
     if isClosed, shared.secondTier != nil {
       throw CisternError(.storeClosed, "the store is closed", location: "flushing a store")

@@ -14,8 +14,8 @@ struct CommitState {
   private(set) var debt: Int?
   /// The tickets of the writes that were given up.
   private(set) var unwritten: Set<CommitTicket> = []
-  /// Whether records were given up. Removals do not count, because they are staged again.
-  private(set) var hasLosses = false
+  /// The error of the first record that was given up, or nil. Removals do not count, because they are staged again.
+  private(set) var firstLoss: CisternError?
   private(set) var failures: [CommitProgress.Failure] = []
   /// The errors of writes that can never be committed: one for each single write, and one for each batch.
   private(set) var refusals: [CisternError] = []
@@ -110,7 +110,7 @@ struct CommitState {
     failures.append(CommitProgress.Failure(tickets: item.entry.ticket...item.entry.ticket, error: error))
     item.partition.counters.failed.count()
     if case .record(let key, let metadata, _) = item.entry.write {
-      hasLosses = true
+      firstLoss = firstLoss ?? error
       let loss = RecordLoss(key: key, cause: .notWritten, schemaVersion: metadata.schemaVersion)
       losses.append((item.partition, [loss]))
     }

@@ -53,5 +53,5 @@ enum Eviction {
   case dropped(bytes: Int)
   /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
   /// it.
-  case secondChances
+  case secondChance
 }

@@ -158,7 +158,7 @@ struct WriteStep {
       try moveToTail(key, from: sequence, in: &transaction)
       if isProtected { protected.insert(lastSequence) }
       outcome.touchedPages += 2 + DiskLimits.overflowPages(size)
-      return .secondChances
+      return .secondChance
     }
     try drop(key, sequence: sequence, size: size, in: &transaction)
     if let evicted { outcome.evicted.append(evicted) }

@@ -46,8 +46,8 @@ final class DiskEngine: Sendable {
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
-  /// Whether a failing disk lost a write that no flush has reported yet.
-  let hasUnreportedLosses = Atomic<Bool>(false)
+  /// The error of the first lost write since the last flush that threw, or nil.
+  let unreportedLoss = Guarded<CisternError?>(nil)
   /// Defects that readers found, for the writer thread to examine.
   let reportedDefects = Guarded<[ReportedDefect]>([])
 

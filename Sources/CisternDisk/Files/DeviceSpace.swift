@@ -1,4 +1,4 @@
-import CisternCore
+import Locking
 
 #if canImport(Glibc)
   import Glibc
@@ -20,7 +20,7 @@ enum DeviceSpace {
   static func isExhausted(in directory: String) -> Bool {
     let path = "\(directory)/\(DiskDirectory.probe)"
     let descriptor = unsafe open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return isAboutSpace(errno) }
+    guard descriptor >= 0 else { return SystemError.isAboutSpace(errno) }
     defer {
       close(descriptor)
       unsafe unlink(path)
@@ -29,7 +29,7 @@ enum DeviceSpace {
     var written = 0
     while written < probeSize {
       let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, probeSize - written) }
-      if count < 0 { return isAboutSpace(errno) }
+      if count < 0 { return SystemError.isAboutSpace(errno) }
       if count == 0 { return true }
       written += count
     }
@@ -44,10 +44,5 @@ enum DeviceSpace {
     guard unsafe statvfs(directory, &status) == 0 else { return nil }
     let (bytes, overflow) = Int(status.f_bavail).multipliedReportingOverflow(by: Int(status.f_frsize))
     return overflow ? nil : bytes
-  }
-
-  /// Whether the status is about space: of the device, of a quota, or of the process's limit on file sizes.
-  private static func isAboutSpace(_ status: Int32) -> Bool {
-    status == ENOSPC || status == EDQUOT || status == EFBIG
   }
 }

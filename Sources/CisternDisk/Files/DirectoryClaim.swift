@@ -11,50 +11,35 @@ import Locking
 /// This process's claim on a directory that several processes may share.
 ///
 /// The claim uses two advisory locks, which the system releases when the process ends:
-/// - The gate is a lock on the directory. A process holds it while it opens, closes or replaces files.
+/// - The gate (``DirectoryGate``) is a lock on the directory. A process holds it while it opens, closes or replaces files.
 /// - A process that has the store open holds a shared lock on the mark file. A process that gets this lock
 ///   exclusively is alone.
 final class DirectoryClaim: Sendable {
   let directory: String
-  /// The descriptors, open for the lifetime of the claim. `mark` is -1 if a read-only store has no mark.
-  private let gate: Int32
+  private let gate: DirectoryGate
+  /// The descriptor of the mark file, open for the lifetime of the claim. It is -1 if a read-only store has no mark.
   private let mark: Int32
 
   /// Opens the directory and the mark file. Creates the mark file unless `isReadOnly` is true.
   init(directory: String, isReadOnly: Bool) throws(SystemError) {
     self.directory = directory
-    gate = unsafe open(directory, O_RDONLY | O_CLOEXEC)
-    guard gate >= 0 else { throw SystemError(status: errno, operation: "open \(directory)") }
+    gate = try DirectoryGate(directory)
     let path = "\(directory)/\(DiskDirectory.mark)"
     mark = unsafe isReadOnly ? open(path, O_RDONLY | O_CLOEXEC) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if mark < 0, !(isReadOnly && errno == ENOENT) {
-      let status = errno
-      close(gate)
-      throw SystemError(status: status, operation: "open \(path)")
+      throw SystemError(status: errno, operation: "open \(path)")
     }
   }
 
   deinit {
     if mark >= 0 { close(mark) }
-    close(gate)
   }
 
-  /// Runs `body` while no other process opens, closes or replaces files in the directory.
-  ///
-  /// Blocks the thread while another process does so. Throws `EWOULDBLOCK` after about ten seconds.
+  /// Runs `body` inside the gate. See ``DirectoryGate/hold(_:_:)``.
   func withGate<Result, Failure: Error>(
     _ wrap: (SystemError) -> Failure, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var turn = 0
-    while flock(gate, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, turn < 2000 else {
-        throw wrap(SystemError(status: errno, operation: "lock \(directory)"))
-      }
-      turn += 1
-      usleep(5000)
-    }
-    defer { _ = flock(gate, LOCK_UN) }
-    return try body()
+    try gate.hold(wrap, body)
   }
 
   /// Returns whether no other process has the store open. If it returns true, the lock on the mark is exclusive.
@@ -74,7 +59,7 @@ final class DirectoryClaim: Sendable {
   ///
   /// Processes with claims on different directories or marks do not see each other.
   func isInPlace() -> Bool {
-    DirectoryClaim.isOpen(gate, at: directory)
+    DirectoryClaim.isOpen(gate.descriptor, at: directory)
       && (mark < 0 || DirectoryClaim.isOpen(mark, at: "\(directory)/\(DiskDirectory.mark)"))
   }
 

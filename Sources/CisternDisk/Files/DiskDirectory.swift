@@ -16,8 +16,8 @@ package enum DiskDirectory {
   static let copy = "compact.tmp"
   /// A temporary file that tests whether the device has space.
   static let probe = "space.tmp"
-  /// The name of a file that was set aside, without the number at its end.
-  static let asidePrefix = "data.mdb.set-aside-"
+  /// The part between the name of a file that was set aside and the number at the end of its new name.
+  private static let asideMark = ".set-aside-"
 
   /// Returns an absolute path, which stays valid if the process changes its working directory.
   static func absolutePath(_ path: String) -> String {
@@ -73,7 +73,7 @@ package enum DiskDirectory {
       CisternError(code, message, location: path, cause: cause, remedy: remedy)
     }
     return switch (cause as? SystemError)?.status {
-    case ENOSPC, EDQUOT, EFBIG:
+    case let status? where SystemError.isAboutSpace(status):
       CisternError(.noSpace, "the disk has no space for the store", location: path, cause: cause)
     // Another directory, or another owner of this one, would not help.
     case EIO: error(.diskFailed, "the directory could not be read or written", remedy: "Check the disk")
@@ -106,16 +106,15 @@ package enum DiskDirectory {
   ///
   /// Only the newest file that was set aside is kept, because these files do not count towards a limit.
   static func setAside(in directory: String) throws(SystemError) -> String {
-    let earlier = asideNumbers(in: directory)
-    let number = (earlier.max() ?? 0) + 1
-    let name = "\(directory)/\(asidePrefix)\(number)"
+    let earlier = asideNumbers(of: data, in: directory)
+    let name = "\(directory)/\(asideName(of: data, after: earlier))"
     guard unsafe rename("\(directory)/\(data)", name) == 0 || errno == ENOENT else {
       throw SystemError(status: errno, operation: "set aside \(directory)/\(data)")
     }
     guard unsafe unlink("\(directory)/\(lock)") == 0 || errno == ENOENT else {
       throw SystemError(status: errno, operation: "remove \(directory)/\(lock)")
     }
-    for number in earlier { unsafe unlink("\(directory)/\(asidePrefix)\(number)") }
+    for number in earlier { unsafe unlink("\(directory)/\(data)\(asideMark)\(number)") }
     return name
   }
 
@@ -125,18 +124,14 @@ package enum DiskDirectory {
   /// Only the data file counts as contents of a store. A folder is therefore kept.
   static func setFoldersAside(in directory: String) -> [(name: String, new: String)] {
     guard [mark, lock].contains(where: { isFolder("\(directory)/\($0)") }) else { return [] }
-    let gate = unsafe open(directory, O_RDONLY | O_CLOEXEC)
-    guard gate >= 0 else { return [] }
-    defer { close(gate) }
-    // Otherwise, a file of another process that opens the directory at the same time could be renamed.
-    guard flock(gate, LOCK_EX) == 0 else { return [] }
-    return [mark, lock].filter { isFolder("\(directory)/\($0)") }.compactMap { name in
-      var number = 1
-      var status = stat()
-      while unsafe lstat("\(directory)/\(name).set-aside-\(number)", &status) == 0 { number += 1 }
-      let new = "\(name).set-aside-\(number)"
-      return unsafe rename("\(directory)/\(name)", "\(directory)/\(new)") == 0 ? (name, new) : nil
+    // Without the gate, a file of another process that opens the directory at the same time could be renamed.
+    let renamed = try? DirectoryGate(directory).hold({ $0 as any Error }) { () throws(any Error) in
+      [mark, lock].filter { isFolder("\(directory)/\($0)") }.compactMap { name -> (name: String, new: String)? in
+        let new = asideName(of: name, after: asideNumbers(of: name, in: directory))
+        return unsafe rename("\(directory)/\(name)", "\(directory)/\(new)") == 0 ? (name, new) : nil
+      }
     }
+    return renamed ?? []
   }
 
   private static func isFolder(_ path: String) -> Bool {
@@ -144,7 +139,14 @@ package enum DiskDirectory {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  private static func asideNumbers(in directory: String) -> [Int] {
+  /// Returns the name for a file that is set aside, with the number after the earlier ones.
+  private static func asideName(of name: String, after earlier: [Int]) -> String {
+    "\(name)\(asideMark)\((earlier.max() ?? 0) + 1)"
+  }
+
+  /// Returns the numbers of the files with this name that were set aside.
+  private static func asideNumbers(of name: String, in directory: String) -> [Int] {
+    let prefix = name + asideMark
     guard let entries = unsafe opendir(directory) else { return [] }
     defer { unsafe closedir(entries) }
     var numbers: [Int] = []
@@ -155,7 +157,10 @@ package enum DiskDirectory {
           unsafe String(cString: $0)
         }
       }
-      if name.hasPrefix(asidePrefix), let number = Int(name.dropFirst(asidePrefix.count)) { numbers.append(number) }
+      // The largest integer has no successor.
+      if name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)), number < .max {
+        numbers.append(number)
+      }
     }
     return numbers
   }

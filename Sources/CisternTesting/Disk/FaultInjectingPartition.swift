@@ -63,12 +63,8 @@ final class FaultInjectingPartition: TransactionalPartition {
   func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
 
   /// Compares the record when the write is staged: this process alone writes the tier.
-  func stage(_ write: StagedWrite, replacing record: RecordIdentity) -> StagingResult {
-    stage(write, batch: nil, if: .identity(record))
-  }
-
-  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime) -> StagingResult {
-    stage(.removal(key: key), batch: nil, if: .ended(by: time))
+  func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult {
+    stage(write, batch: nil, if: condition)
   }
 
   private func stage(

@@ -156,9 +156,8 @@ import Testing
     #expect(isFailureOver)
   }
 
-  @Test func `A write that is too large for a full device is refused without evictions`() async throws {
-    let scratch = TemporaryDirectory()
-    let told = Told()
+  /// Opens a tier, fills it with records, and makes its device full.
+  func openFull(_ scratch: TemporaryDirectory, told: Told) async throws -> (DiskTier, any TransactionalPartition) {
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
       scratch, limit: .mebibytes(16), told: told, interval: .seconds(3600),
@@ -169,6 +168,32 @@ import Testing
     failing.set(.noSpace)
     cache.put("small", value(1, size: 1000))
     try await tier.flush()
+    return (tier, cache)
+  }
+
+  @Test func `A flush throws for a write that a full device refused before the flush began, once`() async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache) = try await openFull(scratch, told: Told())
+    for flushes in [true, false] {
+      guard case .staged(let large) = cache.put("large", value(1, size: 1 << 20)) else {
+        Issue.record("the large write was not staged")
+        return
+      }
+      // The write is settled before the flush begins.
+      await #expect(throws: CisternError.self) { try await cache.waitForCommit(large) }
+      cache.put("small", value(2, size: 1000))
+      let error = await #expect(throws: CisternError.self) {
+        if flushes { try await tier.flush() } else { try await tier.close() }
+      }
+      #expect(error?.code == .noSpace)
+      if flushes { try await tier.flush() }
+    }
+  }
+
+  @Test func `A write that is too large for a full device is refused without evictions`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let (tier, cache) = try await openFull(scratch, told: told)
     let kept = tier.statistics.entryCount
     #expect(kept > 300)
     guard case .staged(let large) = cache.put("large", value(1, size: 1 << 20)) else {
@@ -176,13 +201,12 @@ import Testing
       return
     }
     cache.put("small", value(2, size: 1000))
-    // The size of the large write wakes the writer thread, so a flush may begin too late to get the failure.
     let error = await #expect(throws: CisternError.self) { try await cache.waitForCommit(large) }
     #expect(error?.code == .noSpace)
     #expect(cache.get("large") == nil)
     #expect(cache.get("small") == value(2, size: 1000))
-    // A flush that the failure overlaps throws it. The next flush commits the removal that replaces the refused record.
-    try? await tier.flush()
+    // This flush also commits the removal that replaces the refused record.
+    await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()
     // The small write evicts a few records, as below the disk limit.
     #expect(tier.statistics.entryCount > kept - 10)

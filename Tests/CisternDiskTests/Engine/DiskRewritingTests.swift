@@ -41,7 +41,7 @@ import Testing
     let (tier, cache) = try await open(scratch, told: told)
     let read = try identity(of: cache)
     let write: StagedWrite = isRemoval ? .removal(key: Self.key) : rewrite(bytes("rewritten"))
-    guard case .staged = cache.stage(write, replacing: read) else {
+    guard case .staged = cache.stage(write, if: .identity(read)) else {
       Issue.record("refused")
       return
     }
@@ -67,7 +67,7 @@ import Testing
     for round in 0..<4 {
       for step in 0..<3 {
         let text = bytes("rewritten \(round).\(step)")
-        _ = cache.stage(rewrite(text), replacing: try identity(of: cache))
+        _ = cache.stage(rewrite(text), if: .identity(try identity(of: cache)))
         #expect(cache.get(Self.key) == text)
         #expect(cache.has(Self.key))
         #expect(cache.keys() == ["key-0"])
@@ -76,7 +76,7 @@ import Testing
       try await tier.flush()
       #expect(cache.get(Self.key) == bytes("rewritten \(round).2"))
     }
-    _ = cache.stage(.removal(key: Self.key), replacing: try identity(of: cache))
+    _ = cache.stage(.removal(key: Self.key), if: .identity(try identity(of: cache)))
     #expect(cache.get(Self.key) == nil && !cache.has(Self.key))
     try await tier.flush()
     #expect(cache.keys() == [])
@@ -91,22 +91,22 @@ import Testing
     let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     let read = try identity(of: cache)
-    _ = cache.stage(rewrite(bytes("rewritten")), replacing: read)
+    _ = cache.stage(rewrite(bytes("rewritten")), if: .identity(read))
     cache.put(Self.key, bytes("newer"))
     if isCommitted { try await tier.flush() }
-    _ = cache.stage(rewrite(bytes("rewritten")), replacing: read)
-    _ = cache.stage(.removal(key: Self.key), replacing: read)
+    _ = cache.stage(rewrite(bytes("rewritten")), if: .identity(read))
+    _ = cache.stage(.removal(key: Self.key), if: .identity(read))
     #expect(cache.get(Self.key) == bytes("newer"))
     try await tier.flush()
     #expect(cache.get(Self.key) == bytes("newer"))
     // A rewrite of what is only staged.
     cache.put(Self.key, bytes("newest"))
-    _ = cache.stage(rewrite(bytes("newest, rewritten")), replacing: try identity(of: cache))
+    _ = cache.stage(rewrite(bytes("newest, rewritten")), if: .identity(try identity(of: cache)))
     #expect(cache.get(Self.key) == bytes("newest, rewritten"))
     cache.remove("other")
     try await tier.flush()
     #expect(cache.get(Self.key) == bytes("newest, rewritten"))
-    _ = cache.stage(rewrite(bytes("rewritten")), replacing: try identity(of: cache))
+    _ = cache.stage(rewrite(bytes("rewritten")), if: .identity(try identity(of: cache)))
     _ = cache.stageRemovalOfAll()
     try await tier.flush()
     #expect(cache.keys() == [])
@@ -120,7 +120,8 @@ import Testing
     let (tier, cache) = try await open(scratch, limit: .kibibytes(256), told: told)
     // Not read: it is not spared for its use. Its key comes after the others in the commit.
     _ = cache.stage(
-      rewrite(bytes("rewritten")), replacing: RecordIdentity(DiskPartition.metadata(), bytes: bytes("read").rawSpan))
+      rewrite(bytes("rewritten")), if: .identity(RecordIdentity(DiskPartition.metadata(), bytes: bytes("read").rawSpan))
+    )
     for number in 0..<400 { cache.put("a-\(number)", value(number, size: 900)) }
     try await tier.flush()
     #expect(told.lost(.evicted).count { $0 == Self.key } == 1)
@@ -135,7 +136,7 @@ import Testing
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()
     let (tier, cache) = try await open(scratch, told: told, faults: DiskFaults { failing.peek() })
-    _ = cache.stage(rewrite(bytes("rewritten")), replacing: try identity(of: cache))
+    _ = cache.stage(rewrite(bytes("rewritten")), if: .identity(try identity(of: cache)))
     failing.set(.inputOutput)
     await #expect(throws: CisternError.self) { try await tier.flush() }
     #expect(cache.get(Self.key) == bytes("read"))
@@ -175,7 +176,7 @@ import Testing
     for record in [Self.record("value", until: end), Self.record("value", until: end, usedAt: 500)] {
       _ = cache.stage(record)
       if isCommitted { try await tier.flush() }
-      guard case .staged = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended) else {
+      guard case .staged = cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended)) else {
         Issue.record("refused")
         return
       }
@@ -199,7 +200,7 @@ import Testing
     ] {
       _ = cache.stage(write)
       try await tier.flush()
-      _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+      _ = cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended))
       try await tier.flush()
       #expect(read(cache) == bytes("value"))
     }
@@ -214,8 +215,9 @@ import Testing
     try await tier.flush()
     // Another cache of this process may write a use. The disk still has the earlier one.
     _ = cache.stage(
-      Self.record("value", until: isUsed ? 1_300 : 900, usedAt: isUsed ? 900 : 500), replacing: try identity(of: cache))
-    _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+      Self.record("value", until: isUsed ? 1_300 : 900, usedAt: isUsed ? 900 : 500),
+      if: .identity(try identity(of: cache)))
+    _ = cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended))
     #expect(read(cache) == (isUsed ? bytes("value") : nil))
     try await tier.flush()
     #expect(read(cache) == (isUsed ? bytes("value") : nil))
@@ -233,9 +235,9 @@ import Testing
     _ = cache.stage(Self.record("value", until: 900))
     try await tier.flush()
     failing.set(.inputOutput)
-    _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+    _ = cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended))
     await #expect(throws: CisternError.self) { try await tier.flush() }
-    _ = cache.stageRemoval(of: Self.key, ifEndedBy: Self.ended)
+    _ = cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended))
     #expect(read(cache) == nil)
     let child = try ChildProcess("replace", scratch.store, "\(16 << 20)", "processCrash")
     _ = child.readLine()

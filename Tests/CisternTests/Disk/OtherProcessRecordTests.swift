@@ -84,6 +84,36 @@ import Testing
     token?.cancel()
   }
 
+  @Test(arguments: [false, true])
+  func `a check for a key agrees with its look-up after the copy in memory expires`(isReplaced: Bool) async throws {
+    let subject = try await Subject(expiry: .after(.seconds(60), graceStale: .seconds(60)))
+    if isReplaced { try subject.replaceElsewhere() }
+    #expect(subject.cache.contains("key-0"))
+    subject.clock.advance(by: .seconds(61))
+    #expect(!subject.cache.contains("key-0"))
+    #expect(subject.cache["key-0"] == nil)
+    subject.clock.advance(by: .seconds(60))
+    #expect(subject.cache.contains("key-0") == isReplaced)
+    #expect(subject.cache["key-0"] == (isReplaced ? [7] : nil))
+    #expect(subject.cache.contains("key-0") == isReplaced)
+    try await subject.store.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `an update after the copy in memory expires begins with the newer record of another process`(
+    isObserved: Bool
+  ) async throws {
+    let subject = try await Subject(expiry: .after(.seconds(60)))
+    let token = isObserved ? subject.cache.observe { _ in } : nil
+    try subject.replaceElsewhere()
+    #expect(subject.cache["key-0"] == [0])
+    subject.clock.advance(by: .seconds(61))
+    subject.cache.updateValue(forKey: "key-0") { $0 = ($0 ?? []) + [1] }
+    #expect(subject.cache["key-0"] == [7, 1])
+    try await subject.expectRecord([7, 1])
+    token?.cancel()
+  }
+
   @Test func `the staged removal of an expired record leaves the newer record of another process`() async throws {
     let subject = try await Subject(expiry: .after(.seconds(60)))
     subject.clock.advance(by: .seconds(61))

@@ -30,7 +30,7 @@ extension DiskEngine {
       // The older record must not be read again. A staged removal hides it until the removal can be committed.
       let ticket = stageRemoval(of: write.key, in: partition)
       if case .removal = write, mode == .degraded { return .staged(ticket) }
-      if mode == .degraded { hasUnreportedLosses.store(true, ordering: .sequentiallyConsistent) }
+      if mode == .degraded { noteLoss(outageLoss) }
       return refuse(partition)
     case .active:
       if case .record(let key, _, _) = write, isTooLarge(write) {
@@ -43,26 +43,21 @@ extension DiskEngine {
     }
   }
 
-  /// Takes a write that replaces or removes a record that was read; see ``SecondTierPartition/stage(_:replacing:)``.
-  func stage(_ write: StagedWrite, replacing record: RecordIdentity, in partition: Partition) -> StagingResult {
+  /// Stages the write if the condition holds for the key's record. See ``TransactionalPartition/stage(_:if:)``.
+  func stage(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> StagingResult {
     if isInherited || mode == .closed { return refuse(partition) }
+    // A removal is staged in every mode, because it hides the record until it can be committed.
     guard case .record(let key, let metadata, _) = write else {
-      return take(write, if: .identity(record), in: partition) ?? .dropped
+      return take(write, if: condition, in: partition) ?? .dropped
     }
     // The record that was read stays.
     guard mode == .active else { return .dropped }
     if isTooLarge(write) {
-      _ = take(.removal(key: key), if: .identity(record), in: partition)
+      _ = take(.removal(key: key), if: condition, in: partition)
       return refuse(partition)
     }
-    if let result = take(write, if: .identity(record), in: partition) { return result }
+    if let result = take(write, if: condition, in: partition) { return result }
     return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
-  }
-
-  /// Takes the removal of a record that has ended; see ``SecondTierPartition/stageRemoval(of:ifEndedBy:)``.
-  func stageRemoval(of key: [UInt8], ifEndedBy time: WallTime, in partition: Partition) -> StagingResult {
-    if isInherited || mode == .closed { return refuse(partition) }
-    return take(.removal(key: key), if: .ended(by: time), in: partition) ?? .dropped
   }
 
   /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
@@ -239,17 +234,26 @@ extension DiskEngine {
 
   /// Suspends until everything staged so far is committed and as durable as the store promises.
   ///
-  /// Throws once for writes that a failing disk lost since the last flush, even if the disk works again.
+  /// Throws once for the writes that were lost since the last flush, even if the disk works again.
   func flush() async throws(CisternError) {
     if isInherited { throw inheritedError("flush") }
     do throws(CisternError) {
       try await waitForAll()
     } catch {
-      hasUnreportedLosses.store(false, ordering: .sequentiallyConsistent)
+      unreportedLoss.withLock { $0 = nil }
       throw error
     }
-    guard hasUnreportedLosses.exchange(false, ordering: .sequentiallyConsistent) else { return }
-    throw CisternError(
+    if let loss = unreportedLoss.withLock({ $0.take() }) { throw loss }
+  }
+
+  /// Notes a lost write, which the next flush reports.
+  func noteLoss(_ error: @autoclosure () -> CisternError) {
+    unreportedLoss.withLock { if $0 == nil { $0 = error() } }
+  }
+
+  /// The error for writes that a failing disk did not take.
+  var outageLoss: CisternError {
+    CisternError(
       .diskFailed, "the disk took no writes for some time and works again; values written then are in memory only",
       location: "flush, \(directory)", remedy: "Write these values again if the disk must have them")
   }

@@ -133,7 +133,7 @@ struct SpaceReclaimer {
     }
     switch try step.evictOldest(keeping: secondChances < mostSecondChances, in: &transaction) {
     case .dropped(let bytes)?: debt -= bytes
-    case .secondChances?: secondChances += 1
+    case .secondChance?: secondChances += 1
     case nil: return false
     }
     return true

@@ -47,8 +47,9 @@ extension Writer {
     for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
     engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
     deliverReports()
+    // A flush that begins after the end of this group is not among its waiters, and must throw nevertheless.
+    if let loss = commit.firstLoss { engine.noteLoss(commit.error == nil ? loss : engine.outageLoss) }
     if let error = commit.error {
-      if commit.hasLosses { engine.hasUnreportedLosses.store(true, ordering: .sequentiallyConsistent) }
       degrade(error)
     } else {
       reportSmallDevice()

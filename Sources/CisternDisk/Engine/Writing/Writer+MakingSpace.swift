@@ -114,7 +114,7 @@ extension Writer {
         for _ in 0..<count where !isEmpty {
           switch try step.evictOldest(keeping: keeping, in: &transaction) {
           case .dropped(let bytes)?: dropped += bytes
-          case .secondChances?: continue
+          case .secondChance?: continue
           case nil:
             // The change makes the commit count, which brings the pages that were freed before closer to reuse.
             try step.advanceTransaction(in: &transaction)

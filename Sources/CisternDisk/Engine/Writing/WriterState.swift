@@ -13,14 +13,14 @@ struct WriterState: Sendable {
   var needsMaintenance = false
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
   var retryAt: UInt64?
-  var life = DetailedTiming.running
+  var life = Life.running
   /// The tasks that wait for room in the staging area.
   var roomWaiters: [CheckedContinuation<Void, Never>] = []
   /// The tasks that wait for the end of the writer thread.
   var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
   /// The life of the writer thread.
-  enum DetailedTiming {
+  enum Life {
     case running
     /// The last owner has closed the store. The thread commits the staged changes, and ends.
     case stopping
