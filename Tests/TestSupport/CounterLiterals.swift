@@ -5,6 +5,7 @@ import CisternDisk
 
 extension InvalidationVersion: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
+  @usableFromInline
   package init(integerLiteral number: UInt64) { self.init(number: number) }
 }
 
@@ -15,15 +16,18 @@ extension CommitTicket: ExpressibleByIntegerLiteral {
 
 extension FileInvalidationVersion: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
+  @usableFromInline
   package init(integerLiteral number: UInt64) { self.init(number: number) }
 }
 
 extension Generation: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
+  @usableFromInline
   package init(integerLiteral number: UInt64) { self.init(number: number) }
 }
 
 extension SequenceNumber: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
+  @usableFromInline
   package init(integerLiteral number: UInt64) { self.init(number: number) }
 }

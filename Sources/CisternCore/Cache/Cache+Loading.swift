@@ -30,36 +30,42 @@ extension Cache {
     let usable = if let policy { usableInMemory(hashed, accepting: policy.demand) } else { usableInMemory(hashed) }
     if let usable { return usable }
     let options = LoadOptions.unlessDefault(expiry: expiry, tags: tags, policy: policy)
-    return try await loader.load(LoadRequest(hashed, options: options, owner: self, fetch: fetch)).value
+    do {
+      return try await loader.load(LoadRequest(hashed, options: options, owner: self, fetch: .plain(fetch))).value
+    } catch {
+      throw knownError(error, of: key)
+    }
   }
 
-  /// As ``value(forKey:expiry:tags:policy:fetch:)``, and returns also the source of the value.
+  /// As ``value(forKey:expiry:tags:policy:fetch:)``, and returns also the source, the age and the remaining lifetime of
+  /// the value.
   public nonisolated(nonsending) func loadedValue(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
-    let hashed = table.hashed(key)
-    if let value = usableInMemory(hashed, accepting: (policy ?? loadPolicy).demand.freshOnly) {
-      return Loaded(value: value, source: .memory)
+    let options = LoadOptions(writeOptions: WriteOptions(expiry: expiry, tags: tags), policy: policy, describes: true)
+    let request = LoadRequest<Key, Value>(table.hashed(key), options: options, owner: self, fetch: .plain(fetch))
+    do {
+      return try await loader.load(request)
+    } catch {
+      throw knownError(error, of: key)
     }
-    let options = LoadOptions.unlessDefault(expiry: expiry, tags: tags, policy: policy)
-    return try await loader.load(LoadRequest(hashed, options: options, owner: self, fetch: fetch))
+  }
+
+  /// Returns the error that callers know, for the error of a load.
+  @usableFromInline
+  @inline(never)
+  func knownError(_ error: any Error, of key: Key) -> any Error {
+    error is AbsentValue ? AbsentValue.error(location: loader.reports.location(of: key)) : error
   }
 
   /// Returns the value of a key from either tier, fresh or in grace, and its source. Never fetches and never suspends.
   ///
   /// The same as a load with ``LoadPolicy/cachedOnly``. Throws `CisternError` with the code
-  /// ``CisternError/Code/notCached`` if neither tier has the value. ``value(forKey:)`` returns nil instead, also for a value
-  /// in grace.
+  /// ``CisternError/Code/notCached`` if neither tier has the value. ``find(_:)`` returns nil instead, and ``value(forKey:)``
+  /// returns nil also for a value in grace.
   public func cachedValue(forKey key: Key) throws(CisternError) -> Loaded<Value> {
-    let hashed = table.hashed(key)
-    if let value = usableInMemory(hashed, accepting: Demand(stale: .never, fetches: false)) {
-      return Loaded(value: value, source: .memory)
-    }
-    if let value = usableInMemory(hashed, accepting: LoadPolicy.cachedOnly.demand) {
-      return Loaded(value: value, source: .memory, isStale: true)
-    }
-    return try records.cachedValue(of: hashed, accepting: LoadPolicy.cachedOnly.demand)
+    try records.cachedValue(of: table.hashed(key), accepting: LoadPolicy.cachedOnly.demand)
   }
 
   /// Fetches the value of a key anew and returns it, even if one is cached. Joins a flight that is under way. The older value

@@ -37,8 +37,23 @@ extension Cache {
   /// Never fetches, never suspends, and refreshes nothing.
   public func value(forKey key: Key, staleUpTo age: Duration) -> Value? {
     let hashed = table.hashed(key)
-    if let value = records.value(table.lookUp(key, hash: hashed.hash, at: now()), of: hashed) { return value }
-    if let value = records.staleValue(of: hashed, if: { $0 <= age.countedNanoseconds }) { return value }
+    if case .hit(let value) = table.lookUp(key, hash: hashed.hash, at: now()) { return value }
+    let demand = Demand(stale: .upTo(age.countedNanoseconds), fetches: false)
+    if let loaded = records.find(hashed, accepting: demand) { return loaded.value }
+    table.countMiss()
+    return nil
+  }
+
+  /// Returns the value of a key from either tier, fresh or in grace, with its source, age, remaining lifetime and tags. Returns nil
+  /// if neither tier has the key. Never fetches, never suspends, and refreshes nothing.
+  ///
+  /// ```swift
+  /// if let found = articles.find(id), !found.isStale { return found.value }
+  /// ```
+  ///
+  /// Both tiers are read in one pass, so that the details are those of the returned value. O(1) in memory; takes one lock.
+  public func find(_ key: Key) -> Loaded<Value>? {
+    if let loaded = records.find(table.hashed(key), accepting: LoadPolicy.cachedOnly.demand) { return loaded }
     table.countMiss()
     return nil
   }

@@ -85,7 +85,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     weigher = configuration.weigher
     storesPlainly =
       storage.secondTier == nil && storage.codec == nil && expiry.isNever && configuration.expiryFromValue == nil
-      && configuration.tagsOfValue == nil
+      && configuration.tagsOfValue == nil && !configuration.measuresAge
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     edits = EditedKeys()
     observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
@@ -93,7 +93,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let parts = CacheParts(
       table: table, secondTier: storage.secondTier, observers: observers, edits: edits,
       lifetimes: Lifetimes(
-        table: table, clock: storeParts.clock, expiry: expiry, expiryOfValue: configuration.expiryFromValue),
+        table: table, clock: storeParts.clock, expiry: expiry, measuresAge: configuration.measuresAge,
+        expiryOfValue: configuration.expiryFromValue),
       reports: CacheReports(name: storage.name, send: storeParts.report), codec: storage.codec)
     let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)
     writes = WritePipeline(parts, configuration)

@@ -10,11 +10,14 @@ final class Lifetimes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The lifetime of values that have no other.
   @usableFromInline let expiry: Expiry
   @usableFromInline let expiryOfValue: (@Sendable (Value) -> Expiry?)?
+  /// Whether the age of every value is known.
+  @usableFromInline let measuresAge: Bool
 
   init(
-    table: EntryTable<Key, Value>, clock: any CacheClock, expiry: Expiry,
+    table: EntryTable<Key, Value>, clock: any CacheClock, expiry: Expiry, measuresAge: Bool = false,
     expiryOfValue: (@Sendable (Value) -> Expiry?)?
   ) {
+    self.measuresAge = measuresAge
     self.table = table
     self.clock = clock
     timeline = WallTimeline(clock)
@@ -70,9 +73,12 @@ extension Lifetimes {
   /// Returns the lifetime in memory of a record's value; nil if its lifetime and its grace have ended.
   @usableFromInline
   func timing(of metadata: RecordMetadata) -> Timing? {
-    if metadata.expires == nil, metadata.idle == 0, metadata.tags.isEmpty { return .plain(until: .distantFuture) }
+    if metadata.expires == nil, metadata.idle == 0, metadata.tags.isEmpty, !measuresAge {
+      return .plain(until: .distantFuture)
+    }
     let now = clock.now()
-    let timing = Timing(of: metadata, wallNow: timeline.time(clock.wallTime(), now: now), now: now)
+    let timing = Timing(
+      of: metadata, wallNow: timeline.time(clock.wallTime(), now: now), now: now, measuresAge: measuresAge)
     if let timing, !timing.isForever { noteDeadline() }
     if metadata.idle != 0 { noteIdleTime() }
     return timing

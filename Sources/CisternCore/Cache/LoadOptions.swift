@@ -7,12 +7,15 @@ final class LoadOptions: Sendable {
   @usableFromInline let policy: LoadPolicy?
   /// The time when an earlier attempt of the load began to wait; nil for the first attempt.
   @usableFromInline let start: MonotonicTime?
+  /// Whether the load returns the details of the value.
+  @usableFromInline let describes: Bool
 
   @inlinable
-  init(writeOptions: WriteOptions, policy: LoadPolicy?, start: MonotonicTime? = nil) {
+  init(writeOptions: WriteOptions, policy: LoadPolicy?, start: MonotonicTime? = nil, describes: Bool = false) {
     self.writeOptions = writeOptions
     self.policy = policy
     self.start = start
+    self.describes = describes
   }
 
   /// Returns the options of a load, or nil if all are defaults. A default load then allocates nothing. A failable

@@ -3,6 +3,8 @@ public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   @usableFromInline var found: [Key: Value] = [:]
   @usableFromInline var failed: [Key: any Error] = [:]
   @usableFromInline var left: Set<Key> = []
+  /// The details of the values, if the load asked for them.
+  private var described: [Key: Loaded<Value>] = [:]
 
   @inlinable
   init() {}
@@ -15,11 +17,22 @@ public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   @inlinable
   public var failures: [Key: any Error] { failed }
 
-  /// The keys that the fetch did not return.
+  /// The values with their sources, ages and remaining lifetimes. Empty for a load whose fetch received no contexts
+  /// (``Cache/values(forKeys:expiry:tags:policy:fetch:)``).
+  public var details: [Key: Loaded<Value>] { described }
+
+  /// The keys that the fetch did not return, and those that the origin does not have (``FetchOutcome/absent(expiry:)``).
   @inlinable
   public var missing: Set<Key> { left }
 
   /// The value of a key; nil if its fetch failed or the key is missing.
   @inlinable
   public subscript(key: Key) -> Value? { found[key] }
+
+  /// Adds the value of a key.
+  @usableFromInline
+  mutating func add(_ loaded: Loaded<Value>, for key: Key, describing: Bool) {
+    found[key] = loaded.value
+    if describing { described[key] = loaded }
+  }
 }

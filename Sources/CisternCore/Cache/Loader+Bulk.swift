@@ -3,53 +3,30 @@ import Synchronization
 // Loads of several keys by one fetch.
 
 extension Loader {
-  /// A load of several keys.
-  @usableFromInline
-  struct BulkRequest: Sendable {
-    @usableFromInline let options: LoadOptions
-    /// The cache. The flights keep it open until their values are published.
-    @usableFromInline let owner: any AnyObject & Sendable
-    @usableFromInline let fetch: @Sendable ([Key]) async throws -> [Key: Value]
-
-    @inlinable
-    init(
-      _ writeOptions: WriteOptions, owner: any AnyObject & Sendable,
-      fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
-    ) {
-      options = LoadOptions(writeOptions: writeOptions, policy: nil)
-      self.owner = owner
-      self.fetch = fetch
-    }
-  }
-
   /// A key whose flight this load waits for.
   @usableFromInline
   struct BulkWaiter {
-    @usableFromInline let key: Key
+    @usableFromInline let key: HashedKey<Key>
     @usableFromInline let flight: Flight<Value>
     @usableFromInline let waiter: Int
     /// Whether this load leads the flight.
     @usableFromInline let leads: Bool
+    /// The limits of the wait; nil for a wait until the flight completes.
+    @usableFromInline let waitLimits: WaitLimits<Value>?
+
+    /// The source of a value that the flight brings.
+    @inlinable
+    var source: Loaded<Value>.Source { leads ? .fetched : .joined }
 
     @inlinable
-    init(key: Key, flight: Flight<Value>, waiter: Int, leads: Bool) {
+    init(
+      key: HashedKey<Key>, flight: Flight<Value>, waiter: Int, leads: Bool, waitLimits: WaitLimits<Value>?
+    ) {
       self.key = key
       self.flight = flight
       self.waiter = waiter
       self.leads = leads
-    }
-  }
-
-  /// A key that this load fetches.
-  @usableFromInline
-  struct LedFlight: Sendable {
-    @usableFromInline let key: HashedKey<Key>
-    @usableFromInline let flight: Flight<Value>
-
-    @inlinable
-    init(key: HashedKey<Key>, flight: Flight<Value>) {
-      self.key = key
-      self.flight = flight
+      self.waitLimits = waitLimits
     }
   }
 
@@ -57,9 +34,9 @@ extension Loader {
   ///
   /// - Returns: the keys that this load must ask for again. Another bulk load was to bring them and did not, or an invalidation
   ///   came before this load joined. Only an own fetch tells whether they are missing.
-  @inlinable
+  @usableFromInline
   nonisolated(nonsending) func load(
-    _ keys: Set<Key>, for request: BulkRequest, into result: inout LoadedValues<Key, Value>
+    _ keys: Set<Key>, for request: BulkRequest<Key, Value>, into result: inout LoadedValues<Key, Value>
   ) async throws -> Set<Key> {
     try Task.checkCancellation()
     // The values must be newer than the invalidations before the load.
@@ -68,25 +45,20 @@ extension Loader {
     // Held while the keys are started: the first flight may be abandoned before the last is counted.
     let work = FlightWork(isHeld: true)
     var awaited: [BulkWaiter] = []
-    var led: [LedFlight] = []
+    var led: [BulkFlight<Key, Value>] = []
     for plainKey in keys {
       let key = table.hashed(plainKey)
-      let usable = table.usableValue(of: key, at: lifetimes.now(), accepting: .standard) {
-        records.writeUse($0, of: key)
-      }
-      if let usable {
-        result.found[plainKey] = usable
-        continue
-      }
-      switch begin(key, priority: priority, work: work) {
-      case .value(let value):
-        result.found[plainKey] = value
-      case .refreshing(let value, let flight):
-        result.found[plainKey] = value
-        led.append(LedFlight(key: key, flight: flight))
-      case .waiting(let flight, let waiter, let leads):
-        awaited.append(BulkWaiter(key: plainKey, flight: flight, waiter: waiter, leads: leads))
-        if leads { led.append(LedFlight(key: key, flight: flight)) }
+      switch begin(key, for: request, priority: priority, work: work) {
+      case .loaded(let loaded):
+        result.add(loaded, for: key.key, describing: request.options.describes)
+      case .refreshing(let loaded, let flight):
+        result.add(loaded, for: key.key, describing: request.options.describes)
+        led.append(BulkFlight(key: key, flight: flight))
+      case .waiting(let waiter):
+        awaited.append(waiter)
+        if waiter.leads { led.append(BulkFlight(key: key, flight: waiter.flight)) }
+      case .missing:
+        result.left.insert(key.key)
       }
     }
     start(led, for: request, priority: priority, work: work)
@@ -95,25 +67,21 @@ extension Loader {
     let enclosing = awaited.isEmpty ? nil : WorkIdentity.enclosing
     enclosing?.lendPermit()
     var leftOut: Set<Key> = []
-    for entry in awaited {
-      let outcome =
-        if let enclosing {
-          await entry.flight.wait(as: entry.waiter, inside: enclosing)
+    for waiter in awaited {
+      let key = waiter.key.key
+      do {
+        let loaded = try await wait(waiter, for: request, since: invalidationVersion, inside: enclosing)
+        if let loaded {
+          result.add(loaded, for: key, describing: request.options.describes)
+        } else if waiter.leads {
+          result.left.insert(key)
         } else {
-          await entry.flight.wait(as: entry.waiter)
+          leftOut.insert(key)
         }
-      switch outcome {
-      case .value(let value):
-        if entry.flight.isInvalidated(since: invalidationVersion) {
-          leftOut.insert(entry.key)
-        } else {
-          result.found[entry.key] = value
-        }
-      case .lookAgain, .timedOut:
-        if entry.leads { result.left.insert(entry.key) } else { leftOut.insert(entry.key) }
-      case .failed(let error):
-        result.failed[entry.key] =
-          error is LoadCycle ? LoadCycle.error(location: reports.location(of: entry.key)) : error
+      } catch is AbsentValue {
+        result.left.insert(key)
+      } catch {
+        result.failed[key] = error is LoadCycle ? LoadCycle.error(location: reports.location(of: key)) : error
       }
     }
     await enclosing?.takeBackPermit()
@@ -122,102 +90,124 @@ extension Loader {
     return leftOut
   }
 
+  /// Waits for the flight of one key. Returns nil if the flight brought nothing that this load may have.
+  @usableFromInline
+  nonisolated(nonsending) func wait(
+    _ waiter: BulkWaiter, for request: BulkRequest<Key, Value>, since invalidationVersion: InvalidationVersion,
+    inside enclosing: WorkIdentity?
+  ) async throws -> Loaded<Value>? {
+    let (flight, source) = (waiter.flight, waiter.source)
+    if let waitLimits = waiter.waitLimits {
+      let wait = Wait(flight: flight, waiter: waiter.waiter, source: source, waitLimits: waitLimits)
+      return try await finish(wait, of: waiter.key, for: request.options)
+    }
+    let outcome =
+      if let enclosing {
+        await flight.wait(as: waiter.waiter, inside: enclosing)
+      } else {
+        await flight.wait(as: waiter.waiter)
+      }
+    switch outcome {
+    case .value(let value):
+      if flight.isInvalidated(since: invalidationVersion) || flight.doesNotSatisfy(request.policy.demand) { return nil }
+      return loaded(value, from: source, by: flight, for: request.options)
+    case .early(let value):
+      guard isCurrent(flight, of: waiter.key, since: invalidationVersion) else { return nil }
+      return Loaded(value: value, source: source)
+    case .absent: throw AbsentValue()
+    case .lookAgain, .timedOut: return nil
+    case .failed(let error): throw error
+    }
+  }
+
   /// The first half of a load of one key.
   @usableFromInline
   enum BulkLoadStart {
-    case value(Value)
-    case refreshing(Value, Flight<Value>)
-    case waiting(Flight<Value>, waiter: Int, leads: Bool)
+    case loaded(Loaded<Value>)
+    case refreshing(Loaded<Value>, Flight<Value>)
+    case waiting(BulkWaiter)
+    /// Neither tier has a value that the policy accepts, and it says not to fetch one.
+    case missing
   }
 
   /// Hits, joins, or leads a flight of `work`, for one of the keys.
-  @inlinable
-  func begin(_ key: HashedKey<Key>, priority: TaskPriority, work: FlightWork) -> BulkLoadStart {
-    var demand = Demand.standard
+  @usableFromInline
+  func begin(
+    _ key: HashedKey<Key>, for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
+  ) -> BulkLoadStart {
+    let options = request.options
+    if !options.describes, let value = usableValue(of: key, accepting: request.policy.demand) {
+      return .loaded(Loaded(value: value, source: .memory))
+    }
+    var demand = request.policy.demand
+    var secondTierValue: Fallback<Value>?
     while true {
       let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
         table.makeFlight(for: key, work: work, priority: priority, flightOptions: flightOptions)
       }
       switch decision {
-      case .hit(let value, _):
+      case .hit(let held, let isStale):
         records.noteUse(of: key)
-        return .value(value)
-      case .refresh(let value, let flight, _):
+        return .loaded(loaded(held, isStale: isStale, for: options))
+      case .refresh(let held, let flight, let isStale):
         records.noteUse(of: key)
-        return .refreshing(value, flight)
+        return .refreshing(loaded(held, isStale: isStale, for: options), flight)
       case .expired:
         records.endExpired(key)
       case .lookInSecondTier(let flight):
-        if case .loaded(let loaded) = records.lookUp(
-          beside: flight, since: invalidationVersion, of: key, accepting: demand)
-        {
-          return .value(loaded.value)
+        switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
+        case .loaded(let loaded): return .loaded(loaded)
+        case .nothing(let instead): secondTierValue = instead
         }
         demand.hasLookedInSecondTier = true
       case .notCached:
-        preconditionFailure("a bulk load may fetch")
-      case .join(let flight, let waiter, _, _):
-        return .waiting(flight, waiter: waiter, leads: false)
-      case .lead(let flight, let waiter, _, _):
-        switch records.lookUp(for: flight, of: key, accepting: demand) {
-        case .completed(let loaded):
-          // It needs no fetch, so it must not keep the fetch for the others alive.
-          work.leaveOne()
-          return .value(loaded.value)
-        case .refreshing(let loaded):
-          return .refreshing(loaded.value, flight)
-        case .lookAgain:
-          work.leaveOne()
-          continue
-        case .nothing:
-          break
+        if let loaded = records.find(key, accepting: demand) { return .loaded(loaded) }
+        table.countMiss()
+        return .missing
+      case .join(let flight, let waiter, _, let instead):
+        let waitLimits = bulkLimits(
+          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: false, waitLimits: waitLimits))
+      case .lead(let flight, let waiter, let instead, let looksInSecondTier):
+        if looksInSecondTier {
+          switch records.lookUp(for: flight, of: key, accepting: demand) {
+          case .completed(let loaded):
+            // It needs no fetch, so it must not keep the fetch for the others alive.
+            work.leaveOne()
+            return .loaded(loaded)
+          case .refreshing(let loaded):
+            return .refreshing(loaded, flight)
+          case .lookAgain:
+            work.leaveOne()
+            continue
+          case .nothing(let instead):
+            secondTierValue = instead
+          }
         }
         table.countMiss()
-        return .waiting(flight, waiter: waiter, leads: true)
+        let waitLimits = bulkLimits(
+          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: true, waitLimits: waitLimits))
       }
     }
   }
 
-  /// Starts the task that fetches the keys.
-  @inlinable
-  func start(_ led: [LedFlight], for request: BulkRequest, priority: TaskPriority, work: FlightWork) {
-    if led.isEmpty { return }
-    for one in led { noteFetch(by: one.flight) }
-    work.run(
-      Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
-        if !work.isCancelled { await run(led, for: request, by: work) }
-      })
+  /// Returns a value of memory that starts no flight.
+  private func usableValue(of key: HashedKey<Key>, accepting demand: Demand) -> Value? {
+    table.usableValue(of: key, at: lifetimes.now(), accepting: demand) { records.writeUse($0, of: key) }
   }
 
-  /// The task of a bulk load's flights: one fetch. After it, each key is published, is missing, or fails by itself.
-  @inlinable
-  func run(_ led: [LedFlight], for request: BulkRequest, by work: FlightWork) async {
-    let bases = led.map { mergeBase(of: $0.flight, for: $0.key) }
-    defer { for base in bases { base?.end() } }
-    do {
-      let keys = led.map(\.key.key)
-      // The pauses between attempts are those of the first key.
-      let values = try await work.identity.fetching {
-        try await settings.attempt(hash: led[0].key.hash, clock: lifetimes.clock) { () async throws -> [Key: Value] in
-          try await request.fetch(keys)
-        }
-      }
-      for (one, base) in zip(led, bases) {
-        guard let value = values[one.key.key] else {
-          fail(one.flight, of: one.key, .lookAgain)
-          continue
-        }
-        do {
-          let published = try await publish(
-            FetchedValue(value, of: one.flight, for: one.key, options: request.options), since: base)
-          one.flight.complete(.value(published))
-        } catch {
-          fail(one.flight, of: one.key, .failed(error))
-        }
-      }
-    } catch {
-      for one in led { fail(one.flight, of: one.key, .failed(error)) }
+  /// As ``waitLimits(_:invalidationVersion:instead:secondTierValue:)``. A wait inside a fetch alone needs no limits here.
+  private func bulkLimits(
+    _ options: LoadOptions, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
+    secondTierValue: Fallback<Value>?
+  ) -> WaitLimits<Value>? {
+    let policy = options.policy ?? settings.policy
+    guard policy.timeout != .max || policy.softTimeout != .max || instead != nil || secondTierValue != nil else {
+      return nil
     }
+    return makeWaitLimits(
+      options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
   }
 }

@@ -40,13 +40,12 @@ extension Loader {
   ) async throws -> Loaded<Value> {
     var wait = first
     while true {
-      if let loaded = try await finish(wait, of: request.key) { return loaded }
+      if let loaded = try await finish(wait, of: request.key, for: request.options) { return loaded }
       try Task.checkCancellation()
       let usual = WaitLimits<Value>(
         policy: wait.waitLimits.policy, start: wait.waitLimits.start,
         invalidationVersion: table.newestInvalidation.load(ordering: .acquiring))
-      let options = LoadOptions(writeOptions: request.writeOptions, policy: usual.policy, start: usual.start)
-      switch try begin(Request(request.key, options: options, owner: request.owner, fetch: request.fetch)) {
+      switch try begin(request.continued(usual.policy, start: usual.start)) {
       case .loaded(let loaded):
         return loaded
       case .waiting(let flight, let waiter, let source, let waitLimits):
@@ -57,8 +56,9 @@ extension Loader {
 
   /// Waits as long as the policy says. After that, or if the flight fails, returns the older value while that is in grace. Returns nil
   /// if the caller must look again.
+  @usableFromInline
   nonisolated(nonsending) func finish(
-    _ wait: Wait<Value>, of key: HashedKey<Key>
+    _ wait: Wait<Value>, of key: HashedKey<Key>, for options: LoadOptions?
   ) async throws -> Loaded<Value>? {
     let (flight, waitLimits) = (wait.flight, wait.waitLimits)
     let outcome: FlightOutcome<Value>
@@ -80,19 +80,24 @@ extension Loader {
       {
         return nil
       }
+      return loaded(value, from: wait.source, by: flight, for: options)
+    case .early(let value):
+      guard isCurrent(flight, of: key, since: waitLimits.invalidationVersion) else { return nil }
       return Loaded(value: value, source: wait.source)
+    case .absent:
+      throw AbsentValue()
     case .lookAgain:
       return nil
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
-      if let value = stale ?? usable(waitLimits.instead) { return counted(value, from: waitLimits.source, of: key) }
+      if let value = stale ?? usable(waitLimits.instead) { return olderValue(value, of: wait, key) }
       throw timedOut(key)
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
       guard let value = usable(waitLimits.instead) else { throw error }
       reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now())
-      return counted(value, from: waitLimits.source, of: key)
+      return olderValue(value, of: wait, key)
     }
   }
 
@@ -103,12 +108,16 @@ extension Loader {
   }
 
   /// Returns the older value, which the look-up did not count as a hit.
-  private func counted(_ value: Value, from source: Loaded<Value>.Source, of key: HashedKey<Key>) -> Loaded<Value> {
+  private func olderValue(_ value: Value, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
+    let source = wait.waitLimits.source
     table.count(key.hash) { counters in
       counters.staleHits += 1
       if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
     }
-    return Loaded(value: value, source: source, isStale: true)
+    guard let timing = wait.waitLimits.instead?.timing else {
+      return Loaded(value: value, source: source, isStale: true)
+    }
+    return records.described(value, timing, from: source, isStale: true)
   }
 
   /// Starts the task that ends the wait in time. Returns nil for a wait without an end.

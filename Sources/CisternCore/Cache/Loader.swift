@@ -45,31 +45,6 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// A load of one key.
-@usableFromInline
-struct LoadRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  @usableFromInline let key: HashedKey<Key>
-  /// The options; nil for the cache's own.
-  @usableFromInline let options: LoadOptions?
-  @usableFromInline let fetch: @Sendable (Key) async throws -> Value
-  /// The cache. A flight keeps it open until the value is published.
-  @usableFromInline let owner: any AnyObject & Sendable
-
-  @inlinable
-  init(
-    _ key: HashedKey<Key>, options: LoadOptions?, owner: any AnyObject & Sendable,
-    fetch: @escaping @Sendable (Key) async throws -> Value
-  ) {
-    self.key = key
-    self.options = options
-    self.owner = owner
-    self.fetch = fetch
-  }
-
-  @inlinable
-  var writeOptions: WriteOptions { options?.writeOptions ?? WriteOptions() }
-}
-
 // MARK: 1. Load
 
 extension Loader {
@@ -93,7 +68,12 @@ extension Loader {
           {
             continue
           }
+          return loaded(value, from: source, by: flight, for: request.options)
+        case .early(let value):
+          guard isCurrent(flight, of: request.key, since: invalidationVersion) else { continue }
           return Loaded(value: value, source: source)
+        case .absent:
+          throw AbsentValue()
         case .failed(let error):
           throw error
         case .lookAgain, .timedOut:
@@ -134,13 +114,13 @@ extension Loader {
         table.makeFlight(for: key, priority: priority, flightOptions: flightOptions)
       }
       switch decision {
-      case .hit(let value, let isStale):
+      case .hit(let held, let isStale):
         records.noteUse(of: key)
-        return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
-      case .refresh(let value, let flight, let isStale):
+        return .loaded(loaded(held, isStale: isStale, for: request.options))
+      case .refresh(let held, let flight, let isStale):
         start(flight, for: request, priority: priority)
         records.noteUse(of: key)
-        return .loaded(Loaded(value: value, source: .memory, isStale: isStale))
+        return .loaded(loaded(held, isStale: isStale, for: request.options))
       case .notCached:
         return .loaded(try records.cachedValue(of: key, accepting: policy.demand))
       case .expired:
@@ -211,12 +191,13 @@ extension Loader {
     let (identity, isCancelled) = (flight.work.identity, flight.work.isCancelled)
     guard !isCancelled else { return }
     let key = request.key
+    guard case .plain(let fetch) = request.fetch else { return await runWithContext(flight, for: request) }
     let base = mergeBase(of: flight, for: key)
     defer { base?.end() }
     do {
       let value = try await identity.fetching {
         try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
-          try await request.fetch(key.key)
+          try await fetch(key.key)
         }
       }
       let published = try await publish(
@@ -261,6 +242,7 @@ extension Loader {
     let encoded = writes.encode(
       fetched.value, for: key, expiry: fetched.options?.writeOptions.expiry,
       tags: fetched.options?.writeOptions.namedTags ?? [])
+    flight.noteStored(encoded.preparedValue?.timing)
     records.noticeExpiry(of: key)
     if writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) == nil {
       if !edits.isEmpty { conditional.publishBelowEdits(fetched) }

@@ -66,16 +66,24 @@ extension OptimisticEdits {
     }
   }
 
-  /// Prepares the write of another confirmed value below the edits of a key.
+  /// Prepares the write of another confirmed value below the edits of a key; nil for none.
   @usableFromInline
   func prepare(
-    _ value: Value, below present: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>,
+    _ value: Value?, below present: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>,
     options: ReplacementOptions
   ) -> PreparedWrite<Key, Value> {
     var edited = present
     edited.queue.replaceBase(by: value)
     edited.shown = edited.queue.shown()
     return prepare(edited, replacing: snapshot, of: key, options: options, after: .confirms)
+  }
+
+  /// Returns the value that the edits of a key make of a confirmed value. Nil for a key without edits, and if they show
+  /// none.
+  func shownValue(over confirmed: Value, of key: Key) -> Value? {
+    guard var queue = records.edits.isEmpty ? nil : records.edits[key]?.queue else { return nil }
+    queue.replaceBase(by: confirmed)
+    return queue.shown()
   }
 
   /// Weighs and encodes, outside all locks.

@@ -49,9 +49,10 @@ extension RecordPromoter {
     }
     let promotion = promote(found, of: key, if: .own(flight), hit: .fresh)
     flight.noteSecondTier()
+    flight.noteStored(found.timing)
     // Waiters may have joined after other readers found no record: they look again.
     table.complete(flight, promotion == .recordLost ? .lookAgain : .value(found.value), of: key)
-    return .completed(Loaded(value: found.value, source: .secondTier))
+    return .completed(loaded(found))
   }
 
   /// The leader found a value that is stale, or due for a refresh.
@@ -68,7 +69,7 @@ extension RecordPromoter {
     case .use(let isStale, refreshes: false):
       promote(found, of: key, if: .own(flight), isNeeded: true, hit: isStale ? .stale : .fresh)
       table.complete(flight, .lookAgain, of: key)
-      return .completed(Loaded(value: found.value, source: .secondTier, isStale: isStale))
+      return .completed(loaded(found, isStale: isStale))
     case .use(let isStale, refreshes: true):
       guard keep(found, beside: flight, of: key) else { return .lookAgain }
       table.count(key.hash) { counters in
@@ -78,7 +79,7 @@ extension RecordPromoter {
       flight.keep()
       flight.withdraw(Flight<Value>.leader)
       flight.returnWaiters()
-      return .refreshing(Loaded(value: found.value, source: .secondTier, isStale: isStale))
+      return .refreshing(loaded(found, isStale: isStale))
     case .fetch(let fallsBack):
       guard keep(found, beside: flight, of: key) else { return .lookAgain }
       flight.returnWaiters()
@@ -99,6 +100,12 @@ extension RecordPromoter {
     // the commit that removes the record is visible.
     table.leaveSecondTierToNextLoad(flight, hash: key.hash)
     return true
+  }
+
+  /// Returns the value of a record with its details. The decoding of the record costs more than the details.
+  @usableFromInline
+  func loaded(_ found: FoundRecord<Value>, isStale: Bool = false) -> Loaded<Value> {
+    described(found.value, found.timing, from: .secondTier, isStale: isStale)
   }
 
   private func fallback(_ found: FoundRecord<Value>) -> Fallback<Value> {
@@ -132,7 +139,7 @@ extension RecordPromoter {
       promote(
         found, of: key, if: .beside(flight, invalidationVersion: invalidationVersion), isNeeded: isStale,
         hit: isStale ? .stale : .fresh)
-      return .loaded(Loaded(value: found.value, source: .secondTier, isStale: isStale))
+      return .loaded(loaded(found, isStale: isStale))
     case .fetch(let fallsBack):
       promote(found, of: key, if: .beside(flight, invalidationVersion: invalidationVersion), isNeeded: true)
       return .nothing(instead: fallsBack ? fallback(found) : nil)

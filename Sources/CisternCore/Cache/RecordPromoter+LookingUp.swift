@@ -38,51 +38,6 @@ extension RecordPromoter {
     return isFresh ? found.value : nil
   }
 
-  /// Returns the value of a key past its lifetime, from either tier, if its age is accepted. For after a look-up without a fresh
-  /// value.
-  func staleValue(of key: HashedKey<Key>, if accepts: (UInt64) -> Bool) -> Value? {
-    switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
-    case .stale(let value, let age):
-      guard accepts(age) else { return nil }
-      table.count(key.hash) {
-        $0.staleHits += 1
-        $0.memoryHits += 1
-      }
-      noteUse(of: key)
-      return value
-    case .absent:
-      // The look-up put it into memory, unless memory cannot hold it.
-      guard let value = staleValueInSecondTier(key, if: accepts) else { return nil }
-      table.count(key.hash) { $0.count(.stale) }
-      return value
-    case .hit, .hitToNote, .expired:
-      return nil
-    }
-  }
-
-  private func staleValueInSecondTier(_ key: HashedKey<Key>, if accepts: (UInt64) -> Bool) -> Value? {
-    guard case nil = shownByEdits(key.key), let record = secondTier?.read(key.key),
-      case .usable(let found) = interpret(record, of: key),
-      case .stale(let age, _) = found.timing.freshness(at: lifetimes.clock.now()), accepts(age)
-    else { return nil }
-    return found.value
-  }
-
-  /// Returns the value of a load that may not fetch, if memory has none for it. Throws if the second tier has none either.
-  @usableFromInline
-  func cachedValue(of key: HashedKey<Key>, accepting demand: Demand) throws(CisternError) -> Loaded<Value> {
-    if let value = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) {
-      return Loaded(value: value, source: .secondTier)
-    }
-    if let value = staleValue(of: key, if: { demand.accepts(staleBy: $0) }) {
-      return Loaded(value: value, source: .secondTier, isStale: true)
-    }
-    table.countMiss()
-    throw CisternError(
-      .notCached, "neither tier has a value that the policy accepts, and it says not to fetch one",
-      location: reports.location(of: key.key))
-  }
-
   /// Whether a key has a fresh value in either tier. Does not count as a use in memory.
   @inlinable
   func contains(_ key: HashedKey<Key>) -> Bool {

@@ -15,17 +15,8 @@ extension WritePipeline {
     _ value: Value, for key: HashedKey<Key>, expiry given: Expiry?, tags named: [String]
   ) -> EncodedValue<Value> {
     let keyBytes = secondTier?.bytes(key.key)
-    var expiry = given ?? lifetimes.expiryOfValue?(value) ?? lifetimes.expiry
-    guard !expiry.refusesWrite else {
+    guard let lifetime = lifetime(of: value, for: key, expiry: given, tags: named) else {
       return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
-    }
-    var timing = Timing.plain(until: .distantFuture)
-    let tags = allTags(of: value, and: named)
-    if !expiry.isNever || !tags.isEmpty {
-      expiry = expiry.resolved(forHash: key.hash)
-      timing = expiry.timing(from: lifetimes.clockTime(), tags: tags)
-      if !expiry.isNever { lifetimes.noteDeadline() }
-      if expiry.idle != 0 { lifetimes.noteIdleTime() }
     }
     let encoded = bytes(of: value, for: key)
     if let error = encoded.error, case nil = weigher {
@@ -35,15 +26,71 @@ extension WritePipeline {
     let cost = cost(of: value, encodedSize: encoded.size)
     let staged: StagedWrite? = keyBytes.map { keyBytes in
       guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
-      let created = lifetimes.wallNow()
-      var metadata = expiry.metadata(created: created, cost: cost, tags: tags)
-      metadata.schemaVersion = schemaVersion
-      metadata.isNegative = codec?.isAbsent(value) ?? false
-      return .record(key: keyBytes, metadata, bytes: bytes)
+      return record(of: value, key: keyBytes, bytes: bytes, cost: cost, lifetime)
     }
     return EncodedValue(
-      preparedValue: PreparedValue(value: value, cost: cost, timing: timing), staged: staged,
+      preparedValue: PreparedValue(value: value, cost: cost, timing: lifetime.timing), staged: staged,
       encodingError: encoded.error)
+  }
+
+  /// As ``encode(_:for:expiry:tags:)``, for a value whose record was read: with the bytes and the cost of that record.
+  func encode(
+    _ value: Value, keeping record: StoredRecord, of key: HashedKey<Key>, expiry given: Expiry?, tags named: [String]
+  ) -> EncodedValue<Value> {
+    let keyBytes = secondTier?.bytes(key.key)
+    guard let lifetime = lifetime(of: value, for: key, expiry: given, tags: named) else {
+      return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
+    }
+    let cost = max(1, record.metadata.cost)
+    let staged = keyBytes.map { self.record(of: value, key: $0, bytes: record.bytes, cost: cost, lifetime) }
+    return EncodedValue(
+      preparedValue: PreparedValue(value: value, cost: cost, timing: lifetime.timing), staged: staged,
+      encodingError: nil)
+  }
+
+  /// The lifetime of a value that is written now.
+  @usableFromInline
+  struct Lifetime {
+    @usableFromInline let expiry: Expiry
+    @usableFromInline let timing: Timing
+    @usableFromInline let tags: [String]
+
+    @inlinable
+    init(expiry: Expiry, timing: Timing, tags: [String]) {
+      self.expiry = expiry
+      self.timing = timing
+      self.tags = tags
+    }
+  }
+
+  /// Returns the lifetime of a value that is written now; nil if it has ended before the write.
+  @inlinable
+  @inline(__always)
+  func lifetime(
+    of value: Value, for key: HashedKey<Key>, expiry given: Expiry?, tags named: [String]
+  ) -> Lifetime? {
+    var expiry = given ?? lifetimes.expiryOfValue?(value) ?? lifetimes.expiry
+    guard !expiry.refusesWrite else { return nil }
+    var timing = Timing.plain(until: .distantFuture)
+    let tags = allTags(of: value, and: named)
+    if !expiry.isNever || !tags.isEmpty || lifetimes.measuresAge {
+      expiry = expiry.resolved(forHash: key.hash)
+      timing = expiry.timing(from: lifetimes.clockTime(), tags: tags, measuresAge: lifetimes.measuresAge)
+      if !expiry.isNever { lifetimes.noteDeadline() }
+      if expiry.idle != 0 { lifetimes.noteIdleTime() }
+    }
+    return Lifetime(expiry: expiry, timing: timing, tags: tags)
+  }
+
+  /// Returns the record of a value.
+  @inlinable
+  func record(
+    of value: Value, key keyBytes: [UInt8], bytes: [UInt8], cost: UInt32, _ lifetime: Lifetime
+  ) -> StagedWrite {
+    var metadata = lifetime.expiry.metadata(created: lifetimes.wallNow(), cost: cost, tags: lifetime.tags)
+    metadata.schemaVersion = schemaVersion
+    metadata.isNegative = codec?.isAbsent(value) ?? false
+    return .record(key: keyBytes, metadata, bytes: bytes)
   }
 
   /// Returns the tags of a write and those that the value itself has. The empty tag is no tag.

@@ -94,9 +94,9 @@ extension Entry {
   @usableFromInline
   enum LoadDecision {
     /// The load returns this value.
-    case hit(Value, isStale: Bool)
+    case hit(CachedValue<Value>, isStale: Bool)
     /// The load returns this value and starts the new flight, which has no waiters and fetches a newer value.
-    case refresh(Value, Flight<Value>, isStale: Bool)
+    case refresh(CachedValue<Value>, Flight<Value>, isStale: Bool)
     /// The load waits for this flight, as the waiter with this number.
     ///
     /// The caller raises the priority of the flight's work if `raiseTo` is given. The load returns `instead` if the
@@ -134,11 +134,11 @@ extension Entry {
       switch demand.verdict(on: held.freshness(at: now)) {
       case .gone: return .expired
       case .use(let isStale, let refreshes):
-        guard refreshes, case .ready = entry else { return .hit(held.value, isStale: isStale) }
+        guard refreshes, case .ready = entry else { return .hit(held, isStale: isStale) }
         let flight = makeFlight()
         flight.keep()
         entry = .refreshing(Refreshing(held: held, flight: flight))
-        return .refresh(held.value, flight, isStale: isStale)
+        return .refresh(held, flight, isStale: isStale)
       case .fetch(let fallsBack):
         if fallsBack { instead = Fallback(held) }
       }
@@ -149,7 +149,7 @@ extension Entry {
     }
     // An abandoned flight takes no waiters, and its entry is about to be removed. A new flight need not wait for
     // that.
-    if let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
+    if demand.joins, let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
       return .join(flight, waiter: waiter, raiseTo: raised, instead: instead)
     }
     let flight = makeFlight()

@@ -106,9 +106,9 @@ extension EntryTable {
         // The hit does not change the entry's state, so it needs no transition.
         guard now < deadline else { return .expired }
         shard.recordHit(number)
-        return .hit(held.value, isStale: false)
+        return .hit(held, isStale: false)
       }
-      if let number, demand.fetches, case .inProgress(let flight) = shard.slots[number].entry,
+      if let number, demand.fetches, demand.joins, case .inProgress(let flight) = shard.slots[number].entry,
         flight.isAheadOfSecondTier || !demand.looksInSecondTier,
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
@@ -149,7 +149,8 @@ extension EntryTable {
         Entry.end(flight, &entry, retryFrom: pause?.end)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
-      if isOwn, let pause, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+      // Memory keeps the pause with a value, and the key of a requested refresh may have none.
+      if isOwn, let pause, !flight.isAheadOfSecondTier || !flight.isAwaited { retryPauses.add(pause, for: hash) }
       return isOwn
     }
   }

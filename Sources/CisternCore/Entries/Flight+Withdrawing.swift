@@ -45,6 +45,9 @@ extension Flight {
   @inlinable
   final func noteSecondTier() { completedFromSecondTier.store(true, ordering: .releasing) }
 
+  /// Whether the flight completed with a value from the second tier.
+  final var isFromSecondTier: Bool { completedFromSecondTier.load(ordering: .acquiring) }
+
   /// Returns whether a load must not use the flight's value, because the value came from the second tier and the load
   /// requires a fetched one.
   @inlinable

@@ -40,6 +40,13 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether the flight completed with a value from the second tier. Set before the flight completes.
   @usableFromInline let completedFromSecondTier = Atomic<Bool>(false)
 
+  /// The lifetime and the tags with which the result was stored; nil for a result that was not stored.
+  ///
+  /// The flight's task writes it before the flight completes, and waiters read it after they resumed. The lock of the
+  /// state orders both.
+  @exclusivity(unchecked)
+  @usableFromInline nonisolated(unsafe) final var timing: Timing?
+
   /// The end of a flight, and its relation to the second tier.
   @usableFromInline
   struct Kind {
@@ -104,6 +111,13 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The second tier's invalidation version when the fetch began.
   @inlinable
   final var tierVersion: InvalidationVersion { fetchedSince.load(ordering: .relaxed) }
+
+  /// Notes the lifetime and the tags with which the result was stored. Call it before the flight completes.
+  @inlinable
+  final func noteStored(_ timing: Timing?) { unsafe self.timing = timing }
+
+  /// The lifetime and the tags with which the result was stored. Read it after the flight has completed.
+  final var storedTiming: Timing? { unsafe timing }
 
   /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
   final func noteDeparture() { departed.store(true, ordering: .relaxed) }
@@ -232,6 +246,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   final var isAbandoned: Bool { withState { if case .abandoned = $0.phase { true } else { false } } }
 
   /// Whether a caller waits for the result or is about to wait.
+  @usableFromInline
   final var isAwaited: Bool { withState { $0.isAwaited } }
 
   /// The number of waiters that have neither left nor resumed. The cache counts as one if it keeps the flight.

@@ -3,6 +3,10 @@
 enum FlightOutcome<Value: Sendable>: Sendable {
   /// The flight brought this value.
   case value(Value)
+  /// The flight announced this value, and continues. It is not stored yet.
+  case early(Value)
+  /// The origin has no value of the key.
+  case absent
   /// The flight failed, or the waiter was cancelled.
   case failed(any Error)
   /// The flight brought nothing that this waiter may have. It must look again.
@@ -18,7 +22,7 @@ extension FlightOutcome {
     switch self {
     case .value(let value): return value
     case .failed(let error): throw error
-    case .lookAgain, .timedOut: preconditionFailure("a flight without a cache completes")
+    case .early, .absent, .lookAgain, .timedOut: preconditionFailure("a flight without a cache completes")
     }
   }
 }

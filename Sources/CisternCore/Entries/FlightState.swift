@@ -13,6 +13,9 @@ struct FlightState<Value: Sendable, Continuation> {
     /// The flight is in progress, and the cache itself needs the result. The cache counts as one waiter that never
     /// leaves.
     case kept
+    /// The flight is in progress and has announced a value, which is not stored yet. Every waiter gets this value. The
+    /// cache itself needs the result, as in `kept`.
+    case announced(ReferencedValue)
     /// The flight has completed. Waiters that joined before and have not suspended yet take the result from here.
     ///
     /// The result is nil if no waiter remains that will take it. In that case, the flight takes no waiters any more.
@@ -59,7 +62,7 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func join(_ urgency: Urgency) -> JoinDecision {
     switch phase {
-    case .running, .kept, .completed(.some): break
+    case .running, .kept, .announced, .completed(.some): break
     case .abandoned, .completed(nil): return .refused
     }
     // Waiters that left must not take up memory for as long as a flight runs.
@@ -74,7 +77,7 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   var isUnderWay: Bool {
     switch phase {
-    case .running, .kept: true
+    case .running, .kept, .announced: true
     case .completed, .abandoned: false
     }
   }
@@ -130,6 +133,10 @@ struct FlightState<Value: Sendable, Continuation> {
     case (.expected, .running), (.expected, .kept):
       waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
+    case (.expected, .announced(let early)):
+      waiters.replace(waiter, by: .gone)
+      remaining -= 1
+      return .resume(.early(early.value))
     case (.expected, .abandoned), (.expected, .completed(nil)), (.waiting, _), (.gone, _):
       preconditionFailure("a waiter waited twice, or its flight ended before its last waiter left")
     }
@@ -213,8 +220,20 @@ struct FlightState<Value: Sendable, Continuation> {
   /// - Returns: The suspended waiters, in the order of joining. Empty if the flight was abandoned.
   @inlinable
   mutating func complete(_ outcome: Outcome) -> Completion {
-    guard isUnderWay else { return Completion() }
-    if case .kept = phase { remaining -= 1 }
+    switch phase {
+    case .running: break
+    case .kept, .announced: remaining -= 1
+    case .completed, .abandoned: return Completion()
+    }
+    let waiting = takeSuspended()
+    phase = .completed(remaining > 0 ? CompletedOutcome(outcome) : nil)
+    return waiting
+  }
+
+  /// Removes the suspended waiters, and returns them in the order of joining.
+  @inlinable
+  @inline(__always)
+  mutating func takeSuspended() -> Completion {
     var waiting = Completion()
     waiters.update { waiter in
       guard case .waiting(let continuation) = waiter else { return }
@@ -222,7 +241,6 @@ struct FlightState<Value: Sendable, Continuation> {
       waiter = .gone
       remaining -= 1
     }
-    phase = .completed(remaining > 0 ? CompletedOutcome(outcome) : nil)
     return waiting
   }
 }

@@ -28,7 +28,8 @@ extension WriteDecision {
     let existed = situation.existed(ask)
     let isPersisted = stage() == .record
     let isKept = situation.isHeld || isPersisted
-    let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced)
+    // An equal value of a key whose older value was evicted or has expired is a new value for observers.
+    let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced || !existed)
     return WriteDecision(
       .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false), effect: effect,
       event: situation.isObserved ? event : nil, counter: isKept ? .stored : .refused)

@@ -32,6 +32,8 @@ public struct CisternError: Error, Sendable {
     case notMerged
     /// Neither tier has the value, and the load policy does not allow a fetch (``LoadPolicy/cachedOnly``).
     case notCached
+    /// The origin has no value for the key. The fetch of another caller returned ``FetchOutcome/absent(expiry:)``.
+    case noValue
     /// The caller's time limit passed (``LoadPolicy/timingOut(after:)``).
     case timedOut
     /// A fetch loads a key whose fetch waits for it, directly or through others. Neither of them could end.
@@ -99,6 +101,7 @@ extension CisternError.Code {
     case .conflict: "Save again with a policy that resolves the conflicts"
     case .notMerged: "Correct the cache's merge, or remove the key first"
     case .notCached: "Load the key with a policy that fetches"
+    case .noValue: "Load the key with a fetch that returns an outcome, and expect nil"
     case .timedOut: "Load the key again, or wait longer"
     case .diskFailed: "Check the disk; until it works again, values are kept in memory only"
     }

@@ -19,14 +19,17 @@ struct Demand: Sendable, Hashable {
   @usableFromInline var stale = StaleUse.upTo(.max)
   /// Whether the load may fetch.
   @usableFromInline var fetches = true
+  /// Whether the load may join a flight that began before it.
+  @usableFromInline var joins = true
   /// Whether the load has already looked in the second tier.
   @usableFromInline var hasLookedInSecondTier = false
 
   @inlinable
-  init(acceptsFresh: Bool = true, stale: StaleUse = .upTo(.max), fetches: Bool = true) {
+  init(acceptsFresh: Bool = true, stale: StaleUse = .upTo(.max), fetches: Bool = true, joins: Bool = true) {
     self.acceptsFresh = acceptsFresh
     self.stale = stale
     self.fetches = fetches
+    self.joins = joins
   }
 
   /// Accepts any value that is not gone, and refreshes it in the background when due.

@@ -14,11 +14,13 @@ final class DetailedTiming: Sendable {
   private let staleAtZero: UInt64
   /// The tags by which the value can be removed.
   @usableFromInline let tags: [String]
+  /// The time at which the value was stored, in nanoseconds of the clock. Negative if that was before the clock's zero.
+  private let created: Int64
 
   @usableFromInline
   init(
     freshUntil: MonotonicTime, refreshFrom: MonotonicTime, goneFrom: MonotonicTime, uses: LastAccess?, tags: [String],
-    staleAtZero: UInt64 = 0
+    staleAtZero: UInt64 = 0, created: Int64 = 0
   ) {
     self.staleAtZero = staleAtZero
     self.freshUntil = freshUntil
@@ -26,6 +28,13 @@ final class DetailedTiming: Sendable {
     self.goneFrom = goneFrom
     self.uses = uses
     self.tags = tags
+    self.created = created
+  }
+
+  /// Returns the nanoseconds since the value was stored.
+  func age(at now: MonotonicTime) -> UInt64 {
+    let (age, overflow) = Int64(clamping: now.nanoseconds).subtractingReportingOverflow(created)
+    return overflow ? .max : UInt64(max(0, age))
   }
 
   @usableFromInline
@@ -54,6 +63,6 @@ final class DetailedTiming: Sendable {
   func postponingRefresh(until time: MonotonicTime) -> DetailedTiming {
     DetailedTiming(
       freshUntil: freshUntil, refreshFrom: max(refreshFrom, time), goneFrom: goneFrom, uses: uses, tags: tags,
-      staleAtZero: staleAtZero)
+      staleAtZero: staleAtZero, created: created)
   }
 }

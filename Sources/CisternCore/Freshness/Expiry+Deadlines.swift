@@ -51,14 +51,15 @@ extension Expiry {
 
   /// Returns the timing in memory of an entry that is written now.
   @inlinable
-  func timing(from now: MonotonicTime, tags: [String] = []) -> Timing {
+  func timing(from now: MonotonicTime, tags: [String] = [], measuresAge: Bool = false) -> Timing {
     let deadline = deadline(from: now)
-    if grace == 0, idle == 0, refreshPart == 0, tags.isEmpty { return .plain(until: deadline) }
+    if grace == 0, idle == 0, refreshPart == 0, tags.isEmpty, !measuresAge { return .plain(until: deadline) }
     return Timing(
       freshUntil: deadline,
       refreshFrom: refreshSpan == 0
         ? nil : MonotonicTime(nanoseconds: deadline.nanoseconds - min(refreshSpan, deadline.nanoseconds)),
-      goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), idle: idle, tags: tags, now: now)
+      goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), idle: idle, tags: tags, now: now,
+      age: ValueAge(isNeeded: measuresAge))
   }
 
   /// Returns the deadline on disk of a record that is written now; nil if it never expires.

@@ -43,6 +43,13 @@ public struct LoadPolicy: Sendable, Hashable {
   /// A policy that fetches, regardless of cached values, or joins a flight that is already running.
   public static let reload = LoadPolicy(Demand(acceptsFresh: false, stale: .never))
 
+  /// A policy that always starts a fetch, and joins no flight that began earlier. Use it after a change at the origin:
+  /// an earlier flight may bring the state before the change.
+  ///
+  /// Earlier waiters still get the result of that flight, which is not stored. Loads with another policy join the new
+  /// flight. Each load with this policy starts its own fetch.
+  public static let fetchAnew = LoadPolicy(Demand(acceptsFresh: false, stale: .never, joins: false))
+
   /// Returns a policy like ``cachedOrFetch`` that accepts stale values only up to an age. A value past its grace is
   /// never accepted.
   ///
@@ -99,6 +106,7 @@ extension LoadPolicy: CustomStringConvertible {
 
   private var name: String {
     if !demand.fetches { return "cachedOnly" }
+    if !demand.joins { return "fetchAnew" }
     if !demand.acceptsFresh { return "reload" }
     return switch demand.stale {
     case .upTo(.max): "cachedOrFetch"

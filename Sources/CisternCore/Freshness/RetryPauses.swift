@@ -63,6 +63,11 @@ final class RetryPauses: Sendable {
     }
   }
 
+  /// Returns whether a pause holds for the key with this hash.
+  func holds(for hash: UInt64, at now: MonotonicTime) -> Bool {
+    pauses.withLock { $0[hash].map { $0.end > now } ?? false }
+  }
+
   /// The number of pauses, for tests.
   var count: Int { pauses.withLock { $0.count } }
 

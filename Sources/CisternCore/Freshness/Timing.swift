@@ -1,7 +1,7 @@
 /// The time in which a held value is usable.
 ///
 /// Most values have one deadline, which is stored inline in eight bytes. Values with grace, an idle limit, a
-/// refresh ahead or tags have a separate object.
+/// refresh ahead, tags or an age have a separate object.
 @usableFromInline
 enum Timing: Sendable {
   /// The value is fresh until this deadline and gone afterwards. The deadline is the distant future if the value
@@ -21,12 +21,16 @@ enum Timing: Sendable {
   ///   - now: The current time, which is the last use.
   ///   - lastUsedOnDisk: The last use that the second tier has recorded; nil for `now`.
   ///   - staleAtZero: The staleness of the value at the clock's zero, in nanoseconds.
+  ///   - age: The age of the value at `now`.
   @inlinable
   init(
     freshUntil: MonotonicTime, refreshFrom: MonotonicTime? = nil, goneFrom: MonotonicTime? = nil, idle: UInt64 = 0,
-    tags: [String] = [], now: MonotonicTime, lastUsedOnDisk: MonotonicTime? = nil, staleAtZero: UInt64 = 0
+    tags: [String] = [], now: MonotonicTime, lastUsedOnDisk: MonotonicTime? = nil, staleAtZero: UInt64 = 0,
+    age: ValueAge = ValueAge()
   ) {
-    if idle == 0, tags.isEmpty, refreshFrom ?? freshUntil >= freshUntil, goneFrom ?? freshUntil <= freshUntil {
+    if idle == 0, tags.isEmpty, refreshFrom ?? freshUntil >= freshUntil, goneFrom ?? freshUntil <= freshUntil,
+      !age.isNeeded
+    {
       self = .plain(until: freshUntil)
     } else {
       self = .detailed(
@@ -34,7 +38,7 @@ enum Timing: Sendable {
           freshUntil: freshUntil, refreshFrom: min(refreshFrom ?? freshUntil, freshUntil),
           goneFrom: max(goneFrom ?? freshUntil, freshUntil),
           uses: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: lastUsedOnDisk ?? now), tags: tags,
-          staleAtZero: staleAtZero))
+          staleAtZero: staleAtZero, created: age.created(at: now)))
     }
   }
 

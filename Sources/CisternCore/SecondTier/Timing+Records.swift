@@ -12,9 +12,11 @@ extension Timing {
   ///   - metadata: The metadata of the record.
   ///   - wallNow: The time of day.
   ///   - now: The same instant on the monotonic clock.
-  package init?(of metadata: RecordMetadata, wallNow: WallTime, now: MonotonicTime) {
+  ///   - measuresAge: Whether the age of the value must be known.
+  package init?(of metadata: RecordMetadata, wallNow: WallTime, now: MonotonicTime, measuresAge: Bool = false) {
+    let age = ValueAge(nanoseconds: wallNow.nanoseconds(since: metadata.created) ?? 0, isNeeded: measuresAge)
     guard metadata.expires != nil || metadata.idle != 0 else {
-      self.init(freshUntil: .distantFuture, tags: metadata.tags, now: now)
+      self.init(freshUntil: .distantFuture, tags: metadata.tags, now: now, age: age)
       return
     }
     guard metadata.created <= wallNow else { return nil }
@@ -47,7 +49,7 @@ extension Timing {
       refreshFrom: span == 0 ? nil : MonotonicTime(nanoseconds: freshUntil.nanoseconds - span), goneFrom: goneFrom,
       idle: metadata.idle, tags: metadata.tags, now: now,
       lastUsedOnDisk: MonotonicTime(nanoseconds: now.nanoseconds - min(unused, now.nanoseconds)),
-      staleAtZero: staleAtZero)
+      staleAtZero: staleAtZero, age: age)
   }
 }
 

@@ -36,6 +36,13 @@ struct EntryTests {
     return flight
   }
 
+  /// Returns a flight that has announced a value, and that loads can join.
+  private static func announcedFlight() -> Flight<Value> {
+    let flight = flight()
+    #expect(flight.announce(1))
+    return flight
+  }
+
   private struct State {
     let name: String
     let entry: Entry<Value>?
@@ -60,6 +67,7 @@ struct EntryTests {
       State(
         name: "in progress, without a second-tier lookup", entry: .inProgress(flight(coversSecondTier: false))),
       State(name: "abandoned", entry: .inProgress(abandoned), isAbandoned: true),
+      State(name: "announced", entry: .inProgress(announcedFlight())),
     ]
     for (name, held) in values {
       states.append(State(name: name, entry: .ready(held)))
@@ -77,6 +85,7 @@ struct EntryTests {
     ("cached only", Demand(fetches: false)), ("reload", Demand(acceptsFresh: false, stale: .never)),
     ("standard, after the second-tier lookup", Self.lookedBehind), ("stale up to 5", Demand(stale: .upTo(5))),
     ("stale up to 10", Demand(stale: .upTo(10))),
+    ("anew", Demand(acceptsFresh: false, stale: .never, joins: false)),
   ]
 
   private static var lookedBehind: Demand {
@@ -94,7 +103,7 @@ struct EntryTests {
     let isBehind = state.entry?.held == nil && state.flight?.isAheadOfSecondTier == false
     if isBehind, demand.fetches, demand.acceptsFresh, !demand.hasLookedInSecondTier { return "look behind" }
     let fetching =
-      !demand.fetches ? "not cached" : state.flight != nil && !state.isAbandoned ? "join" : "lead"
+      !demand.fetches ? "not cached" : state.flight != nil && !state.isAbandoned && demand.joins ? "join" : "lead"
     switch state.freshness {
     case nil: return fetching
     case .gone: return "expired"
@@ -141,19 +150,36 @@ struct EntryTests {
           #expect(flight.isAheadOfSecondTier == (looksInSecondTier && demand.acceptsFresh))
           #expect(flight === made && waiter == 0 && flight.waiterCount == 1)
           #expect(Entry.isOwn(flight, entry) && entry?.held?.value == state.entry?.held?.value)
-        case .refresh(let value, let flight, _):
-          #expect(flight === made && flight.waiterCount == 1 && value == state.entry?.held?.value)
-          #expect(Entry.isOwn(flight, entry) && entry?.held?.value == value)
+        case .refresh(let held, let flight, _):
+          #expect(flight === made && flight.waiterCount == 1 && held.value == state.entry?.held?.value)
+          #expect(Entry.isOwn(flight, entry) && entry?.held?.value == held.value)
         case .join(let flight, _, let raised, _):
           #expect(flight === state.flight && (raised == Urgency(.high) || raised == nil))
           #expect(made == nil && Self.isSame(entry, state.entry))
-        case .hit(let value, _):
-          #expect(value == state.entry?.held?.value && made == nil && Self.isSame(entry, state.entry))
+        case .hit(let held, _):
+          #expect(held.value == state.entry?.held?.value && made == nil && Self.isSame(entry, state.entry))
         case .expired, .notCached, .lookInSecondTier:
           #expect(made == nil && Self.isSame(entry, state.entry), "a load changed \(state.name)")
         }
         pairs += 1
       }
+
+      // A requested refresh starts a flight without waiters, unless one is in progress.
+      var refreshed = state.entry
+      let refresh = Entry.refresh(&refreshed, at: Self.now) { Self.flight() }
+      switch (refresh, state.freshness) {
+      case (.expired, .gone), (.decline, .stale(_, refreshDue: false)):
+        #expect(Self.isSame(refreshed, state.entry), "\(state.name)")
+      case (.decline, _):
+        #expect(state.flight != nil && !state.isAbandoned && Self.isSame(refreshed, state.entry), "\(state.name)")
+      case (.start(let flight), _):
+        #expect(state.freshness != .gone && (state.flight == nil || state.isAbandoned), "\(state.name)")
+        #expect(Entry.isOwn(flight, refreshed) && flight.waiterCount == 1 && !flight.isAwaited)
+        #expect(refreshed?.held?.value == state.entry?.held?.value)
+      case (.expired, _):
+        Issue.record("a refresh of \(state.name) found an expired value")
+      }
+      pairs += 1
 
       // Writes with each condition, both met and not met.
       let other = Self.flight()
@@ -213,9 +239,9 @@ struct EntryTests {
         pairs += 1
       }
     }
-    // Each of the 28 states has 8 loads, 9 conditions, 2 arrivals, a loss, and the end of another entry's flight.
-    // Each of the 19 states with a flight has 4 more events.
-    #expect(pairs == 28 * 21 + 19 * 4)
+    // Each of the 29 states has 9 loads, a refresh, 9 conditions, 2 arrivals, a loss, and the end of another entry's
+    // flight. Each of the 20 states with a flight has 4 more events.
+    #expect(pairs == 29 * 23 + 20 * 4)
     print("pairs of state and event covered: \(pairs)")
   }
 

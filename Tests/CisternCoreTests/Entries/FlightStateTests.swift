@@ -18,10 +18,12 @@ struct FlightStateTests {
     case leaveKeeping(Int)
     case withdraw(Int)
     case returnWaiters
+    case announce
   }
 
   private enum Ending: Equatable {
     case completed
+    case announced
     case cancelled
     case sentBack
   }
@@ -44,6 +46,7 @@ struct FlightStateTests {
     var hasLanded = false
     var isAbandoned = false
     var isKept = false
+    var isAnnounced = false
     var priority = TaskPriority.low
   }
 
@@ -67,7 +70,7 @@ struct FlightStateTests {
         events.append(.leaveKeeping(number))
         if !waiter.waits, !waiter.isWithdrawn { events.append(.withdraw(number)) }
       }
-      if isWide { events.append(.returnWaiters) }
+      if isWide { events += [.returnWaiters, .announce] }
       return events
     }
 
@@ -86,6 +89,7 @@ struct FlightStateTests {
       case .withdraw(let number): withdraw(number)
       case .returnWaiters: returnWaiters()
       case .complete: complete()
+      case .announce: announce()
       }
       require(state.urgency >= before && state.urgency.priority == model.priority)
       require(state.remaining == model.waiters.count { !$0.isDone } + (model.isKept && isFlying ? 1 : 0))
@@ -113,7 +117,10 @@ struct FlightStateTests {
       model.waiters[number].waits = true
       switch state.wait(number, number) {
       case .suspended:
-        require(isFlying && !model.waiters[number].left)
+        require(isFlying && !model.isAnnounced && !model.waiters[number].left)
+      case .resume(.early(let value)):
+        require(isFlying && model.isAnnounced && !model.waiters[number].left && value == 7)
+        model.waiters[number].endings.append(.announced)
       case .resume(.value(let value)):
         require(model.hasLanded && !model.waiters[number].left && value == 5)
         model.waiters[number].endings.append(.completed)
@@ -123,7 +130,7 @@ struct FlightStateTests {
       case .resume(.lookAgain):
         require(model.waiters[number].isSentBack)
         model.waiters[number].endings.append(.sentBack)
-      case .resume(.timedOut):
+      case .resume(.timedOut), .resume(.absent):
         require(false)
       }
     }
@@ -163,6 +170,16 @@ struct FlightStateTests {
       if decision.abandons { model.isAbandoned = true }
     }
 
+    private mutating func announce() {
+      let resumed = state.announce(7)?.all
+      let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
+      require(resumed == (isFlying && !model.isAnnounced ? waiting : nil))
+      guard let resumed else { return }
+      model.isAnnounced = true
+      model.isKept = true
+      for number in resumed { model.waiters[number].endings.append(.announced) }
+    }
+
     private mutating func complete() {
       let resumed = state.complete(.value(5)).all
       let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
@@ -178,16 +195,22 @@ struct FlightStateTests {
         wait(number)
       }
       for waiter in model.waiters where !waiter.isWithdrawn {
-        require(waiter.endings == [waiter.left ? .cancelled : waiter.isSentBack ? .sentBack : .completed])
+        if waiter.endings == [.announced] {
+          require(model.isAnnounced && !waiter.left && !waiter.isSentBack)
+        } else {
+          require(waiter.endings == [waiter.left ? .cancelled : waiter.isSentBack ? .sentBack : .completed])
+        }
       }
       require(state.remaining == 0)
     }
   }
 
   @Test(arguments: [true, false])
-  func `waiters that withdraw, are sent back or leave are resumed once and never end a kept flight`(
-    abandonsIfLast: Bool
-  ) {
+  func
+    `waiters that withdraw, are sent back, leave or get an announced value are resumed once and never end a kept flight`(
+      abandonsIfLast: Bool
+    )
+  {
     let start = Point(abandonsIfLast: abandonsIfLast, isWide: true)
     #expect(explore(start, waiterLimit: 2, depth: 5) > 10_000)
   }

@@ -108,7 +108,7 @@ struct WriteDecisionTests {
     var event: WriteEvent? {
       guard situation.isObserved else { return nil }
       switch intent {
-      case .store(_, let isAnnounced): return eventOfValue(isAnnounced)
+      case .store(_, let isAnnounced): return eventOfValue(isAnnounced || !existed)
       case .show(let write) where write.hasValue: return eventOfValue(write.isAnnounced)
       case .show(let write): return existed && write.isAnnounced && !isLeft ? .removed(write.removalCause) : nil
       case .remove: return existed ? .removed(.explicit) : nil

@@ -1,0 +1,47 @@
+extension Cache {
+  /// Returns the value of a key, and passes a context to `fetch` if neither tier has a value that the policy accepts.
+  ///
+  /// The context has the stored value, for example for a conditional request. The outcome says what to store and for how
+  /// long, to keep the stored value with a new lifetime, to store nothing, or that the origin has no value. Everything
+  /// else is as in ``value(forKey:expiry:tags:policy:fetch:)``: loads of both kinds share their flights.
+  ///
+  /// Returns nil if the origin has no value (``FetchOutcome/absent(expiry:)``). Throws the error of `fetch`,
+  /// `CancellationError`, and `CisternError` as the policy says. Throws ``CisternError/Code/invalidArgument`` if the fetch
+  /// keeps a stored value that does not exist.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - policy: the values that the caller accepts, and how long it waits; nil for the cache's policy.
+  ///   - fetch: returns the outcome of a request to the origin.
+  public nonisolated(nonsending) func load(
+    _ key: Key, policy: LoadPolicy? = nil,
+    fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
+  ) async throws -> Loaded<Value>? {
+    let options = LoadOptions(writeOptions: WriteOptions(), policy: policy, describes: true)
+    let request = LoadRequest<Key, Value>(
+      table.hashed(key), options: options, owner: self, fetch: .withContext(fetch))
+    do {
+      return try await loader.load(request)
+    } catch is AbsentValue {
+      return nil
+    }
+  }
+
+  /// Starts a fetch of a key in the background, and returns at once. The value in both tiers stays readable until the outcome
+  /// of the fetch is stored.
+  ///
+  /// Starts nothing if a flight of the key is in progress, or if a fetch of the key failed less than
+  /// ``CacheConfiguration/refreshRetryInterval`` ago. Other loads can join the flight. It continues without callers, and a
+  /// failure is reported (``StoreReport/Code/refreshFailed``).
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - fetch: returns the outcome of a request to the origin.
+  /// - Returns: whether a fetch begins.
+  @discardableResult
+  public func refresh(
+    _ key: Key, fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
+  ) -> Bool {
+    loader.refresh(LoadRequest(table.hashed(key), options: nil, owner: self, fetch: .withContext(fetch)))
+  }
+}

@@ -1,0 +1,57 @@
+// The outcomes of a fetch that concern the stored value of its key.
+
+extension ConditionalWriter {
+  /// Gives the stored value a new lifetime, if the entry is still the flight's. The flight is in progress afterwards.
+  func keep(
+    _ stored: ReadValue<Value>, as outcome: FetchOutcome<Value>, of flight: Flight<Value>, for key: HashedKey<Key>
+  ) {
+    let tags = outcome.tags ?? keptTags.namedTags(among: stored.timing.tags, of: stored.value)
+    var encoded: EncodedValue<Value>?
+    if let identity = stored.record, let record = secondTier?.read(key.key) {
+      // Another process has replaced the record. Its value is newer than the one that the origin confirmed.
+      guard record.identity == identity else { return }
+      encoded = writes.encode(stored.value, keeping: record, of: key, expiry: outcome.expiry, tags: tags)
+    }
+    let kept = encoded ?? writes.encode(stored.value, for: key, expiry: outcome.expiry, tags: tags)
+    let hasSameTags = kept.preparedValue?.timing.tags == stored.timing.tags
+    records.noticeExpiry(of: key)
+    var write = PreparedWrite<Key, Value>(
+      kept,
+      options: StoringOptions(
+        if: .own(flight), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
+    if case .some = encoded { write.recordCondition = stored.record.map { .identity($0) } }
+    flight.noteStored(kept.preparedValue?.timing)
+    // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
+    writes.apply(write, to: key)
+  }
+
+  /// Removes the value of a key because its fetch says so, if the entry is still the flight's.
+  func removeFetched(_ key: HashedKey<Key>, by flight: Flight<Value>) {
+    if remove(key, if: .own(flight), context: nil) == nil, !records.edits.isEmpty { removeBelowEdits(key, by: flight) }
+  }
+
+  /// Removes the confirmed value below unconfirmed edits.
+  private func removeBelowEdits(_ key: HashedKey<Key>, by flight: Flight<Value>) {
+    table.watch(key.hash)
+    defer { table.unwatch(key.hash) }
+    while true {
+      let snapshot = records.snapshot(of: key, isOwnOf: flight)
+      guard snapshot.flight != nil else { return }
+      let options = ReplacementOptions(WriteOptions())
+      if let edited = snapshot.edited {
+        let write = edits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)
+        if writes.apply(write, to: key) != nil { return }
+      } else if compareAndSet(.remove, of: key, replacing: snapshot, options: options) != nil {
+        return
+      }
+    }
+  }
+
+  /// Returns the value that callers get for one that a fetch announces: merged with the cached value, and with the
+  /// unconfirmed edits of the key. Returns nil if there is none.
+  func shownValue(of incoming: Value, for key: HashedKey<Key>) -> Value? {
+    if let shown = edits.shownValue(over: incoming, of: key.key) { return shown }
+    guard merge != nil, let stored = records.storedValue(of: key) else { return incoming }
+    return try? merged(incoming, over: stored.value, for: key.key)
+  }
+}

@@ -1,0 +1,69 @@
+/// The state of a key when its fetch begins, for the closure that fetches.
+///
+/// A load with a context is ``Cache/load(_:policy:fetch:)``. The context is valid during the fetch. Later, it announces
+/// nothing.
+public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The key.
+  public let key: Key
+  /// The value that the cache held when the flight began, fresh or stale; nil for none.
+  ///
+  /// It was read after the flight took the key's entry. The outcome ``FetchOutcome/keepStored(expiry:tags:)`` therefore never
+  /// brings back a value that was replaced, removed or invalidated in between. If the key has unconfirmed edits, it is
+  /// the confirmed value.
+  public let stored: StoredValue<Value>?
+  /// The number of this call of the closure, from 1. A ``RetryPolicy`` calls it again after a failure.
+  public let attempt: Int
+  private let flight: ContextFlight<Key, Value>
+
+  init(_ flight: ContextFlight<Key, Value>, attempt: Int) {
+    key = flight.key.key
+    stored = flight.stored?.described
+    self.attempt = attempt
+    self.flight = flight
+  }
+
+  /// Whether the result of the fetch could be stored now.
+  ///
+  /// False after the key was set, removed or invalidated, and after all callers left an abandonable flight. It can become
+  /// false at any time. It never becomes true again.
+  public var isStorable: Bool { flight.isStorable }
+
+  /// Gives a value to all callers that wait, and to those that join later. The fetch continues, and its outcome is stored.
+  ///
+  /// After an announcement, callers that leave do not cancel the fetch. An announced value is not stored and has no
+  /// expiry. For example, announce the head of a streamed response, and return the complete response as the outcome.
+  ///
+  /// If the cache merges, callers get the value merged with the cached one. If the key has unconfirmed edits, callers get
+  /// the value that the edits show. A load that begins after an invalidation does not join a flight that announced a
+  /// value before.
+  ///
+  /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, after the
+  ///   last caller left an abandonable flight, or if the value cannot be merged.
+  @discardableResult
+  public func announce(_ value: Value) -> Bool { flight.announce(value) }
+}
+
+/// A value of a cache, with its lifetime at the time when it was read.
+public struct StoredValue<Value: Sendable>: Sendable {
+  /// The value.
+  public let value: Value
+  /// Whether the value is past its lifetime, and in grace.
+  public let isStale: Bool
+  private let details: ValueDetails
+
+  init(_ value: Value, isStale: Bool, _ details: ValueDetails) {
+    self.value = value
+    self.isStale = isStale
+    self.details = details
+  }
+
+  /// The time since the value was stored or confirmed; nil if the cache does not measure it
+  /// (``CacheConfiguration/measuresAge``).
+  public var age: Duration? { details.age }
+
+  /// The time to the end of the lifetime; negative for a stale value, and nil for an unlimited lifetime.
+  public var remainingLifetime: Duration? { details.remainingLifetime }
+
+  /// The tags of the value.
+  public var tags: [String] { details.tags }
+}

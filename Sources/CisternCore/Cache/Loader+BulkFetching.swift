@@ -1,0 +1,119 @@
+// The fetch of a bulk load, and its results.
+
+/// A load of several keys.
+@usableFromInline
+struct BulkRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The closure that fetches, in one of two forms.
+  @usableFromInline
+  enum Fetch: Sendable {
+    /// It receives the keys and returns their values.
+    case plain(@Sendable ([Key]) async throws -> [Key: Value])
+    /// It receives contexts and returns outcomes.
+    case withContexts(@Sendable ([FetchContext<Key, Value>]) async throws -> [Key: FetchOutcome<Value>])
+  }
+
+  @usableFromInline let options: LoadOptions
+  @usableFromInline let policy: LoadPolicy
+  /// The cache. The flights keep it open until their values are published.
+  @usableFromInline let owner: any AnyObject & Sendable
+  @usableFromInline let fetch: Fetch
+
+  /// - Parameter start: The time from which timeouts count.
+  @usableFromInline
+  init(
+    _ fetch: Fetch, _ writeOptions: WriteOptions = WriteOptions(), policy: LoadPolicy?, start: MonotonicTime,
+    owner: any AnyObject & Sendable
+  ) {
+    self.fetch = fetch
+    self.owner = owner
+    self.policy = policy ?? .cachedOrFetch
+    var describes = false
+    if case .withContexts = fetch { describes = true }
+    options = LoadOptions(writeOptions: writeOptions, policy: self.policy, start: start, describes: describes)
+  }
+}
+
+/// A key that a bulk load fetches, with its flight.
+@usableFromInline
+struct BulkFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let key: HashedKey<Key>
+  @usableFromInline let flight: Flight<Value>
+
+  @inlinable
+  init(key: HashedKey<Key>, flight: Flight<Value>) {
+    self.key = key
+    self.flight = flight
+  }
+}
+
+extension Loader {
+  /// Starts the task that fetches the keys.
+  @usableFromInline
+  func start(
+    _ led: [BulkFlight<Key, Value>], for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
+  ) {
+    if led.isEmpty { return }
+    for one in led { noteFetch(by: one.flight) }
+    work.run(
+      Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
+        if !work.isCancelled { await run(led, for: request, by: work) }
+      })
+  }
+
+  /// The task of a bulk load's flights: one fetch. After it, each key is published, is missing, or fails by itself.
+  private func run(
+    _ led: [BulkFlight<Key, Value>], for request: BulkRequest<Key, Value>, by work: FlightWork
+  ) async {
+    let bases = led.map { mergeBase(of: $0.flight, for: $0.key) }
+    defer { for base in bases { base?.end() } }
+    do {
+      switch request.fetch {
+      case .plain(let fetch):
+        let keys = led.map(\.key.key)
+        let values = try await attempt(led, by: work) { () async throws -> [Key: Value] in try await fetch(keys) }
+        for (one, base) in zip(led, bases) {
+          await complete(one, with: values[one.key.key]) { value in
+            let fetched = FetchedValue(value, of: one.flight, for: one.key, options: request.options)
+            one.flight.complete(.value(try await publish(fetched, since: base)))
+          }
+        }
+      case .withContexts(let fetch):
+        let contexts = led.map { contextFlight($0.flight, of: $0.key) }
+        var number = 0
+        let outcomes = try await attempt(led, by: work) { () async throws -> [Key: FetchOutcome<Value>] in
+          number += 1
+          return try await fetch(contexts.map { FetchContext($0, attempt: number) })
+        }
+        for (index, one) in led.enumerated() {
+          await complete(one, with: outcomes[one.key.key]) { outcome in
+            try await complete(
+              one.flight, with: outcome, keeping: contexts[index].stored, of: one.key, since: bases[index])
+          }
+        }
+      }
+    } catch {
+      for one in led { fail(one.flight, of: one.key, .failed(error)) }
+    }
+  }
+
+  /// Fetches, with a permit and with the retries of the cache. The pauses between attempts are those of the first key.
+  private func attempt<Fetched>(
+    _ led: [BulkFlight<Key, Value>], by work: FlightWork, _ fetch: () async throws -> Fetched
+  ) async throws -> Fetched {
+    try await work.identity.fetching {
+      try await settings.attempt(hash: led[0].key.hash, clock: lifetimes.clock, fetch)
+    }
+  }
+
+  /// Completes the flight of one key. A key without a result is missing: waiters that joined the flight look again.
+  private func complete<Fetched>(
+    _ one: BulkFlight<Key, Value>, with fetched: Fetched?, _ publish: (Fetched) async throws -> Void
+  ) async {
+    guard let fetched else { return fail(one.flight, of: one.key, .lookAgain) }
+    do {
+      try await publish(fetched)
+    } catch {
+      fail(one.flight, of: one.key, .failed(error))
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Flights whose fetch receives a context and returns an outcome.
+
+extension Loader {
+  /// The second half of such a flight: reads the stored value, fetches, applies the outcome, completes.
+  @usableFromInline
+  @inline(never)
+  func runWithContext(_ flight: Flight<Value>, for request: Request) async {
+    guard case .withContext(let fetch) = request.fetch else { preconditionFailure("a plain fetch takes no context") }
+    let key = request.key
+    let base = mergeBase(of: flight, for: key)
+    defer { base?.end() }
+    // Read after the flight took the entry: a later write of the key makes the flight lose it.
+    let context = contextFlight(flight, of: key)
+    do {
+      var attempt = 0
+      let outcome = try await flight.work.identity.fetching {
+        try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> FetchOutcome<Value> in
+          attempt += 1
+          return try await fetch(FetchContext(context, attempt: attempt))
+        }
+      }
+      try await complete(flight, with: outcome, keeping: context.stored, of: key, since: base)
+    } catch {
+      fail(flight, of: key, .failed(error))
+    }
+  }
+
+  func contextFlight(_ flight: Flight<Value>, of key: HashedKey<Key>) -> ContextFlight<Key, Value> {
+    ContextFlight(flight, of: key, stored: records.storedValue(of: key), conditional: conditional)
+  }
+
+  /// Applies the outcome of a fetch, and completes its flight. Throws if the outcome cannot be applied: the flight is
+  /// then in progress.
+  func complete(
+    _ flight: Flight<Value>, with outcome: FetchOutcome<Value>, keeping stored: ReadValue<Value>?,
+    of key: HashedKey<Key>, since base: MergeBase<Key, Value>?
+  ) async throws {
+    switch outcome.kind {
+    case .store(let value):
+      try await store(value, outcome, by: flight, of: key, since: base)
+    case .absent:
+      if let absence = Absence<Value>.value {
+        return try await store(absence, outcome, by: flight, of: key, since: base)
+      }
+      conditional.removeFetched(key, by: flight)
+      table.complete(flight, .absent, of: key)
+    case .keepStored:
+      guard let stored else { throw nothingToKeep(key) }
+      await secondTier?.partition.waitForRoom()
+      conditional.keep(stored, as: outcome, of: flight, for: key)
+      table.complete(flight, .value(stored.value), of: key)
+    case .returnOnly(let value):
+      table.complete(flight, .value(value), of: key)
+    case .returnAndRemove(let value):
+      conditional.removeFetched(key, by: flight)
+      table.complete(flight, .value(value), of: key)
+    }
+  }
+
+  private func store(
+    _ value: Value, _ outcome: FetchOutcome<Value>, by flight: Flight<Value>, of key: HashedKey<Key>,
+    since base: MergeBase<Key, Value>?
+  ) async throws {
+    let writeOptions = WriteOptions(expiry: outcome.expiry, tags: .named(outcome.tags ?? []))
+    let options = LoadOptions(writeOptions: writeOptions, policy: nil)
+    let published = try await publish(FetchedValue(value, of: flight, for: key, options: options), since: base)
+    flight.complete(.value(published))
+  }
+
+  private func nothingToKeep(_ key: HashedKey<Key>) -> CisternError {
+    CisternError(
+      .invalidArgument,
+      "the fetch returned keepStored, but the cache had no value of the key when the fetch began; return store(_:expiry:tags:) if context.stored is nil",
+      location: reports.location(of: key.key))
+  }
+}
+
+extension Absence {
+  /// The absent value, if the type of the values is an optional.
+  static var value: Value? {
+    guard let type = Value.self as? any OptionalValue.Type else { return nil }
+    return type.absent as? Value
+  }
+}

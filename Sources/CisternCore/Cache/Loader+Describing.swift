@@ -1,0 +1,71 @@
+// The details of a loaded value, for the loads that ask for them.
+
+extension Loader {
+  /// Returns the result of a flight, with its details if the load asks for them.
+  @inlinable
+  @inline(__always)
+  func loaded(
+    _ value: Value, from source: Loaded<Value>.Source, by flight: Flight<Value>, for options: LoadOptions?
+  ) -> Loaded<Value> {
+    guard let options, options.describes else { return Loaded(value: value, source: source) }
+    return described(value, from: source, by: flight)
+  }
+
+  @usableFromInline
+  @inline(never)
+  func described(_ value: Value, from source: Loaded<Value>.Source, by flight: Flight<Value>) -> Loaded<Value> {
+    let details = flight.storedTiming.map {
+      ValueDetails($0, at: lifetimes.clock.now(), isNew: !flight.isFromSecondTier)
+    }
+    return Loaded(value: value, source: source, details: details ?? ValueDetails(age: .zero))
+  }
+
+  /// Returns a value of memory, with its details if the load asks for them.
+  @inlinable
+  func loaded(_ held: CachedValue<Value>, isStale: Bool, for options: LoadOptions?) -> Loaded<Value> {
+    guard let options, options.describes else {
+      return Loaded(value: held.value, source: .memory, isStale: isStale)
+    }
+    return records.described(held.value, held.timing, from: .memory, isStale: isStale)
+  }
+
+  /// Returns whether a load may use a value that a flight announced. If not, the flight has left its entry.
+  ///
+  /// The tags of an announced value are not known. A load that began after an invalidation that began after the flight
+  /// therefore starts another flight, even if the invalidation does not concern the value.
+  @usableFromInline
+  func isCurrent(_ flight: Flight<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion)
+    -> Bool
+  {
+    guard invalidationVersion > flight.invalidationVersion else { return true }
+    table.end(flight, forKey: key.key, hash: key.hash)
+    return false
+  }
+}
+
+extension RecordPromoter {
+  /// Returns a value with its details.
+  @usableFromInline
+  @inline(never)
+  func described(
+    _ value: Value, _ timing: Timing, from source: Loaded<Value>.Source, isStale: Bool = false
+  ) -> Loaded<Value> {
+    Loaded(
+      value: value, source: source, isStale: isStale, details: ValueDetails(timing, at: lifetimes.clock.now()))
+  }
+}
+
+/// The error of a load whose fetch found that the origin has no value. Callers of the library get nil, or
+/// ``CisternError/Code/noValue``.
+@usableFromInline
+struct AbsentValue: Error {
+  @usableFromInline
+  init() {}
+
+  /// The error for callers whose load returns a value.
+  @usableFromInline
+  static func error(location: String) -> CisternError {
+    CisternError(
+      .noValue, "another caller's fetch found that the origin has no value for this key", location: location)
+  }
+}

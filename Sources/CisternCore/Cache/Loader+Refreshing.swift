@@ -1,0 +1,22 @@
+extension Loader {
+  /// Starts a flight that nobody waits for. Returns false if one is in progress, or if the pause after a failure holds.
+  func refresh(_ request: Request) -> Bool {
+    let key = request.key
+    if !table.retryPauses.isEmpty, table.retryPauses.holds(for: key.hash, at: lifetimes.clock.now()) { return false }
+    let priority = Task.currentPriority
+    while true {
+      let decision = table.refresh(key, at: lifetimes.now()) {
+        table.makeFlight(for: key, priority: priority, flightOptions: flightOptions)
+      }
+      switch decision {
+      case .start(let flight):
+        start(flight, for: request, priority: priority)
+        return true
+      case .decline:
+        return false
+      case .expired:
+        records.endExpired(key)
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// Look-ups that return fresh and stale values alike, with their details.
+
+extension RecordPromoter {
+  /// Returns the value of a key from either tier, if the demand accepts it. Never fetches. The caller counts a miss.
+  @usableFromInline
+  func find(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
+    switch table.find(key, at: lifetimes.now(), accepting: demand) {
+    case .held(let held, let isStale, let uses):
+      if let uses { writeUse(uses, of: key) }
+      return described(held.value, held.timing, from: .memory, isStale: isStale)
+    case .unaccepted:
+      return nil
+    case .absent(let condition):
+      return findRecord(key, if: condition, accepting: demand)
+    case .expired:
+      endExpired(key)
+      guard secondTier != nil, case .absent(let condition) = table.find(key, at: lifetimes.now(), accepting: demand)
+      else { return nil }
+      return findRecord(key, if: condition, accepting: demand)
+    }
+  }
+
+  /// Looks in the second tier, and puts the value into memory, unless the key was written since.
+  private func findRecord(
+    _ key: HashedKey<Key>, if condition: WriteCondition<Value>, accepting demand: Demand
+  ) -> Loaded<Value>? {
+    if let shown = shownByEdits(key.key) {
+      guard let shown else { return nil }
+      table.count(key.hash) { $0.memoryHits += 1 }
+      return Loaded(value: shown, source: .memory)
+    }
+    guard let secondTier, let record = secondTier.read(key.key) else { return nil }
+    let interpretation = interpret(record, of: key)
+    guard case .usable(let found) = interpretation else {
+      discard(interpretation, of: key, if: condition)
+      return nil
+    }
+    guard case .use(let isStale, _) = demand.verdict(on: found.timing.freshness(at: lifetimes.now())) else {
+      promote(found, of: key, if: condition, hit: .uncounted)
+      return nil
+    }
+    promote(found, of: key, if: condition, hit: isStale ? .stale : .fresh)
+    return loaded(found, isStale: isStale)
+  }
+
+  /// Returns the value of a load that may not fetch, if memory has none for it. Throws if the second tier has none either.
+  @usableFromInline
+  func cachedValue(of key: HashedKey<Key>, accepting demand: Demand) throws(CisternError) -> Loaded<Value> {
+    if let loaded = find(key, accepting: demand) { return loaded }
+    table.countMiss()
+    throw CisternError(
+      .notCached, "neither tier has a value that the policy accepts, and it says not to fetch one",
+      location: reports.location(of: key.key))
+  }
+}

@@ -1,0 +1,23 @@
+extension RecordPromoter {
+  /// Returns the value that the cache holds for a key, fresh or in grace, as a fetch begins. Without the unconfirmed
+  /// edits of the key.
+  ///
+  /// Prefers the record to the copy in memory, because another process may have replaced the record.
+  func storedValue(of key: HashedKey<Key>) -> ReadValue<Value>? {
+    let time = lifetimes.clock.now()
+    if !edits.isEmpty, let edited = edits[key.key] {
+      guard let base = edited.queue.base, edited.timing.freshness(at: time) != .gone else { return nil }
+      return ReadValue(value: base, timing: edited.timing, time: time)
+    }
+    let held = table.peek(key.key, hash: key.hash)
+    if held?.isPersisted ?? true, let record = secondTier?.read(key.key),
+      case .usable(let found) = interpret(record, of: key)
+    {
+      let isCurrent = record.metadata.schemaVersion == schemaVersion
+      return ReadValue(
+        value: found.value, timing: found.timing, time: time, record: isCurrent ? record.identity : nil)
+    }
+    guard let held, held.freshness(at: time) != .gone else { return nil }
+    return ReadValue(value: held.value, timing: held.timing, time: time)
+  }
+}

@@ -1,0 +1,57 @@
+extension Entry {
+  /// The result of a request for a refresh that nobody waits for.
+  enum RefreshDecision {
+    /// The caller starts this flight. It has no waiters, and continues without them.
+    case start(Flight<Value>)
+    /// A flight is in progress, or the pause after a failure holds.
+    case decline
+    /// The value is past its grace period. The entry still holds it, because its end must be announced first.
+    case expired
+  }
+
+  /// Decides whether a flight begins that nobody waits for.
+  ///
+  /// - Parameters:
+  ///   - entry: The key's entry. It changes if a flight begins.
+  ///   - now: The time of the request.
+  ///   - makeFlight: Creates a flight. Called only if one begins.
+  static func refresh(_ entry: inout Entry?, at now: MonotonicTime, makeFlight: () -> Flight<Value>) -> RefreshDecision
+  {
+    if let held = entry?.held {
+      switch held.freshness(at: now) {
+      case .gone: return .expired
+      case .stale(_, refreshDue: false): return .decline
+      case .fresh, .refreshDue, .stale: break
+      }
+    }
+    // The entry of an abandoned flight is about to be removed.
+    if let flight = entry?.flight, !flight.isAbandoned { return .decline }
+    let flight = makeFlight()
+    flight.keep()
+    entry = entry?.held.map { .refreshing(Refreshing(held: $0, flight: flight)) } ?? .inProgress(flight)
+    return .start(flight)
+  }
+}
+
+extension EntryTable {
+  /// Decides whether a flight begins that nobody waits for, in one critical section.
+  func refresh(
+    _ key: HashedKey<Key>, at now: MonotonicTime, makeFlight: () -> Flight<Value>
+  ) -> Entry<Value>.RefreshDecision {
+    // Released outside the lock.
+    var replaced: Entry<Value>?
+    defer { withExtendedLifetime(replaced) {} }
+    return shards.withShard(of: key.hash) { shard in
+      let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
+      let decision: Entry<Value>.RefreshDecision
+      (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in
+        Entry.refresh(&entry, at: now, makeFlight: makeFlight)
+      }
+      if case .start = decision {
+        shard.counters.refreshes += 1
+        shard.counters.flights += 1
+      }
+      return decision
+    }
+  }
+}

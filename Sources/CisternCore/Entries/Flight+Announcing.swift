@@ -1,0 +1,18 @@
+import Synchronization
+
+extension Flight {
+  /// Gives a value to every waiter before the flight completes. Called outside all locks.
+  ///
+  /// - Returns: Whether the value was announced. False if the flight has ended or has announced a value before.
+  final func announce(_ value: Value) -> Bool {
+    let announced = withState { state in
+      let tasks = state.announce(value)
+      if let tasks { counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed) }
+      return tasks
+    }
+    guard let announced else { return false }
+    announced.first?.resume(.early(value))
+    for task in announced.others { task.resume(.early(value)) }
+    return true
+  }
+}

@@ -1,0 +1,17 @@
+extension FlightState {
+  /// Announces a value before the flight completes. The flight then continues even if all waiters leave.
+  ///
+  /// Waiters that have not suspended yet and later waiters take the value when they suspend.
+  ///
+  /// - Returns: The suspended waiters, in the order of joining. Nil if the flight has ended or has announced a value
+  ///   before: a second value would contradict the one that earlier waiters got.
+  mutating func announce(_ value: Value) -> Completion? {
+    switch phase {
+    case .running, .kept: break
+    case .announced, .completed, .abandoned: return nil
+    }
+    keep()
+    phase = .announced(ReferencedValue(value))
+    return takeSuspended()
+  }
+}

@@ -1,0 +1,58 @@
+import Eviction
+
+extension Shard {
+  /// The result of a look-up that needs the value with its lifetime.
+  enum Finding {
+    /// Memory holds this value, and the caller accepts it. The second tier must note the use if one is given.
+    case held(CachedValue<Value>, isStale: Bool, LastAccess?)
+    /// Memory holds a value that the caller does not accept.
+    case unaccepted
+    /// Memory holds no value. See ``LookUp/absent(writeVersion:invalidationVersion:)``.
+    case absent(WriteCondition<Value>)
+    /// The value is past its grace period.
+    case expired
+  }
+
+  /// Returns the value that memory holds for a key, with its lifetime, and applies the effects of a look-up.
+  mutating func find(
+    _ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand, budget: MemoryBudget
+  ) -> Finding {
+    guard let number = locate(key.key, fingerprint: key.fingerprint, budget: budget),
+      let held = slots[number].entry.held
+    else {
+      return .absent(
+        .untouched(
+          writeVersion: writeVersion(of: key.fingerprint), invalidationVersion: invalidations.newest))
+    }
+    switch demand.verdict(on: held.freshness(at: now)) {
+    case .gone:
+      return .expired
+    case .fetch:
+      return .unaccepted
+    case .use(let isStale, _):
+      recordHit(number)
+      if isStale { counters.staleHits += 1 }
+      held.noteUse(at: now)
+      return .held(held, isStale: isStale, held.takeAccessForDisk(at: now))
+    }
+  }
+}
+
+extension EntryTable {
+  /// Returns the value that memory holds for a key, with its lifetime. Takes the shard's lock.
+  func find(_ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand) -> Shard<Key, Value>.Finding {
+    shards.withShard(of: key.hash) { $0.find(key, at: now, accepting: demand, budget: budget) }
+  }
+
+  /// Returns whether the entry of a key belongs to a flight, and no invalidation since the flight began concerns a value
+  /// with these tags.
+  func canPublish(_ flight: Flight<Value>, of key: HashedKey<Key>, tags: [String]) -> Bool {
+    shards.withShard(of: key.hash) { shard in
+      guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
+        Entry.isOwn(flight, shard.slots[number].entry)
+      else { return false }
+      return flight.invalidationVersion >= shard.invalidations.newest
+        || !shard.invalidations.concerns(key.key, tags: tags, since: flight.invalidationVersion)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import CisternCore
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+/// Fetches that join no older flight, and refreshes that nobody waits for.
+struct AnewAndRefreshTests {
+  private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
+
+  @Test(arguments: SubjectKind.caches)
+  func `a load that fetches anew replaces an older flight, whose waiters get their result`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let cache = subject.cache
+      if executor.seed % 2 == 0 { cache["a"] = 0 }
+      let (older, newer) = (Gate(), Gate())
+      let first = subject.load("a", policy: .reload) { _ in
+        try await older.pass()
+        return 1
+      }
+      await older.arrivals(atLeast: 1)
+      let second = subject.load("a", policy: .fetchAnew) { _ in
+        try await newer.pass()
+        return 2
+      }
+      await newer.arrivals(atLeast: 1)
+      let third = subject.load("a", policy: .reload) { _ in 99 }
+      while cache.statistics.joins == 0 { await Task.yield() }
+      let order = executor.seed % 3 == 0 ? [older, newer] : [newer, older]
+      for gate in order { gate.open() }
+      try #require(try await first.value == 1)
+      try #require(try await second.value == 2)
+      try #require(try await third.value == 2)
+      try #require(subject.valuesFromBothTiers("a") == (kind == .memory ? [2, nil] : [2, 2]))
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a requested refresh returns at once, starts one flight, and pauses after a failure`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.refreshRetryInterval = .seconds(10)
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      let cache = subject.cache
+      let hasValue = executor.seed % 2 == 0
+      if hasValue { cache["a"] = 0 }
+      let gate = Gate()
+      let started = cache.refresh("a") { context in
+        try await gate.pass()
+        return .store((context.stored?.value ?? 10) + 1)
+      }
+      try #require(started && !cache.refresh("a") { _ in .store(99) })
+      await gate.arrivals(atLeast: 1)
+      try #require(cache["a"] == (hasValue ? 0 : nil))
+      let joined = subject.load("a", policy: .reload) { _ in 99 }
+      while cache.statistics.joins == 0 { await Task.yield() }
+      gate.open()
+      try #require(try await joined.value == (hasValue ? 1 : 11))
+      // A failure starts a pause, also without a value.
+      if !hasValue { cache["a"] = nil }
+      try #require(cache.refresh("a") { _ in throw Broken() })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(!cache.refresh("a") { _ in .store(99) })
+      subject.clock.advance(by: .seconds(11))
+      try #require(cache.refresh("a") { _ in .store(5) })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(cache["a"] == 5)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a requested refresh continues after the flight that all callers left`() throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let gate = Gate()
+      let load = subject.load("a") { _ in
+        await gate.passUncancelled()
+        return 1
+      }
+      await gate.arrivals(atLeast: 1)
+      load.cancel()
+      _ = await outcome(load)
+      try #require(subject.cache.refresh("a") { _ in .store(2) })
+      gate.open()
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache["a"] == 2)
+      try #require(subject.findings == [])
+    }
+  }
+}
