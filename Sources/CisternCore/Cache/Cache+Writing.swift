@@ -32,6 +32,23 @@ extension Cache {
     _ = try? write(value, forKey: key, expiry: expiry, tags: tags, context: context)
   }
 
+  /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does. Suspends while more writes are staged than the disk
+  /// can commit, and blocks no thread. Use it in tasks that write faster than the disk.
+  ///
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - key: the key.
+  ///   - expiry: the value's lifetime; nil for the cache's.
+  ///   - tags: the tags of the value; nil for none, or, in a cache that merges, for those of the cached value.
+  ///   - context: the writer, for ``Change/context``.
+  public nonisolated(nonsending) func setValueWithoutBlocking(
+    _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
+  ) async {
+    await secondTier?.partition.waitForRoom()
+    // A merge error was reported.
+    _ = try? write(value, forKey: key, expiry: expiry, tags: tags, context: context)
+  }
+
   /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does, and returns when it is on disk: no crash brings an older
   /// value back. In a store without a second tier it returns at once.
   ///
@@ -66,26 +83,6 @@ extension Cache {
     // Staged in any case: an earlier removal of the key may not have been committed yet.
     let outcome = conditional.remove(table.hashed(key), stagesAlways: true, context: context) ?? .nothing
     try await writes.waitForCommit(AppliedWrite(value: nil, outcome: outcome), of: key)
-  }
-
-  /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are under way are not
-  /// stored. Observers get one event, ``Change/Event/cleared``.
-  ///
-  /// O(1). A task releases the values of memory, if they are many. Records on disk are unreachable at once and are purged in the
-  /// background.
-  @inlinable
-  public func removeAll() {
-    // Released outside the locks.
-    var edited: [Key: EditedKeys<Key, Value>.Edited]?
-    defer { withExtendedLifetime(edited) {} }
-    table.clear {
-      TaskStarter.start(on: loader.flightOptions.taskExecutor, $0)
-    } commit: {
-      if !edits.isEmpty { edited = edits.removeAll() }
-      _ = secondTier?.partition.stageRemovalOfAll()
-      if observers.isObserved { observers.record(.cleared) }
-    }
-    writes.deliverChanges()
   }
 
   /// Stores a value: as it is, or merged with the cached one.

@@ -115,7 +115,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     observers: ObserverRegistry<Key, Value>
   ) -> EntryTable<Key, Value> {
     let budget: MemoryBudget
-    if configuration.memoryLimit == nil && configuration.countLimit == nil {
+    if configuration.tiers == .secondTierOnly {
+      budget = MemoryBudget(costLimit: 0, countLimit: 0, parent: storeParts.budget)
+    } else if configuration.memoryLimit == nil && configuration.countLimit == nil {
       budget = storeParts.budget
     } else {
       budget = MemoryBudget(

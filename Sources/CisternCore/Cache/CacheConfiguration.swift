@@ -47,6 +47,11 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// A fetch that loads other keys gives its permit to others while it waits for them, so that it needs no second one.
   public var flightLimit: Int?
 
+  /// The tiers that the cache uses.
+  ///
+  /// A cache in memory only needs no codec that can read what it writes. A cache in the second tier only needs a store that
+  /// has one. Memory then holds its unconfirmed edits, but no other value.
+  public var tiers = CacheTiers.both
   /// Whether the cache knows the age of every value (``Loaded/age``). A value with a grace, a time to idle, a refresh
   /// ahead or tags has an age in any case. For other values, the age takes about 100 bytes in memory.
   public var measuresAge = false
@@ -116,6 +121,7 @@ extension CacheConfiguration {
     settings.add("retry.maximumDelay", retry?.maximumDelay)
     settings.add("flightLimit", flightLimit)
     settings.add("measuresAge", measuresAge)
+    settings.add("tiers", tiers.rawValue)
     return settings
   }
 }

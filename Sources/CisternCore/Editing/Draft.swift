@@ -22,7 +22,7 @@ import Locking
 /// key. A ``DraftConflictPolicy`` resolves conflicts. These rules define a change:
 ///
 /// - Expiry and eviction of a value are not changes.
-/// - A removal is a change, even of an absent key. ``Cache/removeAll()`` is a change of every key.
+/// - A removal is a change, even of an absent key. ``Cache/removeAll(context:)`` is a change of every key.
 /// - A removal by tag or prefix is a change of the keys whose values it removes.
 /// - With a ``CacheConfiguration/isEqual``, a key that has an equal value again has not changed.
 ///

@@ -8,7 +8,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     case updated(Key, Value)
     /// A key lost its value in both tiers.
     case removed(Key, RemovalCause)
-    /// All keys lost their values at once (``Cache/removeAll()``).
+    /// All keys lost their values at once (``Cache/removeAll(context:)``).
     case cleared
     /// All keys with a tag or a prefix lost their values at once (``Cache/removeAll(tagged:context:)``). All
     /// observers are notified, regardless of their scope. The keys are not listed.

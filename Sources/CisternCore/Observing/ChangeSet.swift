@@ -26,7 +26,7 @@ public struct ChangeSet<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     values { if case .removed(let key, let cause) = $0 { (key, cause) } else { nil } }
   }
 
-  /// Whether all keys lost their values at once (``Cache/removeAll()``).
+  /// Whether all keys lost their values at once (``Cache/removeAll(context:)``).
   ///
   /// - Complexity: O(*n*) for *n* changes.
   public var isCleared: Bool {

@@ -45,9 +45,16 @@ extension Store {
       throw CisternError(
         .storeClosed, "the store is closed", location: "opening cache \"\(name)\"")
     }
+    if configuration.tiers == .secondTierOnly, shared.secondTier == nil {
+      throw CisternError(
+        .invalidArgument,
+        "the cache uses the second tier only, but the store has none; open a store with a directory, or use other tiers",
+        location: "opening cache \"\(name)\"")
+    }
     // The tier can report record losses before the cache exists and after it is released.
     let receiver = RecordLossReceiver<Key, Value>()
-    let partition = try shared.secondTier?.transactionalPartition(named: name) {
+    let tier = configuration.tiers == .memoryOnly ? nil : shared.secondTier
+    let partition = try tier?.transactionalPartition(named: name) {
       receiver.cache.withLock { $0.cache }?.records.loseRecords($0)
     }
     try partition?.adopt(

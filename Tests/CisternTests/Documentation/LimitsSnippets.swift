@@ -15,6 +15,18 @@ import Testing
     #expect(images.statistics.memory.cost == 3)
   }
 
+  @Test func `a cache on disk only`() throws {
+    let scratch = TemporaryDirectory()
+    let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(64), diskLimit: .mebibytes(16))
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.tiers = .secondTierOnly
+    let downloads = try store.cache(
+      "downloads", of: [UInt8].self, keyedBy: String.self, configuration: configuration)
+    downloads[id] = [1, 2, 3]
+    #expect(downloads[id] == [1, 2, 3])
+    #expect(downloads.statistics.memory.entryCount == 0)
+  }
+
   @Test func `a weigher`() throws {
     let store = try sampleStore()
     let articles = try store.cache(

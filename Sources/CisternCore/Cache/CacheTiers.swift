@@ -1,0 +1,10 @@
+/// The tiers of its store that a cache uses.
+public enum CacheTiers: String, Sendable, Hashable, CaseIterable {
+  /// Memory and the second tier.
+  case both
+  /// Memory only. Nothing survives a restart, and records that the second tier has under the cache's name stay unread.
+  case memoryOnly
+  /// The second tier only, for values that are large or seldom read. Each look-up reads the second tier. Concurrent loads
+  /// share one fetch, as in every cache.
+  case secondTierOnly
+}
