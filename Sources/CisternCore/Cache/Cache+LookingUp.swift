@@ -37,8 +37,8 @@ extension Cache {
   /// Never fetches, never suspends, and refreshes nothing.
   public func value(forKey key: Key, staleUpTo age: Duration) -> Value? {
     let hashed = table.hashed(key)
-    if case .hit(let value) = table.lookUp(key, hash: hashed.hash, at: now()) { return value }
     let demand = Demand(stale: .upTo(age.countedNanoseconds), fetches: false)
+    if let value = usableInMemory(hashed, accepting: demand) { return value }
     if let loaded = records.find(hashed, accepting: demand) { return loaded.value }
     table.countMiss()
     return nil

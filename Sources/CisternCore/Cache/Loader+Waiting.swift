@@ -103,7 +103,7 @@ extension Loader {
 
   /// Returns the older value while it is in grace; nil for a cancelled caller.
   private func usable(_ instead: CachedValue<Value>?) -> Value? {
-    guard let instead, !Task.isCancelled, !instead.isGone(at: lifetimes.now()) else { return nil }
+    guard let instead, !Task.isCancelled, instead.canReplaceFetch(at: lifetimes.now()) else { return nil }
     return instead.value
   }
 
@@ -154,7 +154,7 @@ extension Loader {
   /// Ends a wait at its soft timeout: the caller leaves with the older value. The flight continues, so that its value is stored.
   /// Returns nil after the end of the older value's grace: the wait continues.
   private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
-    guard let instead = wait.waitLimits.instead, !instead.isGone(at: lifetimes.now()) else { return nil }
+    guard let instead = wait.waitLimits.instead, instead.canReplaceFetch(at: lifetimes.now()) else { return nil }
     let outcome = FlightOutcome<Value>.timedOut(stale: instead.value)
     wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
     return outcome

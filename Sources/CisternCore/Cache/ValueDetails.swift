@@ -38,7 +38,7 @@ extension Timing {
       case .detailed(let details): details.freshUntil
       }
     if end == .distantFuture { return nil }
-    if case .stale(let age, _) = freshness(at: now) { return .zero - .nanoseconds(age) }
+    if case .stale(let age, _, _) = freshness(at: now) { return .zero - .nanoseconds(age) }
     return end > now ? .nanoseconds(end.nanoseconds - now.nanoseconds) : .zero
   }
 }

@@ -20,7 +20,7 @@ extension Entry {
     if let held = entry?.held {
       switch held.freshness(at: now) {
       case .gone: return .expired
-      case .stale(_, refreshDue: false): return .decline
+      case .stale(_, refreshDue: false, _): return .decline
       case .fresh, .refreshDue, .stale: break
       }
     }

@@ -89,7 +89,7 @@ extension Shard {
       return .hit(held.value)
     case .use, .fetch:
       // The caller starts a refresh or waits for a flight.
-      if case .stale(let age, _) = freshness { return .stale(held.value, by: age) }
+      if case .stale(let age, _, _) = freshness { return .stale(held.value, by: age) }
       return .stale(held.value, by: 0)
     }
   }

@@ -59,16 +59,6 @@ struct Demand: Sendable, Hashable {
     case gone
   }
 
-  /// Returns whether the load accepts a value that is stale by `age` nanoseconds, if it cannot fetch.
-  @usableFromInline
-  func accepts(staleBy age: UInt64) -> Bool {
-    switch stale {
-    case .upTo(let limit): age <= limit
-    case .instead: true
-    case .never: false
-    }
-  }
-
   @inlinable
   func verdict(on freshness: Freshness) -> Verdict {
     switch freshness {
@@ -80,13 +70,23 @@ struct Demand: Sendable, Hashable {
       return .use(isStale: false, refreshes: fetches)
     case .fresh, .refreshDue:
       return .fetch(fallsBack: false)
-    case .stale(let age, let refreshDue):
-      switch stale {
-      case .upTo(let limit) where age <= limit: return .use(isStale: true, refreshes: fetches && refreshDue)
-      case .upTo, .never: return .fetch(fallsBack: false)
-      // A recent refresh failed, so this load sends no further request to the origin.
-      case .instead: return refreshDue ? .fetch(fallsBack: true) : .use(isStale: true, refreshes: false)
-      }
+    case .stale(let age, let refreshDue, let uses):
+      return verdict(onStaleBy: age, refreshDue: refreshDue, uses: uses)
     }
+  }
+
+  @usableFromInline
+  func verdict(onStaleBy age: UInt64, refreshDue: Bool, uses: StaleUses) -> Verdict {
+    switch stale {
+    case .upTo(let limit) where age <= limit:
+      if uses.whileRevalidate || !fetches { return .use(isStale: true, refreshes: fetches && refreshDue) }
+    case .upTo, .never:
+      return .fetch(fallsBack: false)
+    case .instead:
+      break
+    }
+    guard uses.ifError else { return .fetch(fallsBack: false) }
+    // A recent refresh failed, so this load sends no further request to the origin.
+    return refreshDue ? .fetch(fallsBack: true) : .use(isStale: true, refreshes: false)
   }
 }

@@ -7,6 +7,8 @@ final class DetailedTiming: Sendable {
   @usableFromInline let refreshFrom: MonotonicTime
   /// The end of the grace.
   @usableFromInline let goneFrom: MonotonicTime
+  /// The windows within the grace.
+  private let windows: StaleWindows
   /// The last access time of a value with a time to idle; nil without one.
   @usableFromInline let uses: LastAccess?
   /// The staleness at the clock's zero, in nanoseconds. Not zero if a record's lifetime ended before the clock's
@@ -20,8 +22,9 @@ final class DetailedTiming: Sendable {
   @usableFromInline
   init(
     freshUntil: MonotonicTime, refreshFrom: MonotonicTime, goneFrom: MonotonicTime, uses: LastAccess?, tags: [String],
-    staleAtZero: UInt64 = 0, created: Int64 = 0
+    staleAtZero: UInt64 = 0, created: Int64 = 0, windows: StaleWindows = StaleWindows()
   ) {
+    self.windows = windows
     self.staleAtZero = staleAtZero
     self.freshUntil = freshUntil
     self.refreshFrom = refreshFrom
@@ -43,7 +46,8 @@ final class DetailedTiming: Sendable {
     if now < freshUntil { return now < refreshFrom ? .fresh : .refreshDue }
     guard now < goneFrom else { return .gone }
     let (age, overflow) = (now.nanoseconds - freshUntil.nanoseconds).addingReportingOverflow(staleAtZero)
-    return .stale(by: overflow ? .max : age, refreshDue: refreshFrom <= now)
+    let staleness = overflow ? .max : age
+    return .stale(by: staleness, refreshDue: refreshFrom <= now, uses: windows.uses(staleBy: staleness))
   }
 
   /// Records a use.
@@ -63,6 +67,6 @@ final class DetailedTiming: Sendable {
   func postponingRefresh(until time: MonotonicTime) -> DetailedTiming {
     DetailedTiming(
       freshUntil: freshUntil, refreshFrom: max(refreshFrom, time), goneFrom: goneFrom, uses: uses, tags: tags,
-      staleAtZero: staleAtZero, created: created)
+      staleAtZero: staleAtZero, created: created, windows: windows)
   }
 }

@@ -59,7 +59,7 @@ extension Expiry {
       refreshFrom: refreshSpan == 0
         ? nil : MonotonicTime(nanoseconds: deadline.nanoseconds - min(refreshSpan, deadline.nanoseconds)),
       goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), idle: idle, tags: tags, now: now,
-      age: ValueAge(isNeeded: measuresAge))
+      age: ValueAge(isNeeded: measuresAge), windows: windows)
   }
 
   /// Returns the deadline on disk of a record that is written now; nil if it never expires.

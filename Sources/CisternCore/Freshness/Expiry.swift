@@ -23,6 +23,9 @@ public struct Expiry: Sendable, Hashable {
   /// The time after the lifetime in which the value may be served stale, in nanoseconds.
   @usableFromInline
   package internal(set) var grace: UInt64 = 0
+  /// The windows within the grace.
+  @usableFromInline
+  package internal(set) var windows = StaleWindows()
   /// The time to idle in nanoseconds, after which an unused value is gone; zero for no limit.
   @usableFromInline
   package internal(set) var idle: UInt64 = 0
@@ -51,6 +54,32 @@ public struct Expiry: Sendable, Hashable {
   public static func after(_ duration: Duration, graceStale: Duration = .zero) -> Expiry {
     var expiry = Expiry(lifetime: duration.countedNanoseconds)
     expiry.grace = graceStale.countedNanoseconds
+    return expiry
+  }
+
+  /// Creates an expiry with a lifetime, and with separate windows for the two reasons to return a stale value. The windows
+  /// are those of RFC 5861, and both begin at the end of the lifetime.
+  ///
+  /// ```swift
+  /// // A minute fresh; then half a minute stale while a refresh runs; then, for a day, stale only if the fetch fails.
+  /// .after(.seconds(60), staleWhileRevalidate: .seconds(30), staleIfError: .seconds(86_400))
+  /// ```
+  ///
+  /// The longer window is the grace, in which the value is kept. ``LoadPolicy/cachedOnly``, ``Cache/find(_:)`` and
+  /// ``Cache/value(forKey:staleUpTo:)`` return the value in the whole grace.
+  ///
+  /// - Parameters:
+  ///   - duration: The lifetime. Zero or less refuses the write.
+  ///   - staleWhileRevalidate: The time in which a load returns the stale value at once and starts a background refresh.
+  ///     After it, loads fetch.
+  ///   - staleIfError: The time in which a load returns the stale value if its fetch fails or takes too long.
+  public static func after(
+    _ duration: Duration, staleWhileRevalidate: Duration, staleIfError: Duration
+  ) -> Expiry {
+    var expiry = Expiry(lifetime: duration.countedNanoseconds)
+    expiry.windows = StaleWindows(
+      whileRevalidate: staleWhileRevalidate.countedNanoseconds, ifError: staleIfError.countedNanoseconds)
+    expiry.grace = Swift.max(expiry.windows.whileRevalidate, expiry.windows.ifError)
     return expiry
   }
 
@@ -104,11 +133,19 @@ extension Expiry: CustomStringConvertible {
   /// A textual representation: "never", or "after 60.0 seconds, stale for 600.0 seconds, refreshed at 80 %".
   public var description: String {
     var parts = [lifetime == .max ? "never" : "after \(Duration.nanoseconds(lifetime))"]
-    if grace > 0, lifetime != .max { parts.append("stale for \(Duration.nanoseconds(grace))") }
+    if grace > 0, lifetime != .max { parts.append(contentsOf: graceDescription) }
     if idle > 0 { parts.append("idle for \(Duration.nanoseconds(idle))") }
     if refreshPart > 0 { parts.append("refreshed at \(percent(refreshPart))") }
     if jitterPart > 0 { parts.append("jittered by \(percent(jitterPart))") }
     return parts.joined(separator: ", ")
+  }
+
+  private var graceDescription: [String] {
+    if windows.areUnlimited { return ["stale for \(Duration.nanoseconds(grace))"] }
+    return [
+      "stale while revalidated for \(Duration.nanoseconds(windows.whileRevalidate))",
+      "stale after errors for \(Duration.nanoseconds(windows.ifError))",
+    ]
   }
 
   /// Returns a number of 65,536ths as a percentage with at most one decimal. The result is never zero percent.

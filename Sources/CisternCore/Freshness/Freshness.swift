@@ -7,7 +7,8 @@ enum Freshness: Equatable, Sendable {
   case refreshDue
   /// In grace, past its lifetime by this number of nanoseconds. Usable for loads that accept stale values.
   /// `refreshDue` is false while a pause after a failed refresh lasts.
-  case stale(by: UInt64, refreshDue: Bool)
+  /// `uses` states the windows in which the value is.
+  case stale(by: UInt64, refreshDue: Bool, uses: StaleUses = StaleUses())
   /// Not usable. The entry still exists, because its removal must be announced first.
   case gone
 }

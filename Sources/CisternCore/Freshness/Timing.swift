@@ -22,11 +22,12 @@ enum Timing: Sendable {
   ///   - lastUsedOnDisk: The last use that the second tier has recorded; nil for `now`.
   ///   - staleAtZero: The staleness of the value at the clock's zero, in nanoseconds.
   ///   - age: The age of the value at `now`.
+  ///   - windows: The windows within the grace.
   @inlinable
   init(
     freshUntil: MonotonicTime, refreshFrom: MonotonicTime? = nil, goneFrom: MonotonicTime? = nil, idle: UInt64 = 0,
     tags: [String] = [], now: MonotonicTime, lastUsedOnDisk: MonotonicTime? = nil, staleAtZero: UInt64 = 0,
-    age: ValueAge = ValueAge()
+    age: ValueAge = ValueAge(), windows: StaleWindows = StaleWindows()
   ) {
     if idle == 0, tags.isEmpty, refreshFrom ?? freshUntil >= freshUntil, goneFrom ?? freshUntil <= freshUntil,
       !age.isNeeded
@@ -38,7 +39,7 @@ enum Timing: Sendable {
           freshUntil: freshUntil, refreshFrom: min(refreshFrom ?? freshUntil, freshUntil),
           goneFrom: max(goneFrom ?? freshUntil, freshUntil),
           uses: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: lastUsedOnDisk ?? now), tags: tags,
-          staleAtZero: staleAtZero, created: age.created(at: now)))
+          staleAtZero: staleAtZero, created: age.created(at: now), windows: windows))
     }
   }
 

@@ -13,6 +13,10 @@ public struct RecordMetadata: Sendable, Equatable, Codable {
   /// The time after ``expires`` during which a read can return the stale value. Zero means never; the maximum means
   /// forever.
   public var grace: UInt64
+  /// The part of the grace in which a read can return the stale value while a refresh runs; nil for the whole grace.
+  public var staleWhileRevalidate: UInt64?
+  /// The part of the grace in which a read can return the stale value because a fetch failed; nil for the whole grace.
+  public var staleIfError: UInt64?
   /// The time to idle: the time without an access after which the value expires. Zero means that it never expires
   /// by idling.
   public var idle: UInt64
@@ -36,7 +40,7 @@ public struct RecordMetadata: Sendable, Equatable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case created, expires, cost, schemaVersion, tags, grace, idle, lastUsed, refreshAhead, invalidationVersion
-    case isNegative
+    case isNegative, staleWhileRevalidate, staleIfError
   }
 
   /// Creates the metadata of a record.
@@ -69,5 +73,14 @@ public struct RecordMetadata: Sendable, Equatable, Codable {
     self.refreshAhead = refreshAhead
     self.invalidationVersion = invalidationVersion
     self.isNegative = isNegative
+  }
+
+  /// The windows within the grace.
+  package var windows: StaleWindows {
+    get { StaleWindows(whileRevalidate: staleWhileRevalidate ?? .max, ifError: staleIfError ?? .max) }
+    set {
+      staleWhileRevalidate = newValue.whileRevalidate == .max ? nil : newValue.whileRevalidate
+      staleIfError = newValue.ifError == .max ? nil : newValue.ifError
+    }
   }
 }

@@ -49,7 +49,7 @@ extension Timing {
       refreshFrom: span == 0 ? nil : MonotonicTime(nanoseconds: freshUntil.nanoseconds - span), goneFrom: goneFrom,
       idle: metadata.idle, tags: metadata.tags, now: now,
       lastUsedOnDisk: MonotonicTime(nanoseconds: now.nanoseconds - min(unused, now.nanoseconds)),
-      staleAtZero: staleAtZero, age: age)
+      staleAtZero: staleAtZero, age: age, windows: metadata.windows)
   }
 }
 

@@ -41,6 +41,7 @@ package struct RecordDraft {
     if tagsSize > 0 { flags.insert(.tags) }
     if key.count > DiskKey.longestDirectKey { flags.insert(.key) }
     if metadata.isNegative { flags.insert(.negative) }
+    if !metadata.windows.areUnlimited { flags.insert(.windows) }
     return flags
   }
 
@@ -71,6 +72,10 @@ package struct RecordDraft {
 
   @_lifetime(target: copy target)
   private func encodeOptionalFields(into target: inout MutableRawSpan, at offset: inout Int) {
+    if !metadata.windows.areUnlimited {
+      target.store(metadata.windows.whileRevalidate, at: &offset)
+      target.store(metadata.windows.ifError, at: &offset)
+    }
     if let expires = metadata.expires { target.store(expires.nanosecondsSince1970, at: &offset) }
     if metadata.grace != 0 { target.store(metadata.grace, at: &offset) }
     if metadata.idle != 0 { target.store(metadata.idle, at: &offset) }

@@ -7,7 +7,7 @@ import CisternCore
 ///     10  flags, two bytes: the optional fields that are present, and whether the value is a negative result
 ///     12  cost                   16  sequence number
 ///     24  time of creation
-///     32  optional, in this order: expiration time (8), grace (8), time to idle (8), last access time (8),
+///     32  optional, in this order: windows within the grace (8 each), expiration time (8), grace (8), time to idle (8), last access time (8),
 ///         refresh ahead (8), invalidation version (8), schema version (4), length of the tags (4), of the key (4);
 ///         then the tags, the key if the file key is only its digest, and the value's bytes up to the end
 package enum RecordFormat {
@@ -31,12 +31,13 @@ package enum RecordFormat {
     static let tags = Flags(rawValue: 128)
     static let key = Flags(rawValue: 256)
     static let negative = Flags(rawValue: 512)
-    static let known = Flags(rawValue: 1023)
+    static let windows = Flags(rawValue: 1024)
+    static let known = Flags(rawValue: 2047)
 
     /// The size in bytes of the optional fields, without the tags and the key.
     var optionalSize: Int {
-      // The first six fields have eight bytes each, the next three have four bytes each.
-      8 * (rawValue & 63).nonzeroBitCount + 4 * (rawValue & 448).nonzeroBitCount
+      // The windows have 16 bytes together, the next six fields have eight bytes each, and the next three four bytes.
+      8 * (rawValue & 63).nonzeroBitCount + 4 * (rawValue & 448).nonzeroBitCount + (contains(.windows) ? 16 : 0)
     }
   }
 
@@ -130,6 +131,9 @@ package struct RecordHeader {
     var metadata = RecordMetadata(created: created, cost: cost)
     // The offsets are in bounds: the initializer compared the size of all optional fields with the record's size.
     var offset = RecordFormat.fixedSize
+    if flags.contains(.windows) {
+      metadata.windows = StaleWindows(whileRevalidate: record.next(at: &offset), ifError: record.next(at: &offset))
+    }
     if flags.contains(.expiry) { metadata.expires = WallTime(nanosecondsSince1970: record.next(at: &offset)) }
     if flags.contains(.grace) { metadata.grace = record.next(at: &offset) }
     if flags.contains(.idle) { metadata.idle = record.next(at: &offset) }
@@ -148,7 +152,7 @@ package struct RecordHeader {
   package func invalidationVersion(of record: RawSpan) -> FileInvalidationVersion {
     guard flags.contains(.invalidationVersion) else { return .zero }
     // The version follows the eight-byte fields that precede it in the layout.
-    let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead])
+    let before = flags.intersection([.windows, .expiry, .grace, .idle, .lastUsed, .refreshAhead])
     return FileInvalidationVersion(
       number: record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt64.self))
   }
@@ -157,7 +161,7 @@ package struct RecordHeader {
   func schemaVersion(of record: RawSpan) -> UInt32 {
     guard flags.contains(.schemaVersion) else { return 0 }
     // The schema version follows all eight-byte fields.
-    let before = flags.intersection([.expiry, .grace, .idle, .lastUsed, .refreshAhead, .invalidationVersion])
+    let before = flags.intersection([.windows, .expiry, .grace, .idle, .lastUsed, .refreshAhead, .invalidationVersion])
     return record.integer(at: RecordFormat.fixedSize + before.optionalSize, as: UInt32.self)
   }
 }

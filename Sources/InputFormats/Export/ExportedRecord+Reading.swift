@@ -13,7 +13,7 @@ package struct ExportSyntaxError: Error, Equatable, CustomStringConvertible {
 extension ExportedRecord {
   private static let members: Set = [
     "key", "keyBase64", "value", "text", "json", "created", "expires", "lastUsed", "grace", "idle", "refreshAhead",
-    "cost", "schemaVersion", "tags", "negative",
+    "cost", "schemaVersion", "tags", "negative", "staleWhileRevalidate", "staleIfError",
   ]
 
   /// Parses a line.
@@ -39,6 +39,8 @@ extension ExportedRecord {
       tags: try Self.tags(in: object), grace: try Self.number("grace", in: object) ?? 0,
       idle: try Self.number("idle", in: object) ?? 0, lastUsed: try Self.time("lastUsed", in: object),
       refreshAhead: try Self.number("refreshAhead", in: object) ?? 0, isNegative: isNegative)
+    metadata.staleWhileRevalidate = try Self.number("staleWhileRevalidate", in: object)
+    metadata.staleIfError = try Self.number("staleIfError", in: object)
   }
 
   private static func object(_ line: [UInt8]) throws(ExportSyntaxError) -> JSONObject {

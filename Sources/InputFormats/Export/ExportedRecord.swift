@@ -40,6 +40,8 @@ package struct ExportedRecord: Equatable, Sendable {
     object["expires"] = metadata.expires.map { .string(TimestampText.format($0)) }
     object["lastUsed"] = metadata.lastUsed.map { .string(TimestampText.format($0)) }
     object["grace"] = Self.number(metadata.grace)
+    object["staleWhileRevalidate"] = metadata.staleWhileRevalidate.map { .number("\($0)") }
+    object["staleIfError"] = metadata.staleIfError.map { .number("\($0)") }
     object["idle"] = Self.number(metadata.idle)
     object["refreshAhead"] = Self.number(metadata.refreshAhead)
     object["schemaVersion"] = Self.number(UInt64(metadata.schemaVersion))

@@ -13,14 +13,16 @@ struct EntryTests {
     Flight(priority: .medium, kind: .init(isAbandonable: true, coversSecondTier: coversSecondTier))
   }
 
-  private static func held(until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil) -> CachedValue<Value>
-  {
+  private static func held(
+    until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil, windows: StaleWindows = StaleWindows()
+  ) -> CachedValue<Value> {
     CachedValue(
       value: Int(truncatingIfNeeded: deadline),
       timing: Timing(
         freshUntil: MonotonicTime(nanoseconds: deadline),
         refreshFrom: refreshFrom.map(MonotonicTime.init(nanoseconds:)),
-        goneFrom: MonotonicTime(nanoseconds: deadline).advanced(by: grace), now: now),
+        goneFrom: MonotonicTime(nanoseconds: deadline).advanced(by: grace), now: now,
+        windows: windows),
       isPersisted: false)
   }
 
@@ -59,6 +61,15 @@ struct EntryTests {
       ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshFrom: 90)),
       ("stale", held(until: 90, grace: 20)),
       ("stale, and postponed", held(until: 90, grace: 20).postponed(until: 105)),
+      ("stale, only for errors", held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 10, ifError: 20))),
+      (
+        "stale, only while a refresh runs",
+        held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 20, ifError: 10))
+      ),
+      (
+        "stale, outside of both windows",
+        held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 5, ifError: 5))
+      ),
       ("past its grace", held(until: 80, grace: 20)),
     ]
     var states = [
@@ -111,12 +122,14 @@ struct EntryTests {
     case .refreshDue:
       guard demand.acceptsFresh else { return fetching }
       return state.flight == nil && demand.fetches ? "refresh" : "hit"
-    case .stale(let age, let due):
+    case .stale(let age, let due, let uses):
       switch demand.stale {
       case .never: return fetching
       case .upTo(let limit) where age > limit: return fetching
+      case .upTo where demand.fetches && !uses.whileRevalidate, .instead:
+        guard uses.ifError else { return fetching }
+        return due ? fetching + " instead" : "hit stale"
       case .upTo: return state.flight == nil && due && demand.fetches ? "refresh stale" : "hit stale"
-      case .instead: return due ? fetching + " instead" : "hit stale"
       }
     }
   }
@@ -168,7 +181,7 @@ struct EntryTests {
       var refreshed = state.entry
       let refresh = Entry.refresh(&refreshed, at: Self.now) { Self.flight() }
       switch (refresh, state.freshness) {
-      case (.expired, .gone), (.decline, .stale(_, refreshDue: false)):
+      case (.expired, .gone), (.decline, .stale(_, refreshDue: false, _)):
         #expect(Self.isSame(refreshed, state.entry), "\(state.name)")
       case (.decline, _):
         #expect(state.flight != nil && !state.isAbandoned && Self.isSame(refreshed, state.entry), "\(state.name)")
@@ -225,7 +238,7 @@ struct EntryTests {
         #expect(ended == (flight === state.flight), "\(state.name)")
         #expect(ended ? entry?.flight == nil : Self.isSame(entry, state.entry), "\(state.name)")
         #expect(entry?.held?.value == state.entry?.held?.value, "\(state.name)")
-        if ended, case .stale(_, let isDue)? = entry?.held?.freshness(at: Self.now) { #expect(!isDue) }
+        if ended, case .stale(_, let isDue, _)? = entry?.held?.freshness(at: Self.now) { #expect(!isDue) }
         pairs += 1
       }
 
@@ -235,13 +248,13 @@ struct EntryTests {
         #expect(!Entry.postponeRefresh(by: other, &entry, retryFrom: MonotonicTime(nanoseconds: 150)))
         #expect(Entry.postponeRefresh(by: flight, &entry, retryFrom: MonotonicTime(nanoseconds: 150)))
         #expect(Self.isSame(entry, state.entry), "\(state.name)")
-        if case .stale(_, let isDue)? = entry?.held?.freshness(at: Self.now) { #expect(!isDue, "\(state.name)") }
+        if case .stale(_, let isDue, _)? = entry?.held?.freshness(at: Self.now) { #expect(!isDue, "\(state.name)") }
         pairs += 1
       }
     }
-    // Each of the 29 states has 9 loads, a refresh, 9 conditions, 2 arrivals, a loss, and the end of another entry's
-    // flight. Each of the 20 states with a flight has 4 more events.
-    #expect(pairs == 29 * 23 + 20 * 4)
+    // Each of the 38 states has 9 loads, a refresh, 9 conditions, 2 arrivals, a loss, and the end of another entry's
+    // flight. Each of the 26 states with a flight has 4 more events.
+    #expect(pairs == 38 * 23 + 26 * 4)
     print("pairs of state and event covered: \(pairs)")
   }
 

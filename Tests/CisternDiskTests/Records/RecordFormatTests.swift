@@ -25,7 +25,20 @@ import Testing
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, refreshAhead: 1),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, invalidationVersion: .max),
     RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, isNegative: true),
+    withWindows(RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1), ifError: nil),
+    withWindows(
+      RecordMetadata(
+        created: WallTime(nanosecondsSince1970: 7), expires: WallTime(nanosecondsSince1970: 8), cost: 1,
+        schemaVersion: 3, tags: ["a"], grace: 9, idle: 60, refreshAhead: 11, invalidationVersion: 12),
+      ifError: 9),
   ]
+
+  private static func withWindows(_ metadata: RecordMetadata, ifError: UInt64?) -> RecordMetadata {
+    var metadata = metadata
+    metadata.staleWhileRevalidate = 0
+    metadata.staleIfError = ifError
+    return metadata
+  }
 
   func encode(
     _ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: SequenceNumber

@@ -10,6 +10,15 @@ extension Client {
 
 /// The examples of "When the origin fails".
 @Suite struct WhenTheOriginFailsSnippets: Examples {
+  @Test func `separate windows`() async throws {
+    let store = try sampleStore()
+    let articles = try store.cache(
+      "articles", of: Article.self, keyedBy: String.self,
+      expiry: .after(.seconds(60), staleWhileRevalidate: .seconds(30), staleIfError: .seconds(86_400)))
+    articles[id] = edited
+    #expect(articles.find(id)?.remainingLifetime == .seconds(60))
+  }
+
   @Test func `a stale value instead of an error`() async throws {
     let clock = ManualClock()
     let store = try sampleStore(clock: clock)
