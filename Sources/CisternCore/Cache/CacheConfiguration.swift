@@ -49,8 +49,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
 
   /// The tiers that the cache uses.
   ///
-  /// A cache in memory only needs no codec that can read what it writes. A cache in the second tier only needs a store that
-  /// has one. Memory then holds its unconfirmed edits, but no other value.
+  /// A cache that uses the second tier only needs a store that has one. The values of unconfirmed edits stay in the process.
   public var tiers = CacheTiers.both
   /// Whether the cache knows the age of every value (``Loaded/age``). A value with a grace, a time to idle, a refresh
   /// ahead or tags has an age in any case. For other values, the age takes about 100 bytes in memory.

@@ -1,15 +1,16 @@
 // The outcomes of a fetch that concern the stored value of its key.
 
 extension ConditionalWriter {
-  /// Gives the stored value a new lifetime, if the entry is still the flight's. The flight is in progress afterwards.
+  /// Gives the stored value a new lifetime, if the entry is still the flight's. Returns whether it did. If so, the flight has left
+  /// its entry.
   func keep(
     _ stored: ReadValue<Value>, as outcome: FetchOutcome<Value>, of flight: Flight<Value>, for key: HashedKey<Key>
-  ) {
+  ) -> Bool {
     let tags = outcome.tags ?? keptTags.namedTags(among: stored.timing.tags, of: stored.value)
     var encoded: EncodedValue<Value>?
     if let identity = stored.record, let record = secondTier?.read(key.key) {
       // Another process has replaced the record. Its value is newer than the one that the origin confirmed.
-      guard record.identity == identity else { return }
+      guard record.identity == identity else { return false }
       encoded = writes.encode(stored.value, keeping: record, of: key, expiry: outcome.expiry, tags: tags)
     }
     let kept = encoded ?? writes.encode(stored.value, for: key, expiry: outcome.expiry, tags: tags)
@@ -22,7 +23,7 @@ extension ConditionalWriter {
     if case .some = encoded { write.recordCondition = stored.record.map { .identity($0) } }
     flight.noteStored(kept.preparedValue?.timing)
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
-    writes.apply(write, to: key)
+    return writes.apply(write, to: key) != nil
   }
 
   /// Removes the value of a key because its fetch says so, if the entry is still the flight's.

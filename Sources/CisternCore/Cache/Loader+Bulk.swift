@@ -114,7 +114,9 @@ extension Loader {
     case .early(let value):
       guard isCurrent(flight, of: waiter.key, since: invalidationVersion) else { return nil }
       return Loaded(value: value, source: source)
-    case .absent: throw AbsentValue()
+    case .absent:
+      if flight.isInvalidated(since: invalidationVersion) { return nil }
+      throw AbsentValue()
     case .lookAgain, .timedOut: return nil
     case .failed(let error): throw error
     }

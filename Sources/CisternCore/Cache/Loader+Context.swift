@@ -43,18 +43,32 @@ extension Loader {
         return try await store(absence, outcome, by: flight, of: key, since: base)
       }
       conditional.removeFetched(key, by: flight)
-      table.complete(flight, .absent, of: key)
+      complete(flight, .absent, of: key)
     case .keepStored:
       guard let stored else { throw nothingToKeep(key) }
       await secondTier?.partition.waitForRoom()
-      conditional.keep(stored, as: outcome, of: flight, for: key)
-      table.complete(flight, .value(stored.value), of: key)
+      if conditional.keep(stored, as: outcome, of: flight, for: key) {
+        flight.complete(.value(stored.value))
+      } else {
+        complete(flight, .value(stored.value), of: key)
+      }
     case .returnOnly(let value):
-      table.complete(flight, .value(value), of: key)
+      complete(flight, .value(value), of: key)
     case .returnAndRemove(let value):
       conditional.removeFetched(key, by: flight)
-      table.complete(flight, .value(value), of: key)
+      complete(flight, .value(value), of: key)
     }
+  }
+
+  /// Completes a flight whose result was not stored.
+  ///
+  /// Nothing has compared the result with the invalidations since the flight began, and its tags are not known. Callers that
+  /// began after any of them therefore load again.
+  private func complete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
+    // The flight leaves its entry first: a caller that begins after an invalidation from now on finds no flight.
+    table.end(flight, forKey: key.key, hash: key.hash)
+    if table.newestInvalidation.load(ordering: .acquiring) > flight.invalidationVersion { flight.noteInvalidation() }
+    flight.complete(outcome)
   }
 
   private func store(

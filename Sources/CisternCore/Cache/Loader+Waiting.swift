@@ -85,6 +85,7 @@ extension Loader {
       guard isCurrent(flight, of: key, since: waitLimits.invalidationVersion) else { return nil }
       return Loaded(value: value, source: wait.source)
     case .absent:
+      if flight.isInvalidated(since: waitLimits.invalidationVersion) { return nil }
       throw AbsentValue()
     case .lookAgain:
       return nil

@@ -73,6 +73,7 @@ extension Loader {
           guard isCurrent(flight, of: request.key, since: invalidationVersion) else { continue }
           return Loaded(value: value, source: source)
         case .absent:
+          if flight.isInvalidated(since: invalidationVersion) { continue }
           throw AbsentValue()
         case .failed(let error):
           throw error

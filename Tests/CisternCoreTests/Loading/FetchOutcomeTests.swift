@@ -204,6 +204,42 @@ struct FetchOutcomeTests {
     }
   }
 
+  @Test(arguments: SubjectKind.caches)
+  func `a caller that joins after an invalidation gets no result from before it, stored or not`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 60) { executor in
+      let subject = try Subject(kind, on: executor, expiry: Self.minute)
+      let cache = subject.cache
+      cache.setValue(7, forKey: "a", tags: ["news"])
+      subject.clock.advance(by: .seconds(61))
+      let outcomes: [FetchOutcome<Int>] = [
+        .keepStored(), .store(8, tags: ["news"]), .returnOnly(8), .returnAndRemove(8), .absent(),
+      ]
+      let outcome = outcomes[Int(executor.seed) % outcomes.count]
+      let gate = Gate()
+      let led = Task(executorPreference: executor) {
+        try await cache.load("a", policy: .freshOnly) { _ in
+          try await gate.pass()
+          return outcome
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      cache.removeAll(tagged: "news")
+      let joined = subject.load("a", policy: executor.seed % 2 == 0 ? .freshOnly : .reload) { _ in 20 }
+      let bulk = Task(executorPreference: executor) {
+        try await cache.values(forKeys: ["a"], policy: .freshOnly) { _ in ["a": 20] }
+      }
+      while cache.statistics.joins < 2 { await Task.yield() }
+      gate.open()
+      _ = try await led.value
+      try #require(try await joined.value == 20)
+      try #require(try await bulk.value.values == ["a": 20])
+      try #require(cache["a"] == 20)
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `a kept value does not replace a record that another store has written since`() throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: Self.minute)

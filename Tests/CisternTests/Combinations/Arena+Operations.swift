@@ -86,6 +86,10 @@ extension Arena {
     case failing
     /// Waits until the operation opens ``Arena/hold``, even if the fetch is cancelled.
     case held
+    /// The outcome keeps the stored value.
+    case keeping
+    /// Announces the document before the fetch ends.
+    case announcing(@Sendable (Document) -> Void)
   }
 
   @discardableResult
@@ -103,6 +107,35 @@ extension Arena {
     }
     endLoad(number, outcome)
     return outcome
+  }
+
+  /// Fetches anew, and keeps the stored value if there is one.
+  func loadKeeping() async {
+    await loadAnew { context in
+      let isKept = context.stored != nil
+      let document = try await self.fetch(.reload, isKept ? .keeping : .usual)
+      return isKept ? .keepStored() : .store(document, tags: [Self.tag])
+    }
+  }
+
+  /// Fetches anew, and announces the document before the fetch ends.
+  func loadAnnouncing() async {
+    await loadAnew { context in
+      .store(try await self.fetch(.reload, .announcing { context.announce($0) }), tags: [Self.tag])
+    }
+  }
+
+  private func loadAnew(
+    _ fetch: @escaping @Sendable (FetchContext<String, Document>) async throws -> FetchOutcome<Document>
+  ) async {
+    let number = beginLoad(.reload)
+    do {
+      let loaded = try await cache.load(Self.key, policy: .reload, fetch: fetch)
+      journal.change { $0.loads[number].source = loaded?.source }
+      endLoad(number, loaded.map { .value($0.value) } ?? .missing)
+    } catch {
+      endLoad(number, Self.outcome(of: error))
+    }
   }
 
   func bulkLoad() async {
@@ -158,6 +191,7 @@ extension Arena {
       record.fetches.append(Record.Fetch(mark: mark, policy: policy, span: span))
       return record.fetches.count - 1
     }
+    if case .announcing(let announce) = form { announce(Document(mark)) }
     await checkpoint.pass(.fetch)
     if case .held = form { await hold.passUncancelled() }
     let now = journal.tick()
@@ -167,6 +201,7 @@ extension Arena {
       record.fetches[number].span.ended = now
       record.fetches[number].wasCancelled = wasCancelled
       record.fetches[number].hasFailed = fails
+      if case .keeping = form { record.fetches[number].isKept = true }
       if fails { record.failures.append(now) }
     }
     if fails { throw Broken() }

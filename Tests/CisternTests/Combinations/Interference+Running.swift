@@ -14,6 +14,8 @@ extension Interference {
     case .loadCachedOnly: await arena.load(.cachedOnly)
     case .reload: await arena.load(.reload)
     case .bulkLoad: await arena.bulkLoad()
+    case .loadAnew: await arena.load(.fetchAnew)
+    case .loadKeeping: await arena.loadKeeping()
     case .loadBystander: await arena.loadBystander()
     case .cancelJoiner: await arena.cancelJoiner()
     default: runAtOnce(in: arena)
@@ -50,7 +52,7 @@ extension Interference {
     case .becomeStale: arena.age(by: Arena.lifetime + .nanoseconds(1))
     case .expire: arena.lose(.expiry) { arena.clock.advance(by: Arena.lifetime + Arena.grace + .nanoseconds(1)) }
     case .nothing, .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
-      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner:
+      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping:
       break
     }
   }

@@ -9,6 +9,7 @@ enum Interference: CaseIterable, Hashable, Sendable {
   /// Memory evicts the key, and then a predicate removes all keys.
   case evictThenRemoveWhere
   case load, loadFreshOnly, loadFreshElseStale, loadCachedOnly, reload, bulkLoad, loadBystander
+  case loadAnew, loadKeeping
   case cancelCaller
   /// Another caller joins the flight and is cancelled.
   case cancelJoiner
@@ -19,7 +20,7 @@ enum Interference: CaseIterable, Hashable, Sendable {
   var isSynchronous: Bool {
     switch self {
     case .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
-      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner:
+      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping:
       false
     case .nothing, .lookUp, .lookUpStale, .set, .setEqual, .setBystander, .update, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .removeByOtherTag, .removeByOtherPrefix,
@@ -36,7 +37,8 @@ enum Interference: CaseIterable, Hashable, Sendable {
       true
     case .set, .setEqual, .commitSet, .update, .asynchronousUpdate, .edit, .failingEdit, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .evictThenRemoveWhere, .load,
-      .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .reload, .bulkLoad, .cancelCaller, .cancelJoiner,
+      .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .reload, .bulkLoad, .loadAnew, .loadKeeping, .cancelCaller,
+      .cancelJoiner,
       .evictFromDisk, .becomeStale, .expire:
       false
     }

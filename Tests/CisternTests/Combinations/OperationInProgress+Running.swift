@@ -44,6 +44,10 @@ extension Arena {
       await leave(by: .freshElseStale.timingOut(after: Self.timeout))
       let now = journal.tick()
       journal.change { $0.failures.append(now) }
+    case .keeping: await caller { await loadKeeping() }.value
+    case .announcing:
+      await caller { await loadAnnouncing() }.value
+      await waitForFlights()
     case .joiningWithTimeout:
       await join(caller { await load(.cachedOrFetch, fetching: .held) })
     case .joiningBulkWithTimeout:

@@ -27,6 +27,10 @@ enum OperationInProgress: Hashable, Sendable {
     case joiningBulkWithTimeout
     /// A load in a cache with a fetch limit of one.
     case limited
+    /// A refresh whose fetch keeps the stored value, if there is one.
+    case keeping
+    /// A refresh whose fetch announces its document early.
+    case announcing
   }
 
   enum EditEnding: CaseIterable, Sendable {
@@ -75,6 +79,8 @@ enum OperationInProgress: Hashable, Sendable {
     case .load(.bulk): [.absent, .stale, .onDisk, .staleOnDisk]
     case .load(.refresh), .load(.mergingRefresh), .load(.failingRefresh): [.absent, .fresh, .stale, .onDisk]
     case .load(.freshElseStale), .load(.failing), .load(.softTimeout), .load(.timeout): [.stale, .staleOnDisk]
+    case .load(.keeping): [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
+    case .load(.announcing): [.absent, .stale, .onDisk]
     case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout), .load(.limited): [.absent]
     case .update: [.absent, .fresh, .onDisk, .newerRecord]
     case .edit(.removed): [.fresh, .onDisk]
@@ -107,7 +113,7 @@ enum OperationInProgress: Hashable, Sendable {
     switch self {
     case .lookUp: [.secondTierRead]
     case .load(.plain), .load(.bulk): [.secondTierRead, .fetch, .room, .answered]
-    case .load(.refresh), .load(.freshElseStale): [.fetch, .room]
+    case .load(.refresh), .load(.freshElseStale), .load(.keeping), .load(.announcing): [.fetch, .room]
     case .load(.mergingRefresh): [.fetch, .merge]
     case .load(.failing): [.fetch, .answered]
     case .load(.failingRefresh), .load(.limited): [.fetch]

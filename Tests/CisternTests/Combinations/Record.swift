@@ -51,6 +51,8 @@ struct Record: Sendable {
     let policy: LoadPolicy
     var span: Span
     var hasFailed = false
+    /// Whether the outcome keeps the stored value instead of the mark.
+    var isKept = false
     var wasCancelled = false
   }
 

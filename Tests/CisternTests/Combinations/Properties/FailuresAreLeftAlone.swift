@@ -1,3 +1,5 @@
+import Cistern
+
 extension Property {
   /// After a fetch fails or times out, a caller that accepts a stale value receives it. The cache does not fetch
   /// again during the retry interval, even if memory evicts the value.
@@ -6,7 +8,7 @@ extension Property {
     guard evidence.combination.situation.isStale, !evidence.combination.interference.cancels else { return [] }
     return record.failures.flatMap { failure in
       record.fetches.filter { fetch in
-        fetch.span.began > failure && fetch.policy != .reload && fetch.policy != .freshOnly
+        fetch.span.began > failure && !fetch.policy.mustFetch
           && !evidence.isChanged(before: fetch.span.began)
       }.map { "a fetch began at \($0.span.began), after one had failed at \(failure)" }
     }
@@ -29,6 +31,11 @@ extension Evidence {
       }
     }
     return isLost || writes.contains { $0.began < tick } || !record.edits.isEmpty || record.conflicts > 0
-      || record.equalWrites > 0 || record.fetches.contains { $0.policy == .reload || $0.policy == .freshOnly }
+      || record.equalWrites > 0 || record.fetches.contains { $0.policy.mustFetch }
   }
+}
+
+extension LoadPolicy {
+  /// Whether a load with this policy fetches during the pause after a failure.
+  fileprivate var mustFetch: Bool { self == .reload || self == .fetchAnew || self == .freshOnly }
 }

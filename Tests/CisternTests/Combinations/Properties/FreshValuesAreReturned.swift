@@ -2,7 +2,9 @@ extension Property {
   /// A load that accepts a fresh value returns a value if a lookup would have found one when the load began.
   static let freshValuesAreReturned = Property("fresh values are returned") { evidence in
     evidence.record.loads.filter { load in
-      guard load.hadFreshValue, load.policy != .reload, let outcome = load.outcome else { return false }
+      guard load.hadFreshValue, load.policy != .reload, load.policy != .fetchAnew, let outcome = load.outcome else {
+        return false
+      }
       switch outcome {
       case .value: return false
       case .cancelled: return !evidence.combination.interference.cancels

@@ -4,7 +4,8 @@ extension Property {
     let record = evidence.record
     return record.fetches.enumerated().flatMap { index, first in
       record.fetches[(index + 1)...].filter { second in
-        first.span.ended > second.span.began && !record.isOvertaken(first, before: second)
+        first.span.ended > second.span.began && second.policy != .fetchAnew
+          && !record.isOvertaken(first, before: second)
           && evidence.combination.interference != .cancelCaller
           // A flight without waiters is cancelled, but its fetch may continue to run.
           && evidence.combination.operation != .load(.timeout)

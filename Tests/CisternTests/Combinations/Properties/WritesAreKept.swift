@@ -21,7 +21,7 @@ extension Evidence {
     return record.fetches.filter { fetch in
       // A cancelled joiner may have led the flight.
       let isJoiners = combination.interference == .cancelJoiner && fetch.policy == .freshOnly
-      return !fetch.hasFailed && fetch.span.ended != .max && !isJoiners
+      return !fetch.hasFailed && !fetch.isKept && fetch.span.ended != .max && !isJoiners
     }
   }
 
@@ -44,7 +44,8 @@ extension Evidence {
     }
     // A stored fetch replaces the previous value unless the cache merges.
     let isRefetched =
-      !combination.operation.merges && record.fetches.contains { $0.mark != mark && $0.span.ended > span.began }
+      !combination.operation.merges
+      && record.fetches.contains { $0.mark != mark && !$0.isKept && $0.span.ended > span.began }
     // A write during a fetch prevents the fetched value from being stored.
     let flight = beginning(of: span)
     let isOvertaken =
