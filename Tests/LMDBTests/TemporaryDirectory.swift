@@ -28,7 +28,7 @@ final class TemporaryDirectory {
     unsafe rmdir(path)
   }
 
-  private static func names(in directory: String) -> [String] {
+  static func names(in directory: String) -> [String] {
     guard let listing = unsafe opendir(directory) else { return [] }
     defer { unsafe closedir(listing) }
     var names: [String] = []
