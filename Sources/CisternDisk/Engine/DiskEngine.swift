@@ -50,6 +50,8 @@ final class DiskEngine: Sendable {
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
+  /// The running reads of the whole file.
+  let longReads = LongReads()
   /// Whether a failing disk lost a write that no flush has reported yet.
   let hasUnreportedLosses = Atomic<Bool>(false)
   /// Defects that readers found, for the writer thread to examine.
