@@ -96,6 +96,9 @@ package final class DiskTier: SharedTier {
     if DiskRegistry.shared.release(engine, owner: owner) { await engine.waitForStop() }
   }
 
+  /// Whether this opening has ended.
+  var isClosed: Bool { owner.isClosed }
+
   package var statistics: SecondTierStatistics {
     var statistics = engine.statistics(of: engine.partitions)
     statistics.entryCount = max(statistics.entryCount, engine.counters.records.load(ordering: .relaxed))

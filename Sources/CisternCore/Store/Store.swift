@@ -158,6 +158,20 @@ extension Store {
     try await shared.close(number)
   }
 
+  /// Returns the second tier. Throws if the store is closed, or is in memory only.
+  package func openTier(to operation: String) throws(CisternError) -> any SecondTier {
+    guard let tier = shared.secondTier else { throw Store.noDirectory(operation) }
+    if isClosed { throw CisternError(.storeClosed, "the store is closed", location: operation) }
+    return tier
+  }
+
+  /// Returns the error for an operation that needs a directory.
+  package static func noDirectory(_ operation: String) -> CisternError {
+    CisternError(
+      .invalidArgument, "the store has no directory; open one with Store(directory:memoryLimit:diskLimit:)",
+      location: operation)
+  }
+
   /// Evicts entries from the memory of all caches until their total cost is at most `limit`. Records on disk stay.
   ///
   /// - Parameter limit: The highest cost to keep.

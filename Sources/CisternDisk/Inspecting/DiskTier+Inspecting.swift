@@ -67,17 +67,17 @@ extension DiskTier {
   /// - Returns: The damage, or nil for a sound file. Also nil if a process has the store open, because the file can
   ///   change during the check.
   /// - Throws: ``CisternError`` if the directory cannot be used.
-  package static func damage(in directory: String) throws(CisternError) -> DiskFinding? {
+  package static func damage(in directory: String) throws(CisternError) -> StoreVerification.Defect? {
     try DiskDirectory.prepare(directory, isReadOnly: true)
     do {
       let claim = try DirectoryClaim(directory: directory, isReadOnly: true)
-      return try claim.withGate({ $0 }) { () throws(SystemError) -> DiskFinding? in
+      return try claim.withGate({ $0 }) { () throws(SystemError) -> StoreVerification.Defect? in
         guard claim.isAlone() else { return nil }
         do {
           _ = try DataFileCheck.run("\(directory)/\(DiskDirectory.data)")
           return nil
         } catch {
-          return DiskFinding(kind: .unreadable, description: "the data file is damaged: \(error)")
+          return .init(.unreadable, description: "the data file is damaged: \(error)")
         }
       }
     } catch {

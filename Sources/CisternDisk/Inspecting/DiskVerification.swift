@@ -2,39 +2,27 @@ import CisternCore
 import LMDB
 import Synchronization
 
-/// A defect in a store on disk.
-package struct DiskFinding: Sendable, Hashable, CustomStringConvertible {
-  /// The kind of a defect.
-  package enum Kind: Sendable, Hashable {
-    /// A record with a wrong checksum. A read of it is a miss, and the store then removes it.
-    case damagedRecord
-    /// A record without an entry in the eviction order. It would never be evicted.
-    case unorderedRecord
-    /// An entry of the eviction order that leads to no record with its number. Eviction drops it.
-    case danglingOrder
-    /// A record of a generation that is neither live nor dead. No reader sees it.
-    case strayRecord
-    /// A stored count that differs from the actual one.
-    case wrongCount
-    /// A file that cannot be read completely.
-    case unreadable
-  }
-
-  /// The kind of the defect.
-  package let kind: Kind
-  /// A description of the defect for a person.
-  package let description: String
-}
-
 extension DiskTier {
   /// Verifies each committed record's checksum, the eviction order, and the counts.
   ///
-  /// The whole file is read in one snapshot, which prevents the reuse of its pages. This method is for tools and
-  /// tests.
+  /// The whole file is read in one snapshot, which prevents the reuse of its pages. The verification ends early if the
+  /// store needs these pages.
   ///
-  /// - Returns: The defects, or an empty array.
+  /// - Returns: The defects, and the number of records.
+  /// - Throws: `CancellationError` if the task was cancelled, and ``CisternError`` if the store is closed or needs the
+  ///   pages.
   /// - Complexity: O(*n*), where *n* is the size of the file.
-  package func verify() -> [DiskFinding] { engine.verify() }
+  package func verification() async throws -> StoreVerification {
+    try await readLong("verify") { engine, read in
+      let result = engine.verify(until: read)
+      try read.requireUninterrupted()
+      if engine.mode == .closed { throw engine.closedError("verify") }
+      return result
+    }
+  }
+
+  /// Verifies like ``verification()``, on the thread of the caller. This method is for tests.
+  package func verify() -> [StoreVerification.Defect] { engine.verify(until: LongRead()).defects }
 
   /// Verifies the committed records like ``verify()``, and that nothing is staged and no caller waits for a commit.
   ///
@@ -62,53 +50,86 @@ extension DiskTier {
 }
 
 extension DiskEngine {
-  func verify() -> [DiskFinding] {
-    guard !isInherited, let file else { return [] }
+  func verify(until read: LongRead) -> StoreVerification {
+    var result = StoreVerification()
+    guard !isInherited, mode != .closed else { return result }
+    guard let file else {
+      // A read-only store has no file in an empty directory. All other stores begin one.
+      if mode != .readOnly || (DiskDirectory.fileSize("\(directory)/\(DiskDirectory.data)") ?? 0) > 0 {
+        result.add(.init(.unreadable, description: "the data file cannot be used; the reports of the store state why"))
+      }
+      return result
+    }
+    var verification = DiskVerification(file: file, read: read)
     do {
-      return try file.environment.withRead { (transaction) throws(LMDBError) -> [DiskFinding] in
-        var verification = DiskVerification(file: file)
+      try file.environment.withRead { (transaction) throws(LMDBError) in
+        try verification.learnNames(in: transaction)
         try verification.readRecords(in: transaction)
         try verification.readOrder(in: transaction)
         try verification.compareCounts(in: transaction)
-        return verification.findings
       }
     } catch {
-      return [DiskFinding(kind: .unreadable, description: "the file cannot be read completely: \(error)")]
+      verification.result.add(
+        .init(.unreadable, description: "the file cannot be read completely: \(error)"))
     }
+    return verification.result
   }
 }
 
 /// One pass over a file.
 private struct DiskVerification {
   let file: DiskFile
-  private(set) var findings: [DiskFinding] = []
+  let read: LongRead
+  var result = StoreVerification()
   private var recount: [Generation: GenerationCounts] = [:]
-  private var ordered = 0
+  /// The names of the caches by their generations.
+  private var names: [Generation: String] = [:]
+  private var steps = 0
 
-  init(file: DiskFile) {
+  init(file: DiskFile, read: LongRead) {
     self.file = file
+    self.read = read
   }
 
-  private mutating func find(_ kind: DiskFinding.Kind, _ description: String) {
-    findings.append(DiskFinding(kind: kind, description: description))
+  private mutating func find(_ kind: StoreVerification.Defect.Kind, in entry: VerifiedRecord, _ description: String) {
+    let cache = names[entry.key.generation]
+    let place = cache.map { " of cache \(String(reflecting: $0))" } ?? ""
+    result.add(.init(kind, cache: cache, key: entry.fullKey, description: entry.name + place + description))
+  }
+
+  /// Throws from time to time if the read was interrupted.
+  private mutating func step() throws(LMDBError) {
+    steps &+= 1
+    if steps % 64 == 0 { try read.requireUninterrupted() }
+  }
+
+  mutating func learnNames(in transaction: borrowing ReadTransaction) throws(LMDBError) {
+    for name in try file.partitionNames() {
+      if let generation = try transaction.number(forKey: MetaTable.partition(name), in: file.meta) {
+        names[Generation(number: generation)] = name
+      }
+    }
   }
 
   mutating func readRecords(in transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: file.records)
     while try cursor.moveToNext() {
+      try step()
       if VerifiedRecord.isTableName(at: cursor) { continue }
       guard let entry = VerifiedRecord(at: cursor) else {
-        find(.strayRecord, "a record has a key with an invalid format")
+        result.add(.init(.strayRecord, description: "a record has a key with an invalid format"))
         continue
       }
+      result.recordCount += 1
+      result.recordBytes = .bytes(result.recordBytes.bytes + entry.size + entry.key.count)
       recount[entry.key.generation, default: GenerationCounts()].records += 1
       recount[entry.key.generation, default: GenerationCounts()].bytes += entry.size + entry.key.count
       guard let sequence = entry.sequence else {
-        find(.damagedRecord, "\(entry.name) has a wrong checksum")
+        find(.damagedRecord, in: entry, " has a wrong checksum")
         continue
       }
       if try !leads(sequence, to: entry.key, in: transaction) {
-        find(.unorderedRecord, "\(entry.name) is not in the eviction order under its number, \(sequence.number)")
+        find(.unorderedRecord, in: entry, " is not in the eviction order under its number, \(sequence.number)")
       }
     }
   }
@@ -123,13 +144,17 @@ private struct DiskVerification {
   mutating func readOrder(in transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: file.order)
     while try cursor.moveToNext() {
+      try step()
       guard let sequence = cursor.key.map(SequenceNumber.init(orderKey:)), let key = VerifiedRecord.orderKey(at: cursor)
       else {
-        find(.danglingOrder, "an entry of the eviction order contains no key")
+        result.add(.init(.danglingOrder, description: "an entry of the eviction order contains no key"))
         continue
       }
       if try !hasNumber(sequence, under: key, in: transaction) {
-        find(.danglingOrder, "number \(sequence.number) of the eviction order refers to no record with this number")
+        result.add(
+          .init(
+            .danglingOrder, cache: names[key.generation], key: key.isDigest ? nil : key.directKey,
+            description: "number \(sequence.number) of the eviction order refers to no record with this number"))
       }
     }
   }
@@ -144,14 +169,16 @@ private struct DiskVerification {
   mutating func compareCounts(in transaction: borrowing ReadTransaction) throws(LMDBError) {
     for (generation, actual) in recount.sorted(by: { $0.key < $1.key }) {
       if let noted = try transaction.counts(of: generation, in: file.meta) {
-        if noted != actual {
-          find(
-            .wrongCount,
-            "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row states "
-              + "\(noted.records) records of \(noted.bytes) bytes")
-        }
+        guard noted != actual else { continue }
+        result.add(
+          .init(
+            .wrongCount, cache: names[generation],
+            description: "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row "
+              + "states \(noted.records) records of \(noted.bytes) bytes"))
       } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
-        find(.strayRecord, "\(actual.records) records belong to the unknown generation \(generation.number)")
+        result.add(
+          .init(
+            .strayRecord, description: "\(actual.records) records belong to the unknown generation \(generation.number)"))
       }
     }
   }
@@ -163,13 +190,17 @@ private struct VerifiedRecord {
   let size: Int
   /// Nil if the record is damaged.
   let sequence: SequenceNumber?
+  /// The key as the cache knows it. Nil if it is long and the record is damaged.
+  let fullKey: [UInt8]?
   let name: String
 
   init?(at cursor: borrowing Cursor<Database, CursorReads>) {
     guard let bytes = cursor.key, let record = cursor.value, let key = DiskKey(bytes) else { return nil }
     self.key = key
     size = record.byteCount
-    sequence = RecordHeader(record, under: bytes)?.sequence
+    let header = RecordHeader(record, under: bytes)
+    sequence = header?.sequence
+    fullKey = key.isDigest ? header.map { record.extracting($0.key).copiedBytes() } : key.directKey
     name =
       key.isDigest
       ? "a record with a long key"

@@ -13,7 +13,7 @@ package struct CisternProgram: AsyncParsableCommand {
         name: "Read and change a store on disk",
         subcommands: [
           StatCommand.self, ListCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, VerifyCommand.self,
-          CompactCommand.self, ExportCommand.self, ImportCommand.self,
+          CompactCommand.self, BackupCommand.self, ExportCommand.self, ImportCommand.self,
         ]),
     ])
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cistern
-import CisternDisk
 
 /// `cistern compact`: rewrites the data file without free space.
 struct CompactCommand: AsyncParsableCommand {
@@ -19,8 +18,8 @@ struct CompactCommand: AsyncParsableCommand {
   func run() async throws {
     try StoreOnDisk.requireStore(in: directory)
     do {
-      let (before, after) = try DiskTier.compact(directory: directory)
-      Console.current.print("\(directory): \(before) before, \(after) after")
+      let sizes = try await Store.compact(directory: directory)
+      Console.current.print("\(directory): \(sizes.before) before, \(sizes.after) after")
     } catch {
       throw CommandFailure(error)
     }

@@ -22,13 +22,12 @@ struct VerifyCommand: AsyncParsableCommand {
       throw CommandFailure("\(directory): the data file is damaged; the next opening sets it aside", status: .negative)
     }
     let store = try StoreOnDisk(reading: directory)
-    let findings = store.tier.verify()
-    let entries = try store.cacheNames().reduce(0) { try $0 + store.partition($1).statistics.entryCount }
-    let size = store.tier.statistics.occupiedBytes
-    try await store.close()
-    for finding in findings { Console.current.print(finding) }
-    guard findings.isEmpty else {
-      throw CommandFailure("\(directory): \(findings.count) problems found", status: .negative)
+    let (verification, entries, size) = try await store.use { store in
+      (try await store.tier.verification(), try store.entryCount(), store.tier.statistics.occupiedBytes)
+    }
+    for defect in verification.defects { Console.current.print(defect) }
+    guard verification.isSound else {
+      throw CommandFailure("\(directory): \(verification.defectCount) problems found", status: .negative)
     }
     Console.current.print(
       "\(directory): \(Formatting.count(entries)) entries in \(ByteCount.bytes(size)), no damage found")

@@ -97,7 +97,7 @@ struct StoreOnDisk: Sendable {
 
   /// Returns the damage to the structure of the data file. The result is nil if the file is sound, or if another
   /// process has the store open.
-  static func damage(in directory: String) throws -> DiskFinding? {
+  static func damage(in directory: String) throws -> StoreVerification.Defect? {
     // If the directory has no store, or no readable limit, the later opening reports it.
     guard FileManager.default.fileExists(atPath: directory) else { return nil }
     do {
@@ -129,6 +129,11 @@ struct StoreOnDisk: Sendable {
     } catch {
       throw CommandFailure(error)
     }
+  }
+
+  /// Returns the number of entries of all caches.
+  func entryCount() throws -> Int {
+    try cacheNames().reduce(0) { try $0 + partition($1).statistics.entryCount }
   }
 
   /// Throws if the name is not valid for a cache.

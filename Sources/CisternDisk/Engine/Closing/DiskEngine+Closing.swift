@@ -32,6 +32,7 @@ extension DiskEngine {
   func closeFile() {
     let claim = claim
     defer { claim.leave() }
+    longReads.interrupt(.closed)
     guard let file else { return }
     setFile(nil)
     reportIfReplaced(file, claim)

@@ -9,6 +9,9 @@ import Locking
 #endif
 
 extension Writer {
+  /// The time that a backup or a verification gets to end by itself, in nanoseconds.
+  private static let longReadGrace: UInt64 = 100_000_000
+
   /// Frees the reader slots of dead processes, once in many commit groups. Such a slot keeps all pages since its
   /// snapshot.
   func checkReadersNowAndThen() {
@@ -36,6 +39,10 @@ extension Writer {
     guard let reader = try blockingReader(of: file) else { return }
     while monotonicNanoseconds() - start < patience {
       usleep(1000)
+      // A backup or a verification must not stop the writes of the store. It can be repeated.
+      if reader.process == getpid(), monotonicNanoseconds() - start > min(patience / 2, Writer.longReadGrace) {
+        engine.longReads.interrupt(.roomNeeded)
+      }
       guard try blockingReader(of: file) == reader else { return }
     }
     if longReader != reader {

@@ -9,6 +9,7 @@ extension Writer {
   func replaceFile(because error: LMDBError) throws(LMDBError) {
     let old = engine.file
     engine.setFile(nil)
+    engine.longReads.interrupt(.fileReplaced)
     let newName: String?
     do {
       newName = try engine.claim.withGate({ $0 as any Error }) { () throws(any Error) -> String? in
@@ -57,6 +58,7 @@ extension Writer {
   func reopenFile() throws(LMDBError) {
     let old = engine.file
     engine.setFile(nil)
+    engine.longReads.interrupt(.fileReplaced)
     try old?.close()
     try openFreshFile()
   }

@@ -1,0 +1,114 @@
+import CisternTestSupport
+import Cistern
+import Foundation
+import LMDB
+import Locking
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Interruptions of backups and verifications.
+@Suite struct DiskLongReadTests {
+  /// Starts a read that keeps its snapshot until it is interrupted. Returns when the snapshot exists.
+  private func hold(_ tier: DiskTier) async -> Task<LongRead.Interruption?, any Error> {
+    let hasBegun = Switch<Bool>()
+    let task = Task.detached {
+      try await tier.readLong("hold") { engine, read in
+        try engine.file?.environment.withRead { (transaction) throws(LMDBError) in
+          hasBegun.set(true)
+          while read.interruption == nil { sched_yield() }
+        }
+        return read.interruption
+      }
+    }
+    while hasBegun.peek() != true { await Task.yield() }
+    return task
+  }
+
+  @Test func `A long read ends when the writes of the store need its pages`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    options.readerPatience = .seconds(3600)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    let cache = try tier.cache(told: told)
+    cache.put("first", bytes("first"))
+    try await tier.flush()
+    let held = await hold(tier)
+    for number in 0..<2000 {
+      cache.put("k\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    try await tier.flush()
+    #expect(try await held.value == .roomNeeded)
+    #expect(told.reportCodes == [])
+    #expect(tier.engine.mode == .active)
+    #expect(cache.get("k1999") == value(1999, size: 1000))
+    try await tier.close()
+  }
+
+  @Test func `Closing a store ends its long reads`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch)
+    let held = await hold(tier)
+    try await tier.close()
+    #expect(try await held.value == .closed)
+    for attempt in 0..<2 {
+      let error = await #expect(throws: CisternError.self) {
+        if attempt == 0 { try await tier.backUp(to: scratch.copy) } else { _ = try await tier.verification() }
+      }
+      #expect(error?.code == .storeClosed)
+    }
+    #expect(scratch.names(in: ".") == ["store"])
+  }
+
+  @Test func `A long read ends when the writer thread replaces the file`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    let cache = try tier.cache()
+    cache.put("a", bytes("a"))
+    try await tier.flush()
+    let held = await hold(tier)
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    cache.put("b", bytes("b"))
+    try await tier.flush()
+    #expect(try await held.value == .fileReplaced)
+    try await tier.close()
+  }
+
+  @Test func `A cancelled backup and a cancelled verification throw and leave nothing`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    for number in 0..<1000 { cache.put("k\(number)", value(number, size: 700)) }
+    try await tier.flush()
+    let copy = scratch.copy
+    for attempt in 0..<2 {
+      let task = Task {
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        if attempt == 0 { try await tier.backUp(to: copy) } else { _ = try await tier.verification() }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    #expect(scratch.names(in: ".") == ["store"])
+    // A cancellation at any time leaves the complete copy or none.
+    for round in 0..<20 {
+      let target = "\(copy)-\(round)"
+      let task = Task { try await tier.backUp(to: target) }
+      for _ in 0..<round * 20 { await Task.yield() }
+      task.cancel()
+      let result = await task.result
+      #expect(scratch.names(in: ".").contains("copy-\(round)") == ((try? result.get()) != nil))
+      guard case .success = result else { continue }
+      let opened = try openCopy(scratch, "copy-\(round)")
+      #expect(try opened.cache().keys().count == 1000)
+      try await opened.close()
+    }
+    #expect(!scratch.names(in: ".").contains { $0.hasSuffix(".incomplete") })
+    try await tier.close()
+  }
+}
