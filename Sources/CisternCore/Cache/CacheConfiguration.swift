@@ -47,6 +47,9 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// A fetch that loads other keys gives its permit to others while it waits for them, so that it needs no second one.
   public var flightLimit: Int?
 
+  /// The conditions under which the cache stops calling an origin that fails; nil for none.
+  public var circuitBreaker: CircuitBreaker?
+
   /// Whether the cache knows the age of every value (``Loaded/age``). A value with a grace, a time to idle, a refresh
   /// ahead or tags has an age in any case. For other values, the age takes about 100 bytes in memory.
   public var measuresAge = false
@@ -88,6 +91,7 @@ extension CacheConfiguration {
     if let memoryLimit { _ = try ByteCount.checkedLimit(memoryLimit, "memoryLimit", location: location) }
     if let countLimit, countLimit <= 0 { throw refuse("countLimit is \(countLimit); it must be at least 1") }
     if let flightLimit, flightLimit <= 0 { throw refuse("flightLimit is \(flightLimit); it must be at least 1") }
+    if let problem = circuitBreaker?.problem { throw refuse(problem) }
     if refreshRetryInterval < .zero {
       throw refuse("refreshRetryInterval is \(refreshRetryInterval); it must not be negative")
     }
@@ -115,6 +119,10 @@ extension CacheConfiguration {
     settings.add("retry.initialDelay", retry?.initialDelay)
     settings.add("retry.maximumDelay", retry?.maximumDelay)
     settings.add("flightLimit", flightLimit)
+    settings.add("circuitBreaker.threshold", circuitBreaker?.threshold)
+    settings.add("circuitBreaker.openDuration", circuitBreaker?.openDuration)
+    settings.add("circuitBreaker.maximumOpenDuration", circuitBreaker?.maximumOpenDuration)
+    settings.add("circuitBreaker.probeCount", circuitBreaker?.probeCount)
     settings.add("measuresAge", measuresAge)
     return settings
   }

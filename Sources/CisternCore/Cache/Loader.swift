@@ -258,12 +258,9 @@ extension Loader {
   @inlinable
   @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
-    // A flight that was abandoned, or whose key was written, has not failed. Nor has one of a key that a bulk fetch left out.
-    if table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause()), case .failed(let error) = outcome {
-      table.count(key.hash) { $0.failures += 1 }
-      reportIfUnheard(flight, of: key, error)
-    }
-    flight.complete(outcome)
+    let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause())
+    guard case .failed(let error) = outcome else { return flight.complete(outcome) }
+    flight.complete(.failed(noteFailure(of: flight, of: key, error, isOwn: isOwn)))
   }
 
   /// Returns the pause that begins with a failure now.
@@ -273,9 +270,22 @@ extension Loader {
       end: lifetimes.clockTime().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
   }
 
-  /// Reports the failure of a flight without waiters: one that began in the background.
+  /// Counts and reports the failure of a flight, before it completes. Returns the error for the waiters.
+  ///
+  /// A flight that was abandoned, or whose key was written, has not failed: the entry is not its own. Nor has one of a key that
+  /// a bulk fetch left out.
   @usableFromInline
-  func reportIfUnheard(_ flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error) {
+  func noteFailure(
+    of flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error, isOwn: Bool
+  ) -> any Error {
+    let rejection = error as? CircuitRejection
+    let error = rejection?.error(location: reports.location(of: key.key)) ?? error
+    guard isOwn else { return error }
+    table.count(key.hash) { counters in
+      if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
+    }
+    // A flight without waiters began in the background.
     if !flight.isAwaited { reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now()) }
+    return error
   }
 }

@@ -33,6 +33,9 @@ import Testing
     #expect(try conflict { $0.refreshRetryInterval = .seconds(2) }.contains("refreshRetryInterval"))
     #expect(try conflict { $0.retry = RetryPolicy(attempts: 2) }.contains("retry.attempts is none, not 2"))
     #expect(try conflict { $0.flightLimit = 2 }.contains("flightLimit is none, not 2"))
+    #expect(
+      try conflict { $0.circuitBreaker = CircuitBreaker(opensAfter: .consecutiveFailures(3)) }
+        .contains("circuitBreaker.threshold is none, not 3 consecutive failures"))
     let both = try conflict {
       $0.countLimit = 5
       $0.flightLimit = 2

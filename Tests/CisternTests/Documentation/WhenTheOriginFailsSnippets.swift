@@ -35,6 +35,22 @@ extension Client {
     await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
   }
 
+  @Test func `a circuit breaker`() async throws {
+    var configuration = CacheConfiguration<Article>()
+    configuration.circuitBreaker = CircuitBreaker(
+      opensAfter: .failureShare(0.5, minimumCalls: 20, within: .seconds(10)), openDuration: .seconds(2)
+    ) { error in !(error is NotFound) }
+    let articles = try sampleStore().cache(
+      "articles", of: Article.self, keyedBy: String.self, configuration: configuration)
+    for number in 0..<30 {
+      await #expect(throws: NotFound.self) { try await articles.value(forKey: "\(number)") { _ in throw NotFound() } }
+    }
+    #expect(articles.statistics.rejected == 0)
+    struct Offline: Error {}
+    for number in 0..<50 { _ = try? await articles.value(forKey: "\(number)") { _ in throw Offline() } }
+    #expect(articles.statistics.rejected > 0)
+  }
+
   @Test func `timeouts`() async throws {
     let articles = try sampleArticles()
     let article = try await articles.value(
@@ -62,6 +78,7 @@ extension Client {
     let statistics = articles.statistics
     print("\(statistics.failures) fetches failed, \(statistics.timeouts) callers waited too long")
     print("\(statistics.staleHits) stale values were returned, \(statistics.refreshes) refreshes began")
+    print("\(statistics.rejected) fetches were rejected by the circuit breaker")
     #expect(statistics.failures == 0)
   }
 }
