@@ -47,6 +47,11 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// A fetch that loads other keys gives its permit to others while it waits for them, so that it needs no second one.
   public var flightLimit: Int?
 
+  /// Whether a load may return its stale value after a fetch failed with this error; nil for all errors.
+  ///
+  /// If it returns false, the callers get the error, and the stale value stays. Not called for a timeout, nor for a fetch that the
+  /// circuit breaker rejected: these return the stale value. Called outside all locks, once for each caller.
+  public var fallsBack: (@Sendable (any Error) -> Bool)?
   /// The conditions under which the cache stops calling an origin that fails; nil for none.
   public var circuitBreaker: CircuitBreaker?
 
@@ -119,6 +124,7 @@ extension CacheConfiguration {
     settings.add("retry.initialDelay", retry?.initialDelay)
     settings.add("retry.maximumDelay", retry?.maximumDelay)
     settings.add("flightLimit", flightLimit)
+    settings.add("fallsBack", isGiven: fallsBack != nil)
     settings.add("circuitBreaker.threshold", circuitBreaker?.threshold)
     settings.add("circuitBreaker.openDuration", circuitBreaker?.openDuration)
     settings.add("circuitBreaker.maximumOpenDuration", circuitBreaker?.maximumOpenDuration)

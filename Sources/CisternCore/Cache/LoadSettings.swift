@@ -8,6 +8,8 @@ struct LoadSettings: Sendable {
   @usableFromInline let retry: RetryPolicy?
   @usableFromInline let limiter: FetchLimiter?
   @usableFromInline let circuit: Circuit?
+  /// Whether a load may return its stale value after an error; nil for all errors.
+  let fallsBack: (@Sendable (any Error) -> Bool)?
   /// Whether a fetch is called directly: without a limit, without retries and without a breaker.
   @usableFromInline let isPlain: Bool
 
@@ -17,6 +19,7 @@ struct LoadSettings: Sendable {
     retry = configuration.retry
     limiter = configuration.flightLimit.map { FetchLimiter(limit: $0) }
     circuit = configuration.circuitBreaker.map { Circuit($0) }
+    fallsBack = configuration.fallsBack
     isPlain = limiter == nil && retry == nil && circuit == nil
   }
 }

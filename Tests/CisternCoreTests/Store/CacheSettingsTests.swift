@@ -48,6 +48,7 @@ import Testing
     #expect(try conflict { $0.merge = { $1 } }.contains("merge is none, not given"))
     #expect(try conflict { $0.isEqual = (==) }.contains("isEqual is none, not given"))
     #expect(try conflict { $0.expiryOfValue = { _ in nil } }.contains("expiryOfValue is none, not given"))
+    #expect(try conflict { $0.fallsBack = { _ in true } }.contains("fallsBack is none, not given"))
     #expect(try conflict { $0.tagsOfValue = { _ in [] } }.contains("tagsOfValue is none, not given"))
     let store = try Store.inMemory(memoryLimit: .mebibytes(1))
     let one = try store.cache(

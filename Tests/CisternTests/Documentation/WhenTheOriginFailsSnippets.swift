@@ -26,6 +26,20 @@ extension Client {
     #expect(try await articles.value(forKey: id) { id in try await client.article(id) } == edited)
   }
 
+  @Test func `errors that reach the callers`() async throws {
+    let clock = ManualClock()
+    var configuration = CacheConfiguration<Article>()
+    configuration.loadPolicy = .freshElseStale
+    configuration.fallsBack = { error in !(error is NotFound) }
+    let articles = try sampleStore(clock: clock).cache(
+      "articles", of: Article.self, keyedBy: String.self,
+      expiry: .after(.seconds(60), graceStale: .seconds(86_400)), configuration: configuration)
+    articles[id] = edited
+    clock.advance(by: .seconds(61))
+    await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
+    #expect(articles.find(id)?.value == edited)
+  }
+
   @Test func `further attempts, and a limit`() async throws {
     var configuration = CacheConfiguration<Article>()
     configuration.retry = RetryPolicy(attempts: 4, initialDelay: .milliseconds(100)) { error in !(error is NotFound) }
