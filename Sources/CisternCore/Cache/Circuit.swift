@@ -13,8 +13,17 @@ final class Circuit: Sendable {
 
   private let isFailure: @Sendable (any Error) -> Bool
   private let state: Guarded<CircuitState>
+  /// Records a state change. Called under the lock, so that observers receive state changes in their order.
+  private let record: @Sendable (CircuitState.Transition) -> Void
+  /// Delivers the recorded state changes. Called outside all locks.
+  private let deliver: @Sendable () -> Void
 
-  init(_ breaker: CircuitBreaker) {
+  init(
+    _ breaker: CircuitBreaker, recording record: @escaping @Sendable (CircuitState.Transition) -> Void,
+    then deliver: @escaping @Sendable () -> Void
+  ) {
+    self.record = record
+    self.deliver = deliver
     isFailure = breaker.isFailure
     state = Guarded(CircuitState(breaker))
   }
@@ -46,18 +55,26 @@ final class Circuit: Sendable {
 
   /// Begins a call. Returns nil for a call that is part of a probe and is not counted.
   private func begin(at now: MonotonicTime) throws(CircuitRejection) -> CircuitState.Call? {
-    let admission = state.withLock { state -> CircuitState.Admission? in
-      isPartOfProbe(state) ? nil : state.begin(at: now).admission
+    let begun = state.withLock { state in
+      let begun = isPartOfProbe(state) ? nil : state.begin(at: now)
+      if let transition = begun?.transition { record(transition) }
+      return begun
     }
-    switch admission {
-    case nil: return nil
+    guard let begun else { return nil }
+    if begun.transition != nil { deliver() }
+    switch begun.admission {
     case .admitted(let call): return call
     case .rejected(let rejection): throw CircuitRejection(rejection, at: now)
     }
   }
 
   private func end(_ call: CircuitState.Call, with result: CircuitState.Result, at now: MonotonicTime) {
-    _ = state.withLock { $0.end(call, with: result, at: now) }
+    let hasChanged = state.withLock { state in
+      guard let transition = state.end(call, with: result, at: now) else { return false }
+      record(transition)
+      return true
+    }
+    if hasChanged { deliver() }
   }
 
   /// Whether the current task is part of a probe whose result still counts.

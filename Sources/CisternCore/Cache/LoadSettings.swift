@@ -13,12 +13,14 @@ struct LoadSettings: Sendable {
   /// Whether a fetch is called directly: without a limit, without retries and without a breaker.
   @usableFromInline let isPlain: Bool
 
-  init<Value>(_ configuration: CacheConfiguration<Value>) {
+  init<Key, Value>(_ configuration: CacheConfiguration<Value>, events: EventRegistry<Key>) {
     policy = configuration.loadPolicy
     refreshRetryInterval = configuration.refreshRetryInterval.countedNanoseconds
     retry = configuration.retry
     limiter = configuration.flightLimit.map { FetchLimiter(limit: $0) }
-    circuit = configuration.circuitBreaker.map { Circuit($0) }
+    circuit = configuration.circuitBreaker.map { breaker in
+      Circuit(breaker, recording: { events.record(CacheEvent(circuitChange: $0)) }, then: events.deliver)
+    }
     fallsBack = configuration.fallsBack
     isPlain = limiter == nil && retry == nil && circuit == nil
   }

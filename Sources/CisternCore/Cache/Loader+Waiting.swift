@@ -90,13 +90,14 @@ extension Loader {
       return nil
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
+      events.send(CacheEvent(.timedOut, key.key))
       if let value = stale ?? usable(waitLimits.instead) { return olderValue(value, of: wait, key) }
       throw timedOut(key)
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
       guard let value = usable(waitLimits.instead), fallsBack(after: error) else { throw error }
-      reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now())
+      noteFailedRefresh(of: key.key, error)
       return olderValue(value, of: wait, key)
     }
   }

@@ -22,6 +22,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let writes: WritePipeline<Key, Value>
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
   @usableFromInline let edits: EditedKeys<Key, Value>
+  let events: EventRegistry<Key>
   @usableFromInline let settings: LoadSettings
   @usableFromInline let flightOptions: EntryTable<Key, Value>.FlightOptions
   /// Whether a stored value depends on the cached one.
@@ -39,6 +40,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     writes = conditional.writes
     self.conditional = conditional
     edits = parts.edits
+    events = parts.events
     self.settings = settings
     self.flightOptions = flightOptions
     dependsOnCached = conditional.merge != nil || conditional.isEqual != nil
@@ -284,8 +286,9 @@ extension Loader {
     table.count(key.hash) { counters in
       if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
     }
+    if rejection == nil { events.send(CacheEvent(.fetchFailed, key.key, error)) }
     // A flight without waiters began in the background.
-    if !flight.isAwaited { reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now()) }
+    if !flight.isAwaited { noteFailedRefresh(of: key.key, error) }
     return error
   }
 }

@@ -87,6 +87,31 @@ extension Client {
     #expect(articles.isKnownAbsent(id))
   }
 
+  @Test func `events`() async throws {
+    let articles = try sampleArticles()
+    let events = articles.events
+    let log = Task {
+      for await event in events {
+        if event.droppedCount > 0 { print("\(event.droppedCount) events were dropped") }
+        switch event.kind {
+        case .fetchFailed, .refreshFailed, .timedOut: print("\(event)")
+        case .circuitChanged: print("the circuit breaker is \(event.circuitChange?.to ?? .closed)")
+        default: break
+        }
+      }
+    }
+    let handled = Recorder<String>()
+    let token = articles.observeEvents { event in
+      if event.kind == .fetchFailed, let key = event.key { handled.record(key) }
+    }
+    await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
+    while handled.count == 0 { await Task.yield() }
+    #expect(handled.elements == [id])
+    token.cancel()
+    log.cancel()
+    await log.value
+  }
+
   @Test func `how often it happened`() throws {
     let articles = try sampleArticles()
     let statistics = articles.statistics
