@@ -90,8 +90,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     edits = EditedKeys()
     observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
     table = Self.makeTable(storage, configuration: configuration, storeParts: storeParts, observers: observers)
+    let events = EventRegistry<Key>(taskExecutor: storeParts.taskExecutor)
     let parts = CacheParts(
-      table: table, secondTier: storage.secondTier, observers: observers, edits: edits,
+      table: table, secondTier: storage.secondTier, observers: observers, events: events, edits: edits,
       lifetimes: Lifetimes(
         table: table, clock: storeParts.clock, expiry: expiry, measuresAge: configuration.measuresAge,
         expiryOfValue: configuration.expiryFromValue),
@@ -104,7 +105,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       edits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),
       keptTags: keptTags, configuration)
     loader = Loader(
-      parts, conditional: conditional, settings: LoadSettings(configuration),
+      parts, conditional: conditional, settings: LoadSettings(configuration, events: events),
       flightOptions: EntryTable.FlightOptions(
         taskExecutor: storeParts.taskExecutor,
         completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: storage.secondTier != nil))

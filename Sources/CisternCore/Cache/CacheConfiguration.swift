@@ -51,6 +51,14 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   ///
   /// A cache that uses the second tier only needs a store that has one. The values of unconfirmed edits stay in the process.
   public var tiers = CacheTiers.both
+  /// Whether a load may return its stale value after a fetch failed with this error; nil for all errors.
+  ///
+  /// If it returns false, the callers get the error, and the stale value stays. Not called for a timeout, nor for a fetch that the
+  /// circuit breaker rejected: these return the stale value. Called outside all locks, once for each caller.
+  public var fallsBack: (@Sendable (any Error) -> Bool)?
+  /// The conditions under which the cache stops calling an origin that fails; nil for none.
+  public var circuitBreaker: CircuitBreaker?
+
   /// Whether the cache knows the age of every value (``Loaded/age``). A value with a grace, a time to idle, a refresh
   /// ahead or tags has an age in any case. For other values, the age takes about 100 bytes in memory.
   public var measuresAge = false
@@ -92,6 +100,7 @@ extension CacheConfiguration {
     if let memoryLimit { _ = try ByteCount.checkedLimit(memoryLimit, "memoryLimit", location: location) }
     if let countLimit, countLimit <= 0 { throw refuse("countLimit is \(countLimit); it must be at least 1") }
     if let flightLimit, flightLimit <= 0 { throw refuse("flightLimit is \(flightLimit); it must be at least 1") }
+    if let problem = circuitBreaker?.problem { throw refuse(problem) }
     if refreshRetryInterval < .zero {
       throw refuse("refreshRetryInterval is \(refreshRetryInterval); it must not be negative")
     }
@@ -119,6 +128,11 @@ extension CacheConfiguration {
     settings.add("retry.initialDelay", retry?.initialDelay)
     settings.add("retry.maximumDelay", retry?.maximumDelay)
     settings.add("flightLimit", flightLimit)
+    settings.add("fallsBack", isGiven: fallsBack != nil)
+    settings.add("circuitBreaker.threshold", circuitBreaker?.threshold)
+    settings.add("circuitBreaker.openDuration", circuitBreaker?.openDuration)
+    settings.add("circuitBreaker.maximumOpenDuration", circuitBreaker?.maximumOpenDuration)
+    settings.add("circuitBreaker.probeCount", circuitBreaker?.probeCount)
     settings.add("measuresAge", measuresAge)
     settings.add("tiers", tiers.rawValue)
     return settings

@@ -7,22 +7,28 @@ struct LoadSettings: Sendable {
   @usableFromInline let refreshRetryInterval: UInt64
   @usableFromInline let retry: RetryPolicy?
   @usableFromInline let limiter: FetchLimiter?
+  @usableFromInline let circuit: Circuit?
+  /// Whether a load may return its stale value after an error; nil for all errors.
+  let fallsBack: (@Sendable (any Error) -> Bool)?
+  /// Whether a fetch is called directly: without a limit, without retries and without a breaker.
+  @usableFromInline let isPlain: Bool
 
-  init<Value>(_ configuration: CacheConfiguration<Value>) {
+  init<Key, Value>(_ configuration: CacheConfiguration<Value>, events: EventRegistry<Key>) {
     policy = configuration.loadPolicy
     refreshRetryInterval = configuration.refreshRetryInterval.countedNanoseconds
     retry = configuration.retry
     limiter = configuration.flightLimit.map { FetchLimiter(limit: $0) }
+    circuit = configuration.circuitBreaker.map { breaker in
+      Circuit(breaker, recording: { events.record(CacheEvent(circuitChange: $0)) }, then: events.deliver)
+    }
+    fallsBack = configuration.fallsBack
+    isPlain = limiter == nil && retry == nil && circuit == nil
   }
 }
 
 extension LoadSettings {
-  /// Whether a fetch is called directly, without a limit and without retries.
-  @usableFromInline
-  var isPlain: Bool { limiter == nil && retry == nil }
-
-  /// Calls a fetch when it receives a permit, and again after a failure if the retry policy allows it. A pause
-  /// holds no permit.
+  /// Calls a fetch when it receives a permit and the breaker allows it, and again after a failure if the retry policy
+  /// allows it. A pause holds no permit.
   @inlinable
   func attempt<Fetched>(
     hash: UInt64, clock: @autoclosure () -> any CacheClock, _ fetch: () async throws -> Fetched
@@ -37,7 +43,7 @@ extension LoadSettings {
     var attempt = 1
     while true {
       do {
-        return try await whenPermitted(fetch)
+        return try await whenPermitted(by: clock, fetch)
       } catch {
         guard let retry, !Task.isCancelled, retry.retries(error, attempt: attempt) else { throw error }
         try await clock.sleep(until: clock.now().advanced(by: retry.delay(afterAttempt: attempt, hash: hash)))
@@ -46,8 +52,19 @@ extension LoadSettings {
     }
   }
 
-  private func whenPermitted<Fetched>(_ fetch: () async throws -> Fetched) async throws -> Fetched {
-    guard let limiter else { return try await fetch() }
-    return try await FetchPermit.withPermit(of: limiter, fetch)
+  private func whenPermitted<Fetched>(
+    by clock: any CacheClock, _ fetch: () async throws -> Fetched
+  ) async throws -> Fetched {
+    guard let limiter else { return try await whenClosed(by: clock, fetch) }
+    // A rejected fetch does not wait for the permits that fetches of a hanging origin hold.
+    try circuit?.check(by: clock)
+    return try await FetchPermit.withPermit(of: limiter) { try await whenClosed(by: clock, fetch) }
+  }
+
+  private func whenClosed<Fetched>(
+    by clock: any CacheClock, _ fetch: () async throws -> Fetched
+  ) async throws -> Fetched {
+    guard let circuit else { return try await fetch() }
+    return try await circuit.call(by: clock, fetch)
   }
 }

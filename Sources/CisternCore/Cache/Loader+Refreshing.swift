@@ -19,4 +19,10 @@ extension Loader {
       }
     }
   }
+
+  /// Reports the failure of a fetch whose error no caller gets.
+  func noteFailedRefresh(of key: Key, _ error: any Error) {
+    reports.reportFailedRefresh(of: key, error, at: lifetimes.clock.now())
+    if !(error is CancellationError) { events.send(CacheEvent(.refreshFailed, key, error)) }
+  }
 }

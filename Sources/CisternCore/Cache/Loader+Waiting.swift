@@ -91,13 +91,14 @@ extension Loader {
       return nil
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
+      events.send(CacheEvent(.timedOut, key.key))
       if let value = stale ?? usable(waitLimits.instead) { return olderValue(value, of: wait, key) }
       throw timedOut(key)
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
-      guard let value = usable(waitLimits.instead) else { throw error }
-      reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now())
+      guard let value = usable(waitLimits.instead), fallsBack(after: error) else { throw error }
+      noteFailedRefresh(of: key.key, error)
       return olderValue(value, of: wait, key)
     }
   }
@@ -106,6 +107,12 @@ extension Loader {
   private func usable(_ instead: CachedValue<Value>?) -> Value? {
     guard let instead, !Task.isCancelled, instead.canReplaceFetch(at: lifetimes.now()) else { return nil }
     return instead.value
+  }
+
+  /// Whether a caller with an older value gets it instead of this error.
+  private func fallsBack(after error: any Error) -> Bool {
+    guard let fallsBack = settings.fallsBack, !CircuitRejection.isCause(of: error) else { return true }
+    return fallsBack(error)
   }
 
   /// Returns the older value, which the look-up did not count as a hit.

@@ -22,6 +22,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let writes: WritePipeline<Key, Value>
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
   @usableFromInline let edits: EditedKeys<Key, Value>
+  let events: EventRegistry<Key>
   @usableFromInline let settings: LoadSettings
   @usableFromInline let flightOptions: EntryTable<Key, Value>.FlightOptions
   /// Whether a stored value depends on the cached one.
@@ -39,6 +40,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     writes = conditional.writes
     self.conditional = conditional
     edits = parts.edits
+    events = parts.events
     self.settings = settings
     self.flightOptions = flightOptions
     dependsOnCached = conditional.merge != nil || conditional.isEqual != nil
@@ -259,12 +261,9 @@ extension Loader {
   @inlinable
   @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
-    // A flight that was abandoned, or whose key was written, has not failed. Nor has one of a key that a bulk fetch left out.
-    if table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause()), case .failed(let error) = outcome {
-      table.count(key.hash) { $0.failures += 1 }
-      reportIfUnheard(flight, of: key, error)
-    }
-    flight.complete(outcome)
+    let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause())
+    guard case .failed(let error) = outcome else { return flight.complete(outcome) }
+    flight.complete(.failed(noteFailure(of: flight, of: key, error, isOwn: isOwn)))
   }
 
   /// Returns the pause that begins with a failure now.
@@ -274,9 +273,23 @@ extension Loader {
       end: lifetimes.clockTime().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
   }
 
-  /// Reports the failure of a flight without waiters: one that began in the background.
+  /// Counts and reports the failure of a flight, before it completes. Returns the error for the waiters.
+  ///
+  /// A flight that was abandoned, or whose key was written, has not failed: the entry is not its own. Nor has one of a key that
+  /// a bulk fetch left out.
   @usableFromInline
-  func reportIfUnheard(_ flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error) {
-    if !flight.isAwaited { reports.reportFailedRefresh(of: key.key, error, at: lifetimes.clock.now()) }
+  func noteFailure(
+    of flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error, isOwn: Bool
+  ) -> any Error {
+    let rejection = error as? CircuitRejection
+    let error = rejection?.error(location: reports.location(of: key.key)) ?? error
+    guard isOwn else { return error }
+    table.count(key.hash) { counters in
+      if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
+    }
+    if rejection == nil { events.send(CacheEvent(.fetchFailed, key.key, error)) }
+    // A flight without waiters began in the background.
+    if !flight.isAwaited { noteFailedRefresh(of: key.key, error) }
+    return error
   }
 }

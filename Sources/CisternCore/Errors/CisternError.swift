@@ -36,6 +36,8 @@ public struct CisternError: Error, Sendable {
     case noValue
     /// The caller's time limit passed (``LoadPolicy/timingOut(after:)``).
     case timedOut
+    /// The cache's ``CircuitBreaker`` is open, and the fetch was not called. The message states when it permits the next one.
+    case circuitOpen
     /// A fetch loads a key whose fetch waits for it, directly or through others. Neither of them could end.
     case cyclicLoad
     /// The disk failed. Writes that were staged but not committed are not on disk.
@@ -103,6 +105,7 @@ extension CisternError.Code {
     case .notCached: "Load the key with a policy that fetches"
     case .noValue: "Load the key with a fetch that returns an outcome, and expect nil"
     case .timedOut: "Load the key again, or wait longer"
+    case .circuitOpen: "Load the key again after that time, or accept a stale value"
     case .diskFailed: "Check the disk; until it works again, values are kept in memory only"
     }
   }

@@ -8,6 +8,7 @@
 /// The pause begins with the initial delay and doubles with each attempt, up to the maximum delay. Each pause is
 /// then shortened by up to half, depending on the key and the attempt. Keys that failed together are therefore not
 /// fetched together again. Cancellation is never retried, and it ends a pause.
+/// A call that a ``CircuitBreaker`` rejects is not retried either.
 public struct RetryPolicy: Sendable {
   /// The maximum number of calls of the fetch; at least 1.
   public let attempts: Int
@@ -49,6 +50,6 @@ public struct RetryPolicy: Sendable {
 
   /// Returns whether the fetch is called again after the given attempt failed with `error`.
   func retries(_ error: any Error, attempt: Int) -> Bool {
-    attempt < attempts && !(error is CancellationError) && isRetryable(error)
+    attempt < attempts && !(error is CancellationError) && !CircuitRejection.isCause(of: error) && isRetryable(error)
   }
 }

@@ -1,14 +1,14 @@
-/// A change and its key, or a change set, with erased types.
+/// A change and its key, a change set, or an event of a cache, with erased types.
 ///
 /// All code between ``ObserverRegistry/record(_:context:tags:)`` and an observer uses this type and is not generic.
 /// Generic code that is called with types of other modules is not specialized, and spends most of its time on
 /// metadata. All mailboxes share the same change object.
 struct ErasedChange: Sendable {
-  /// The changed key; nil if many keys changed, and for a change set.
+  /// The changed key; nil if many keys changed, and for a change set or an event.
   let key: ErasedKey?
   /// Whether all keys lost their values, which makes all earlier changes obsolete.
   let clears: Bool
-  /// The invalidation; nil for any other change, and for a change set.
+  /// The invalidation; nil for anything else.
   let invalidation: Invalidation?
   /// The tags of the values before and after the change.
   let tags: [String]
@@ -28,6 +28,20 @@ struct ErasedChange: Sendable {
     invalidation = nil
     tags = []
     box = ChangeSetBox(changeSet)
+  }
+
+  init<Key>(_ event: CacheEvent<Key>) {
+    key = nil
+    clears = false
+    invalidation = nil
+    tags = []
+    box = EventBox(event)
+  }
+
+  /// Returns the event. This object must contain an event with keys of this type.
+  func event<Key>(of type: CacheEvent<Key>.Type = CacheEvent<Key>.self) -> CacheEvent<Key> {
+    // Safe because an event registry passes only events with its own type of keys to its mailboxes.
+    unsafe unsafeDowncast(box, to: EventBox<Key>.self).event
   }
 
   /// Returns the change set. This object must contain a change set of these types.
@@ -50,6 +64,14 @@ private final class ChangeBox<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
   init(_ change: Change<Key, Value>) {
     self.change = change
+  }
+}
+
+private final class EventBox<Key: Hashable & Sendable>: Sendable {
+  let event: CacheEvent<Key>
+
+  init(_ event: CacheEvent<Key>) {
+    self.event = event
   }
 }
 

@@ -24,6 +24,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var joins: Int
   /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count.
   public var failures: Int
+  /// The number of flights whose fetch the ``CircuitBreaker`` did not call. They do not count as ``failures``.
+  public var rejected: Int
   /// The number of values that were stored, by a set or by a flight that published.
   public var stores: Int
   /// The number of removals on request, of keys that were present.
@@ -83,6 +85,7 @@ extension CacheStatistics {
     flights = counters.flights
     joins = counters.joins
     failures = counters.failures
+    rejected = counters.rejected
     stores = counters.stores
     removals = counters.removals
     evictionsByCost = counters.evictionsByCost
@@ -118,6 +121,7 @@ extension CacheStatistics: CustomStringConvertible {
     table.add("joins", joins)
     table.add("cancellations", cancellations)
     table.add("failures", failures)
+    table.add("rejected by the circuit breaker", rejected)
     table.add("stores", stores)
     table.add("removals", removals)
     table.add("evictions by cost", evictionsByCost)

@@ -27,6 +27,8 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var joins = 0
   /// The number of flights whose fetch threw.
   @usableFromInline package var failures = 0
+  /// The number of flights whose fetch the circuit breaker rejected.
+  @usableFromInline package var rejected = 0
   /// The number of removals on request, of keys that were present.
   @usableFromInline package var removals = 0
   /// The number of entries that the second tier evicted.
@@ -64,6 +66,7 @@ package struct ShardCounters: Sendable, Equatable {
     sum.flights &+= part.flights
     sum.joins &+= part.joins
     sum.failures &+= part.failures
+    sum.rejected &+= part.rejected
     sum.stores &+= part.stores
     sum.removals &+= part.removals
     sum.evictionsByCost &+= part.evictionsByCost

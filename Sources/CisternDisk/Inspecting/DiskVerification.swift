@@ -173,12 +173,14 @@ private struct DiskVerification {
         result.add(
           .init(
             .wrongCount, cache: names[generation],
-            description: "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row "
+            description:
+              "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row "
               + "states \(noted.records) records of \(noted.bytes) bytes"))
       } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
         result.add(
           .init(
-            .strayRecord, description: "\(actual.records) records belong to the unknown generation \(generation.number)"))
+            .strayRecord, description: "\(actual.records) records belong to the unknown generation \(generation.number)"
+          ))
       }
     }
   }

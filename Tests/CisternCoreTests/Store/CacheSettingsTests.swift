@@ -33,6 +33,9 @@ import Testing
     #expect(try conflict { $0.refreshRetryInterval = .seconds(2) }.contains("refreshRetryInterval"))
     #expect(try conflict { $0.retry = RetryPolicy(attempts: 2) }.contains("retry.attempts is none, not 2"))
     #expect(try conflict { $0.flightLimit = 2 }.contains("flightLimit is none, not 2"))
+    #expect(
+      try conflict { $0.circuitBreaker = CircuitBreaker(opensAfter: .consecutiveFailures(3)) }
+        .contains("circuitBreaker.threshold is none, not 3 consecutive failures"))
     let both = try conflict {
       $0.countLimit = 5
       $0.flightLimit = 2
@@ -45,6 +48,7 @@ import Testing
     #expect(try conflict { $0.merge = { $1 } }.contains("merge is none, not given"))
     #expect(try conflict { $0.isEqual = (==) }.contains("isEqual is none, not given"))
     #expect(try conflict { $0.expiryOfValue = { _ in nil } }.contains("expiryOfValue is none, not given"))
+    #expect(try conflict { $0.fallsBack = { _ in true } }.contains("fallsBack is none, not given"))
     #expect(try conflict { $0.tagsOfValue = { _ in [] } }.contains("tagsOfValue is none, not given"))
     let store = try Store.inMemory(memoryLimit: .mebibytes(1))
     let one = try store.cache(

@@ -19,7 +19,9 @@ extension TemporaryDirectory {
 }
 
 /// Opens a backup, and requires that it is as a store left it: nothing is reported, and no page is checked.
-func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: ByteCount = .mebibytes(16)) throws -> DiskTier {
+func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: ByteCount = .mebibytes(16)) throws
+  -> DiskTier
+{
   let told = Told()
   let tier = try DiskTier(
     directory: scratch.path + "/" + name,

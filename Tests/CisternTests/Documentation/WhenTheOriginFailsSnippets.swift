@@ -35,6 +35,20 @@ extension Client {
     #expect(try await articles.value(forKey: id) { id in try await client.article(id) } == edited)
   }
 
+  @Test func `errors that reach the callers`() async throws {
+    let clock = ManualClock()
+    var configuration = CacheConfiguration<Article>()
+    configuration.loadPolicy = .freshElseStale
+    configuration.fallsBack = { error in !(error is NotFound) }
+    let articles = try sampleStore(clock: clock).cache(
+      "articles", of: Article.self, keyedBy: String.self,
+      expiry: .after(.seconds(60), graceStale: .seconds(86_400)), configuration: configuration)
+    articles[id] = edited
+    clock.advance(by: .seconds(61))
+    await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
+    #expect(articles.find(id)?.value == edited)
+  }
+
   @Test func `further attempts, and a limit`() async throws {
     var configuration = CacheConfiguration<Article>()
     configuration.retry = RetryPolicy(attempts: 4, initialDelay: .milliseconds(100)) { error in !(error is NotFound) }
@@ -42,6 +56,22 @@ extension Client {
     let articles = try sampleStore().cache(
       "articles", of: Article.self, keyedBy: String.self, configuration: configuration)
     await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
+  }
+
+  @Test func `a circuit breaker`() async throws {
+    var configuration = CacheConfiguration<Article>()
+    configuration.circuitBreaker = CircuitBreaker(
+      opensAfter: .failureShare(0.5, minimumCalls: 20, within: .seconds(10)), openDuration: .seconds(2)
+    ) { error in !(error is NotFound) }
+    let articles = try sampleStore().cache(
+      "articles", of: Article.self, keyedBy: String.self, configuration: configuration)
+    for number in 0..<30 {
+      await #expect(throws: NotFound.self) { try await articles.value(forKey: "\(number)") { _ in throw NotFound() } }
+    }
+    #expect(articles.statistics.rejected == 0)
+    struct Offline: Error {}
+    for number in 0..<50 { _ = try? await articles.value(forKey: "\(number)") { _ in throw Offline() } }
+    #expect(articles.statistics.rejected > 0)
   }
 
   @Test func `timeouts`() async throws {
@@ -66,11 +96,37 @@ extension Client {
     #expect(articles.isKnownAbsent(id))
   }
 
+  @Test func `events`() async throws {
+    let articles = try sampleArticles()
+    let events = articles.events
+    let log = Task {
+      for await event in events {
+        if event.droppedCount > 0 { print("\(event.droppedCount) events were dropped") }
+        switch event.kind {
+        case .fetchFailed, .refreshFailed, .timedOut: print("\(event)")
+        case .circuitChanged: print("the circuit breaker is \(event.circuitChange?.to ?? .closed)")
+        default: break
+        }
+      }
+    }
+    let handled = Recorder<String>()
+    let token = articles.observeEvents { event in
+      if event.kind == .fetchFailed, let key = event.key { handled.record(key) }
+    }
+    await #expect(throws: NotFound.self) { try await articles.value(forKey: id) { _ in throw NotFound() } }
+    while handled.count == 0 { await Task.yield() }
+    #expect(handled.elements == [id])
+    token.cancel()
+    log.cancel()
+    await log.value
+  }
+
   @Test func `how often it happened`() throws {
     let articles = try sampleArticles()
     let statistics = articles.statistics
     print("\(statistics.failures) fetches failed, \(statistics.timeouts) callers waited too long")
     print("\(statistics.staleHits) stale values were returned, \(statistics.refreshes) refreshes began")
+    print("\(statistics.rejected) fetches were rejected by the circuit breaker")
     #expect(statistics.failures == 0)
   }
 }

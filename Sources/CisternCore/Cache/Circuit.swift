@@ -1,0 +1,119 @@
+import Locking
+
+/// The circuit breaker of a cache: the storage around ``CircuitState``.
+@usableFromInline
+final class Circuit: Sendable {
+  /// The probe that the current task is part of. Loads inside its fetch pass a half-open breaker.
+  private struct Probe: Sendable {
+    let circuit: Circuit
+    let generation: CircuitGeneration
+  }
+
+  @TaskLocal private static var probe: Probe?
+
+  private let isFailure: @Sendable (any Error) -> Bool
+  private let state: Guarded<CircuitState>
+  /// Records a state change. Called under the lock, so that observers receive state changes in their order.
+  private let record: @Sendable (CircuitState.Transition) -> Void
+  /// Delivers the recorded state changes. Called outside all locks.
+  private let deliver: @Sendable () -> Void
+
+  init(
+    _ breaker: CircuitBreaker, recording record: @escaping @Sendable (CircuitState.Transition) -> Void,
+    then deliver: @escaping @Sendable () -> Void
+  ) {
+    self.record = record
+    self.deliver = deliver
+    isFailure = breaker.isFailure
+    state = Guarded(CircuitState(breaker))
+  }
+
+  /// Throws if a call would be rejected now. A call that waits for a permit checks this before, and begins after it.
+  func check(by clock: any CacheClock) throws(CircuitRejection) {
+    let now = clock.now()
+    let rejection = state.withLock { state in isPartOfProbe(state) ? nil : state.rejection(at: now) }
+    if let rejection { throw CircuitRejection(rejection, at: now) }
+  }
+
+  /// Calls a fetch, if the breaker permits it, and counts its result.
+  func call<Fetched>(by clock: any CacheClock, _ fetch: () async throws -> Fetched) async throws -> Fetched {
+    guard let call = try begin(at: clock.now()) else { return try await fetch() }
+    do {
+      let fetched =
+        if call.isProbe {
+          try await Self.$probe.withValue(Probe(circuit: self, generation: call.generation), operation: fetch)
+        } else {
+          try await fetch()
+        }
+      end(call, with: .success, at: clock.now())
+      return fetched
+    } catch {
+      end(call, with: result(of: error), at: clock.now())
+      throw error
+    }
+  }
+
+  /// Begins a call. Returns nil for a call that is part of a probe and is not counted.
+  private func begin(at now: MonotonicTime) throws(CircuitRejection) -> CircuitState.Call? {
+    let begun = state.withLock { state in
+      let begun = isPartOfProbe(state) ? nil : state.begin(at: now)
+      if let transition = begun?.transition { record(transition) }
+      return begun
+    }
+    guard let begun else { return nil }
+    if begun.transition != nil { deliver() }
+    switch begun.admission {
+    case .admitted(let call): return call
+    case .rejected(let rejection): throw CircuitRejection(rejection, at: now)
+    }
+  }
+
+  private func end(_ call: CircuitState.Call, with result: CircuitState.Result, at now: MonotonicTime) {
+    let hasChanged = state.withLock { state in
+      guard let transition = state.end(call, with: result, at: now) else { return false }
+      record(transition)
+      return true
+    }
+    if hasChanged { deliver() }
+  }
+
+  /// Whether the current task is part of a probe whose result still counts.
+  private func isPartOfProbe(_ state: CircuitState) -> Bool {
+    guard case .halfOpen = state.phase, let probe = Self.probe else { return false }
+    return probe.circuit === self && probe.generation == state.generation
+  }
+
+  private func result(of error: any Error) -> CircuitState.Result {
+    // A rejected load inside the fetch is no answer of this origin.
+    if error is CancellationError || Task.isCancelled || CircuitRejection.isCause(of: error) { return .cancelled }
+    return isFailure(error) ? .failure : .success
+  }
+
+  /// The state, for tests.
+  var phase: CircuitState.Phase { state.withLock { $0.phase } }
+}
+
+/// The error of a call that the breaker rejected. Callers of the library get ``error(location:)`` instead.
+struct CircuitRejection: Error {
+  /// The time until the next permitted call, in nanoseconds.
+  private let delay: UInt64
+  private let isProbing: Bool
+
+  init(_ rejection: CircuitState.Rejection, at now: MonotonicTime) {
+    delay = rejection.end.nanoseconds - min(now.nanoseconds, rejection.end.nanoseconds)
+    isProbing = rejection.isProbing
+  }
+
+  /// Returns whether an error tells that a breaker rejected a call, in this cache or another.
+  static func isCause(of error: any Error) -> Bool {
+    error is CircuitRejection || (error as? CisternError)?.code == .circuitOpen
+  }
+
+  func error(location: String) -> CisternError {
+    let delay = Duration.nanoseconds(Int64(clamping: delay))
+    let time = isProbing ? "when a probe ends, at the latest in \(delay)" : "in \(delay)"
+    return CisternError(
+      .circuitOpen, "the circuit breaker is open because the origin failed; the next attempt is permitted \(time)",
+      location: location)
+  }
+}
