@@ -182,7 +182,7 @@ import Testing
     #expect(error?.code == .storeClosed)
   }
 
-  @Test func `a read-only store without a file is empty`() async throws {
+  @Test func `a read-only store is enumerated`() async throws {
     let fixture = try EnumerationFixture()
     fixture.cache["a"] = [1]
     try await fixture.store.close()

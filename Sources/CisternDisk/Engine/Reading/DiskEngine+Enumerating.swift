@@ -4,7 +4,7 @@ import LMDB
 extension DiskEngine {
   /// Returns the next visible records of the partition in the order of the file. One short transaction reads them.
   ///
-  /// A staged write or removal of a key takes the place of its record.
+  /// A staged write or removal of a key replaces its record.
   func records(of partition: Partition, in range: RecordRange) throws(CisternError) -> RecordChunk {
     let operation = "enumerate the cache \(partition.name)"
     for _ in 0..<DiskEngine.snapshotsRead {
