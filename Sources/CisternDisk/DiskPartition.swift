@@ -113,6 +113,21 @@ package final class DiskPartition: RecordReaderOwner {
     owner.isClosed || engine.isInherited ? [] : partition.staging.recordKeys
   }
 
+  package func position(of key: RawSpan) -> KeyPosition {
+    let diskKey = DiskKey(generation: .first, key: key)
+    return diskKey.isDigest
+      ? KeyPosition(isDigest: true, bytes: diskKey.directKey) : KeyPosition(bytes: key.copiedBytes())
+  }
+
+  package func records(in range: RecordRange) throws(CisternError) -> RecordChunk {
+    if owner.isClosed { throw engine.closedError("enumerate the cache \(partition.name)") }
+    return try engine.records(of: partition, in: range)
+  }
+
+  package func metadata(of key: RawSpan) -> RecordMetadata? {
+    owner.isClosed ? nil : engine.metadata(of: key, in: partition)
+  }
+
   package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
     if !owner.isClosed { try engine.forEachRecord(of: partition, body) }
   }

@@ -70,13 +70,34 @@ extension Cache {
   }
 }
 
+extension Cache where Key: CacheKey {
+  /// Removes every key whose bytes begin with `prefix`, as ``removeAll(tagged:context:)`` removes by tag. A fetch of such a
+  /// key that is under way is not stored. The empty prefix removes all keys.
+  ///
+  /// O(1), however many keys there are.
+  public func removeAll(withPrefix prefix: KeyPrefix, context: WriterContext? = nil) {
+    _ = invalidate(bytesPrefix: prefix.bytes, context: context)
+  }
+
+  /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
+  ///
+  /// Throws `CisternError` if the disk fails.
+  public nonisolated(nonsending) func commitRemovalOfAll(
+    withPrefix prefix: KeyPrefix, context: WriterContext? = nil
+  ) async throws(CisternError) {
+    if let ticket = invalidate(bytesPrefix: prefix.bytes, context: context) {
+      try await secondTier?.partition.waitForCommit(ticket)
+    }
+  }
+}
+
 extension Cache where Key == String {
   /// Removes every key that begins with `prefix`, by its UTF-8 bytes, as ``removeAll(tagged:context:)`` removes by tag. A
   /// fetch of such a key that is under way is not stored. The empty prefix removes all keys.
   ///
   /// O(1), however many keys there are.
   public func removeAll(withPrefix prefix: String, context: WriterContext? = nil) {
-    _ = invalidate(bytesPrefix: prefix, context: context)
+    removeAll(withPrefix: KeyPrefix(prefix), context: context)
   }
 
   /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
@@ -85,9 +106,7 @@ extension Cache where Key == String {
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: String, context: WriterContext? = nil
   ) async throws(CisternError) {
-    if let ticket = invalidate(bytesPrefix: prefix, context: context) {
-      try await secondTier?.partition.waitForCommit(ticket)
-    }
+    try await commitRemovalOfAll(withPrefix: KeyPrefix(prefix), context: context)
   }
 }
 
@@ -97,7 +116,7 @@ extension Cache where Key == [UInt8] {
   ///
   /// O(1), however many keys there are.
   public func removeAll(withPrefix prefix: [UInt8], context: WriterContext? = nil) {
-    _ = invalidate(bytesPrefix: prefix, context: context)
+    removeAll(withPrefix: KeyPrefix(prefix), context: context)
   }
 
   /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
@@ -106,18 +125,15 @@ extension Cache where Key == [UInt8] {
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: [UInt8], context: WriterContext? = nil
   ) async throws(CisternError) {
-    if let ticket = invalidate(bytesPrefix: prefix, context: context) {
-      try await secondTier?.partition.waitForCommit(ticket)
-    }
+    try await commitRemovalOfAll(withPrefix: KeyPrefix(prefix), context: context)
   }
 }
 
 // MARK: One invalidation, from top to bottom
 
 extension Cache where Key: CacheKey {
-  fileprivate func invalidate(bytesPrefix prefix: Key, context: WriterContext?) -> CommitTicket? {
-    let bytes = prefix.withKeyBytes { $0.copiedBytes() }
-    return invalidate(.prefix(bytes), context: context) { key, _ in
+  fileprivate func invalidate(bytesPrefix bytes: [UInt8], context: WriterContext?) -> CommitTicket? {
+    invalidate(.prefix(bytes), context: context) { key, _ in
       key.hasKeyBytesPrefix(bytes)
     } add: { pending, number in
       pending.add(prefix: bytes, number: number) { key, prefixes in

@@ -1,6 +1,6 @@
 /// A key that can be written to disk. Each key has one encoding, and equal keys have the same one.
 ///
-/// Strings, fixed-width integers, byte arrays, `Data` and `UUID` are keys. A custom key type defines its bytes.
+/// Strings, fixed-width integers, byte arrays, `Data`, `UUID` and `URL` are keys. A custom key type defines its bytes.
 ///
 /// The cache calls both requirements outside all locks, but inside read transactions. They must return quickly and
 /// must not use the cache.
@@ -23,6 +23,6 @@ public protocol CacheKey: Hashable, Sendable {
 extension CacheKey {
   /// Returns whether the key's bytes begin with these bytes.
   package func hasKeyBytesPrefix(_ prefix: [UInt8]) -> Bool {
-    withKeyBytes { $0.byteCount >= prefix.count && $0.extracting(0..<prefix.count).hasSameBytes(as: prefix.rawSpan) }
+    withKeyBytes { $0.starts(with: prefix) }
   }
 }

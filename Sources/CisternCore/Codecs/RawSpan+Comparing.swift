@@ -26,4 +26,23 @@ extension RawSpan {
       }
     }
   }
+
+  /// Returns whether the bytes begin with the prefix.
+  @inlinable
+  package func starts(with prefix: [UInt8]) -> Bool {
+    prefix.isEmpty
+      || byteCount >= prefix.count && extracting(0..<prefix.count).hasSameBytes(as: prefix.rawSpan)
+  }
+
+  /// Returns whether the bytes precede others in bytewise order. A prefix precedes the longer bytes.
+  @inlinable
+  package func precedes(_ other: RawSpan) -> Bool {
+    let count = Swift.min(byteCount, other.byteCount)
+    guard count > 0 else { return byteCount < other.byteCount }
+    let order = unsafe withUnsafeBytes { left in
+      // Both base addresses are not nil, because the spans are not empty, and both have at least `count` bytes.
+      unsafe other.withUnsafeBytes { right in unsafe memcmp(left.baseAddress!, right.baseAddress!, count) }
+    }
+    return order == 0 ? byteCount < other.byteCount : order < 0
+  }
 }

@@ -42,6 +42,26 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Complexity: O(*n*), where *n* is the number of staged writes.
   var stagedKeys: [[UInt8]] { get }
 
+  /// Returns the key's place in the order of ``records(in:)``.
+  ///
+  /// - Parameter key: The bytes of the key.
+  func position(of key: RawSpan) -> KeyPosition
+
+  /// Returns the next records of the partition in the order of their positions, without their values.
+  ///
+  /// The records are those of one instant during the call, or newer. A record whose key has a staged write may be
+  /// missing; ``stagedKeys`` has its key. The call does not count as a use of the records, and does not verify the
+  /// bytes of their values.
+  ///
+  /// - Parameter range: The part to return. Its limit bounds the read transaction.
+  /// - Throws: `CisternError` if the tier is closed or cannot be read.
+  func records(in range: RecordRange) throws(CisternError) -> RecordChunk
+
+  /// Returns the metadata of the key's record, staged or committed, or nil if a read finds none.
+  ///
+  /// - Parameter key: The bytes of the key.
+  func metadata(of key: RawSpan) -> RecordMetadata?
+
   // MARK: Record losses
 
   /// Whether the loss of some record is not acknowledged. Cheap: called in critical sections, before each promotion to

@@ -66,6 +66,14 @@ package struct DiskKey: KeyBytes {
     writePrefix(generation.number << 1)
   }
 
+  /// Returns the bytes at which the keys of the generation with this position begin. They are not longer than a key.
+  static func bytes(of generation: Generation, at position: KeyPosition) -> [UInt8] {
+    let start = DiskKey(startOf: generation).copiedBytes()
+    var bytes = start.dropLast() + [start[prefixSize - 1] | (position.isDigest ? 1 : 0)]
+    bytes += position.bytes.prefix(longestDirectKey)
+    return Array(bytes)
+  }
+
   /// Creates the key that the bytes of the file encode. Returns nil if they encode none.
   package init?(_ bytes: RawSpan) {
     guard bytes.byteCount >= DiskKey.prefixSize, bytes.byteCount <= DiskKey.prefixSize + DiskKey.longestDirectKey else {
@@ -81,7 +89,7 @@ package struct DiskKey: KeyBytes {
   /// The generation that the key belongs to.
   package var generation: Generation { withBytes { DiskKey.generation(of: $0) ?? .zero } }
 
-  /// The user's key. Valid only if the key has no digest.
+  /// The user's key, or its digest.
   package var directKey: [UInt8] { withBytes { $0.extracting(DiskKey.prefixSize..<count).copiedBytes() } }
 
   /// Returns the generation of a key in the file, or nil if the bytes are too few.

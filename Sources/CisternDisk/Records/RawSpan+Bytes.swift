@@ -31,19 +31,6 @@ extension RawSpan {
     // The base address is not nil, because the span has a byte at the offset.
     unsafe withUnsafeBytes { unsafe cistern_prefetch($0.baseAddress! + offset) }
   }
-
-  /// Returns whether these bytes sort before the others in LMDB's order: byte by byte, and a prefix first.
-  func precedes(_ other: RawSpan) -> Bool {
-    let common = Swift.min(byteCount, other.byteCount)
-    guard common > 0 else { return byteCount < other.byteCount }
-    let order = unsafe withUnsafeBytes { left in
-      unsafe other.withUnsafeBytes { right in
-        // Both base addresses are not nil, because neither span is empty. Both have at least `common` bytes.
-        unsafe memcmp(left.baseAddress!, right.baseAddress!, common)
-      }
-    }
-    return order == 0 ? byteCount < other.byteCount : order < 0
-  }
 }
 
 extension MutableRawSpan {

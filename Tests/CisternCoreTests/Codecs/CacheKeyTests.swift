@@ -16,6 +16,18 @@ import Testing
     expectRoundTrip(UUID(uuidString: "00000000-0000-0000-0000-000000000000")!)
   }
 
+  @Test func `URLs are equal to their decoded key bytes, and a base is a part of the key`() throws {
+    let base = try #require(URL(string: "https://example.org/a/?q=1"))
+    let urls = [
+      base, try #require(URL(string: "b", relativeTo: base)), try #require(URL(string: "https://example.org/a/b")),
+      try #require(URL(string: "c", relativeTo: URL(string: "b/", relativeTo: base))),
+      URL(filePath: "/tmp/x y"), try #require(URL(string: "https://example.org/é")),
+    ]
+    for url in urls { expectRoundTrip(url) }
+    #expect(Set(urls.map { bytes(of: $0) }).count == Set(urls).count)
+    #expect(URL(keyBytes: [0xFF]) == nil)
+  }
+
   @Test func `bytes that no key encodes to do not decode to a key`() {
     #expect(String(keyBytes: [0xFF, 0xFE]) == nil)
     #expect(String(keyBytes: [0xC0, 0x80]) == nil)

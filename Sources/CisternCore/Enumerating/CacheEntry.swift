@@ -1,0 +1,27 @@
+/// A key with the data of its value, as an enumeration found them. The value itself is not decoded.
+public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
+  /// The key.
+  public let key: Key
+  /// The cost of the value in memory, as weighed when it was written.
+  public let cost: Int
+  /// The time since the value was stored.
+  ///
+  /// Nil if only memory holds the value, and the cache does not measure it (``CacheConfiguration/measuresAge``).
+  public let age: Duration?
+  /// The time to the end of the lifetime; negative for a stale value. Nil if the lifetime is unlimited.
+  public let remainingLifetime: Duration?
+  /// Whether the value is past its lifetime, and in grace.
+  public let isStale: Bool
+  /// The tags of the value.
+  public let tags: [String]
+  /// The tiers that hold the value.
+  public let residency: EntryResidency
+
+  let records: RecordPromoter<Key, Value>
+
+  /// Returns the key's present value, fresh or in grace, or nil if it has none any more.
+  ///
+  /// Reads and decodes a value that only the second tier holds. Memory does not keep it, so that an enumeration evicts
+  /// no value. The call is no use of a value in memory.
+  public func value() -> Value? { records.valueWithoutPromotion(of: records.table.hashed(key)) }
+}

@@ -1,0 +1,25 @@
+/// The entries of a cache that an enumeration returns.
+public struct EntrySelection: Sendable, Hashable {
+  /// The bytes with which the keys begin.
+  let prefix: [UInt8]
+  /// The tag that the values have; nil for any.
+  let tag: String?
+
+  /// All entries.
+  public static var all: EntrySelection { EntrySelection(prefix: [], tag: nil) }
+
+  /// The entries whose keys begin with the prefix.
+  ///
+  /// The enumeration visits these entries, and also all keys of more than 64 bytes on disk.
+  public static func withPrefix(_ prefix: KeyPrefix) -> EntrySelection {
+    EntrySelection(prefix: prefix.bytes, tag: nil)
+  }
+
+  /// The entries whose values have the tag. No index of tags exists, so the enumeration visits all entries.
+  public static func tagged(_ tag: String) -> EntrySelection { EntrySelection(prefix: [], tag: tag) }
+
+  /// These entries, as far as their values have the tag.
+  public func tagged(_ tag: String) -> EntrySelection { EntrySelection(prefix: prefix, tag: tag) }
+
+  func includes(tags: [String]) -> Bool { tag.map { tags.contains($0) } ?? true }
+}

@@ -1,0 +1,137 @@
+/// An enumeration under way: the merge of the second tier's records with the keys that memory, staging and unconfirmed
+/// edits had at its beginning.
+///
+/// The second tier's records are read in chunks, so that no transaction lasts longer. Each entry is checked against
+/// memory when its chunk is read. A position is visited once, so no key is returned twice.
+///
+/// A value that leaves memory is found in the second tier, which has it before it leaves. A value that leaves staging
+/// is in the next snapshot. Only a value that is written, or that the second tier evicts, can escape both.
+struct EntryWalk<Key: CacheKey, Value: Sendable> {
+  typealias Entry = CacheEntry<Key, Value>
+
+  /// A key of memory, staging or the edits.
+  struct Candidate: Sendable {
+    let position: KeyPosition
+    let bytes: [UInt8]
+    let key: Key
+  }
+
+  /// The number of records that one transaction reads.
+  static var chunkSize: Int { 512 }
+
+  private let records: RecordPromoter<Key, Value>
+  private let selection: EntrySelection
+  private let location: String
+  private var position: KeyPosition?
+  /// The candidates in order. They are not changed, so that copies of the walk share them.
+  private let candidates: [Candidate]
+  private var nextCandidate = 0
+  private(set) var isAtEnd = false
+  private(set) var hasBegun = false
+
+  init(_ cache: Cache<Key, Value>, _ selection: EntrySelection, after position: KeyPosition?) throws(CisternError) {
+    records = cache.records
+    self.selection = selection
+    location = "enumerate the cache \(cache.name)"
+    self.position = position
+    if cache.records.secondTier?.partition.mode == .closed { throw Self.closedError(location) }
+    candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)
+  }
+
+  /// The position of the last visited entry.
+  var cursor: EntryCursor? { position.map { EntryCursor($0) } }
+
+  private func checkIsOpen() throws(CisternError) {
+    if records.secondTier?.partition.mode == .closed { throw Self.closedError(location) }
+  }
+
+  private static func closedError(_ location: String) -> CisternError {
+    CisternError(.storeClosed, "the store is closed", location: location)
+  }
+
+  /// Returns the keys outside the second tier's committed records, in order.
+  ///
+  /// Memory comes before staging: a value that memory evicts was staged before.
+  private static func candidates(
+    of records: RecordPromoter<Key, Value>, prefix: [UInt8], after start: KeyPosition?
+  ) -> [Candidate] {
+    var candidates: [Candidate] = []
+    func add(_ key: Key, _ bytes: [UInt8]) {
+      guard bytes.rawSpan.starts(with: prefix) else { return }
+      let position = records.secondTier?.partition.position(of: bytes.rawSpan) ?? KeyPosition(bytes: bytes)
+      if let start, position <= start { return }
+      candidates.append(Candidate(position: position, bytes: bytes, key: key))
+    }
+    for key in records.table.keys() + records.edits.keys { add(key, key.withKeyBytes { $0.copiedBytes() }) }
+    for bytes in records.secondTier?.partition.stagedKeys ?? [] {
+      if let key = Key(keyBytes: bytes.rawSpan) { add(key, bytes) }
+    }
+    candidates.sort { left, right in
+      left.position == right.position
+        ? left.bytes.rawSpan.precedes(right.bytes.rawSpan) : left.position < right.position
+    }
+    return candidates
+  }
+
+  /// Returns the entries of the next positions, and moves behind them. Empty if none of the visited keys has a value.
+  ///
+  /// - Parameter limit: The largest number of positions to visit.
+  mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
+    hasBegun = true
+    try checkIsOpen()
+    var chunk = RecordChunk()
+    if let partition = records.secondTier?.partition {
+      chunk = try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
+    }
+    return merge(chunk, limit: limit)
+  }
+
+  /// Visits the records of the chunk and the candidates up to its end, in order.
+  private mutating func merge(_ chunk: RecordChunk, limit: Int) -> [Entry] {
+    var entries: [Entry] = []
+    let glance = MemoryGlance(records)
+    var found = 0
+    var last: (position: KeyPosition, key: [UInt8])?
+    var visits = 0
+    while let next = nextPosition(in: chunk, from: found) {
+      if let end = chunk.end, end < next { break }
+      // Keys with equal positions stay together, because the position says whether a key was visited.
+      if next != last?.position {
+        if visits >= limit {
+          position = last?.position
+          return entries
+        }
+        visits += 1
+      }
+      if found < chunk.records.count, chunk.records[found].position == next {
+        let record = chunk.records[found]
+        found += 1
+        last = (next, record.key)
+        if let key = Key(keyBytes: record.key.rawSpan) { add(glance.entry(of: key, record.metadata), to: &entries) }
+      } else {
+        let candidate = candidates[nextCandidate]
+        nextCandidate += 1
+        // The same key was visited as a record, or as another candidate.
+        if let last, last.position == next, last.key == candidate.bytes { continue }
+        last = (next, candidate.bytes)
+        add(glance.entry(of: candidate.key, nil), to: &entries)
+      }
+    }
+    position = chunk.end ?? last?.position ?? position
+    isAtEnd = chunk.end == nil
+    return entries
+  }
+
+  /// Returns the next position of a record or a candidate.
+  private func nextPosition(in chunk: RecordChunk, from index: Int) -> KeyPosition? {
+    let record = index < chunk.records.count ? chunk.records[index].position : nil
+    guard nextCandidate < candidates.count else { return record }
+    let candidate = candidates[nextCandidate].position
+    guard let record else { return candidate }
+    return candidate < record ? candidate : record
+  }
+
+  private func add(_ entry: Entry?, to entries: inout [Entry]) {
+    if let entry, selection.includes(tags: entry.tags) { entries.append(entry) }
+  }
+}

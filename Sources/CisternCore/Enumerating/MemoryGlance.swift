@@ -1,0 +1,90 @@
+/// Compares keys of an enumeration with memory and the unconfirmed edits, at about one instant.
+struct MemoryGlance<Key: CacheKey, Value: Sendable> {
+  private let records: RecordPromoter<Key, Value>
+  private let now: MonotonicTime
+  private let wallNow: WallTime
+
+  init(_ records: RecordPromoter<Key, Value>) {
+    self.records = records
+    now = records.lifetimes.clockTime()
+    wallNow = records.lifetimes.wallNow()
+  }
+
+  /// Returns the entry of a key, or nil if no read finds a value of it.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - metadata: The key's record, or nil if the second tier is not known to have one.
+  func entry(of key: Key, _ metadata: RecordMetadata?) -> CacheEntry<Key, Value>? {
+    let hash = records.table.hash(key)
+    if let (held, cost) = records.table.heldWithCost(key, hash: hash), !held.isGone(at: now) {
+      let residency: EntryResidency = metadata != nil || held.isPersisted ? [.memory, .secondTier] : .memory
+      return entry(of: key, held.timing, cost: Int(cost), residency, metadata)
+    }
+    if !records.edits.isEmpty, let edited = records.edits[key] {
+      guard case .some = edited.shown else { return nil }
+      let residency: EntryResidency = metadata == nil ? .memory : [.memory, .secondTier]
+      return entry(of: key, edited.timing, cost: Int(metadata?.cost ?? 0), residency, metadata)
+    }
+    guard let metadata = metadata ?? recordMetadata(of: key), isReadable(metadata),
+      let timing = records.lifetimes.timing(of: metadata)
+    else { return nil }
+    return entry(of: key, timing, cost: Int(metadata.cost), .secondTier, metadata)
+  }
+
+  private func recordMetadata(of key: Key) -> RecordMetadata? {
+    guard let partition = records.secondTier?.partition else { return nil }
+    return key.withKeyBytes { partition.metadata(of: $0) }
+  }
+
+  /// Whether a read may find a value in the record. The migration of an older record decides only when it is read.
+  private func isReadable(_ metadata: RecordMetadata) -> Bool {
+    metadata.schemaVersion == records.schemaVersion
+      || metadata.schemaVersion < records.schemaVersion && (records.migrate != nil || metadata.isNegative)
+  }
+
+  private func entry(
+    of key: Key, _ timing: Timing, cost: Int, _ residency: EntryResidency, _ metadata: RecordMetadata?
+  ) -> CacheEntry<Key, Value>? {
+    let age = metadata.flatMap { wallNow.nanoseconds(since: $0.created) }.map { Duration.nanoseconds($0) }
+    if case .plain(until: .distantFuture) = timing {
+      return CacheEntry(
+        key: key, cost: cost, age: age, remainingLifetime: nil, isStale: false, tags: [], residency: residency,
+        records: records)
+    }
+    let freshness = timing.freshness(at: now)
+    if freshness == .gone { return nil }
+    var isStale = false
+    if case .stale = freshness { isStale = true }
+    let details = ValueDetails(timing, at: now)
+    return CacheEntry(
+      key: key, cost: cost, age: residency.contains(.memory) ? details.age ?? age : age ?? details.age,
+      remainingLifetime: details.remainingLifetime, isStale: isStale, tags: details.tags, residency: residency,
+      records: records)
+  }
+}
+
+extension RecordPromoter {
+  /// Returns the value of a key, fresh or in grace, without a change of either tier. Uncounted in memory.
+  func valueWithoutPromotion(of key: HashedKey<Key>) -> Value? {
+    if let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) { return held.value }
+    if let shown = shownByEdits(key.key) { return shown }
+    guard let secondTier, let record = secondTier.read(key.key),
+      case .usable(let found) = interpret(record, of: key)
+    else { return nil }
+    return found.value
+  }
+}
+
+extension EntryTable {
+  /// Returns the value that memory holds for a key, with its cost. No use of the value.
+  func heldWithCost(_ key: Key, hash: UInt64) -> (held: CachedValue<Value>, cost: UInt32)? {
+    let fingerprint = Self.fingerprint(hash)
+    return unsafe shards.withShardToRead(at: shards.index(of: hash)) { shard in
+      guard let number = unsafe shard.pointee.locate(key, fingerprint: fingerprint, budget: budget),
+        let held = unsafe shard.pointee.slots[number].entry.held
+      else { return nil }
+      return (held, unsafe shard.pointee.slots[node: number].cost)
+    }
+  }
+}
