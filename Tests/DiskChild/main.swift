@@ -49,9 +49,11 @@ case "write":
       say("\(number)")
     }
   }
-case "batch":
+case "batch", "batch-in-step":
   // An odd batch n writes n to the keys 0 to 9, and an even one to the keys 5 to 14. Each needs more pages than a
-  // transaction should touch. Between the batches come writes that evict others.
+  // transaction should touch. Between the batches come writes that evict others. A long line fills the pipe, so that the
+  // process in step writes on only after the line is read.
+  let padding = String(repeating: " ", count: arguments[1] == "batch" ? 0 : 1 << 17)
   var number = 0
   while true {
     number += 1
@@ -67,7 +69,7 @@ case "batch":
     }
     if number % 20 == 0 {
       try await tier.flush()
-      say("\(number)")
+      say("\(number)\(padding)")
     }
   }
 case "invalidate":

@@ -92,28 +92,3 @@ final class Circuit: Sendable {
   /// The state, for tests.
   var phase: CircuitState.Phase { state.withLock { $0.phase } }
 }
-
-/// The error of a call that the breaker rejected. Callers of the library get ``error(location:)`` instead.
-struct CircuitRejection: Error {
-  /// The time until the next permitted call, in nanoseconds.
-  private let delay: UInt64
-  private let isProbing: Bool
-
-  init(_ rejection: CircuitState.Rejection, at now: MonotonicTime) {
-    delay = rejection.end.nanoseconds - min(now.nanoseconds, rejection.end.nanoseconds)
-    isProbing = rejection.isProbing
-  }
-
-  /// Returns whether an error tells that a breaker rejected a call, in this cache or another.
-  static func isCause(of error: any Error) -> Bool {
-    error is CircuitRejection || (error as? CisternError)?.code == .circuitOpen
-  }
-
-  func error(location: String) -> CisternError {
-    let delay = Duration.nanoseconds(Int64(clamping: delay))
-    let time = isProbing ? "when a probe ends, at the latest in \(delay)" : "in \(delay)"
-    return CisternError(
-      .circuitOpen, "the circuit breaker is open because the origin failed; the next attempt is permitted \(time)",
-      location: location)
-  }
-}

@@ -27,11 +27,12 @@ import Testing
     part.migrated = 20
     part.dropped = 21
     part.invalidations = 6
+    part.rejected = 22
     var sum = part
     sum += part
 
     let single = numbers(of: part)
-    #expect(single.count == 21 && !single.contains(0), "the type has a counter that this test lacks")
+    #expect(single.count == 22 && !single.contains(0), "the type has a counter that this test lacks")
     #expect(numbers(of: sum) == single.map { $0 * 2 })
     let statistics = CacheStatistics(counters: sum)
     // Compares by name, because the order of a shard's counters follows their memory accesses.
