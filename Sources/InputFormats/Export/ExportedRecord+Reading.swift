@@ -32,7 +32,7 @@ extension ExportedRecord {
     }
     bytes = value ?? []
     let limit = UInt64(UInt32.max)
-    metadata = RecordMetadata(
+    var metadata = RecordMetadata(
       created: try Self.time("created", in: object) ?? now, expires: try Self.time("expires", in: object),
       cost: UInt32(try Self.number("cost", upTo: limit, in: object) ?? UInt64(max(1, min(bytes.count, Int(limit))))),
       schemaVersion: UInt32(try Self.number("schemaVersion", upTo: limit, in: object) ?? 0),
@@ -41,6 +41,7 @@ extension ExportedRecord {
       refreshAhead: try Self.number("refreshAhead", in: object) ?? 0, isNegative: isNegative)
     metadata.staleWhileRevalidate = try Self.number("staleWhileRevalidate", in: object)
     metadata.staleIfError = try Self.number("staleIfError", in: object)
+    self.metadata = metadata
   }
 
   private static func object(_ line: [UInt8]) throws(ExportSyntaxError) -> JSONObject {

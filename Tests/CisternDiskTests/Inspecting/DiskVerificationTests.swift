@@ -1,5 +1,4 @@
 import CisternTestSupport
-import Cistern
 import LMDB
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
     let scratch: TemporaryDirectory
     let tier: DiskTier
     let file: DiskFile
-    let generation: UInt64
+    let generation: Generation
 
     static func make() async throws -> Planted {
       let scratch = TemporaryDirectory()
@@ -25,7 +24,7 @@ import Testing
       let generation = try file.environment.withRead { (transaction) throws(LMDBError) in
         try transaction.number(forKey: MetaTable.partition("things"), in: file.meta)
       }
-      return Planted(scratch: scratch, tier: tier, file: file, generation: try #require(generation))
+      return Planted(scratch: scratch, tier: tier, file: file, generation: Generation(number: try #require(generation)))
     }
 
     func key(_ key: String) -> [UInt8] {
@@ -94,7 +93,7 @@ import Testing
     let file = planted.file
     let key = planted.key("k8")
     try file.environment.withWrite { (transaction) throws(LMDBError) in
-      _ = try transaction.removeValue(forKey: UInt(sequence), in: file.order)
+      _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.order)
       _ = try transaction.put(key.rawSpan, forKey: 1 << 40, in: file.order)
     }
     let result = try await planted.verify()
@@ -109,7 +108,8 @@ import Testing
     let record = try planted.record("k7")
     let file = planted.file
     let generation = planted.generation
-    try planted.put(record, forKey: DiskKey(generation: 1 << 40, key: bytes("k7").rawSpan).copiedBytes())
+    try planted.put(
+      record, forKey: DiskKey(generation: Generation(number: 1 << 40), key: bytes("k7").rawSpan).copiedBytes())
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       try transaction.put(GenerationCounts().value, forKey: MetaTable.live(generation), in: file.meta)
     }

@@ -1,5 +1,4 @@
 import CisternTestSupport
-import Cistern
 import Foundation
 import LMDB
 import Testing

@@ -1,5 +1,4 @@
 import CisternTestSupport
-import Cistern
 import CisternTesting
 import Foundation
 import Locking
