@@ -1,9 +1,8 @@
 extension Cache {
   /// Returns the value of a key, and passes a context to `fetch` if neither tier has a value that the policy accepts.
   ///
-  /// The context has the stored value, for example for a conditional request. The outcome says what to store and for how
-  /// long, to keep the stored value with a new lifetime, to store nothing, or that the origin has no value. Everything
-  /// else is as in ``value(forKey:expiry:tags:policy:fetch:)``: loads of both kinds share their flights.
+  /// The context has the stored value, for example for a conditional request. The outcome stores a value, keeps the
+  /// stored one with a new lifetime, stores nothing, or states that the origin has no value. Everything else is as in ``value(forKey:expiry:tags:policy:fetch:)``: loads of both kinds share their flights.
   ///
   /// Returns nil if the origin has no value (``FetchOutcome/absent(expiry:)``). Throws the error of `fetch`,
   /// `CancellationError`, and `CisternError` as the policy says. Throws ``CisternError/Code/invalidArgument`` if the fetch

@@ -49,7 +49,7 @@ extension ConditionalWriter {
   }
 
   /// Returns the value that callers get for one that a fetch announces: merged with the cached value, and with the
-  /// unconfirmed edits of the key. Returns nil if there is none.
+  /// unconfirmed edits of the key. Returns nil if they show no value.
   func shownValue(of incoming: Value, for key: HashedKey<Key>) -> Value? {
     if let shown = edits.shownValue(over: incoming, of: key.key) { return shown }
     guard merge != nil, let stored = records.storedValue(of: key) else { return incoming }

@@ -37,8 +37,8 @@ public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// the value that the edits show. A load that begins after an invalidation does not join a flight that announced a
   /// value before.
   ///
-  /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, after the
-  ///   last caller left an abandonable flight, or if the value cannot be merged.
+  /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, and if the
+  ///   value cannot be merged. Also false after the last caller left an abandonable flight.
   @discardableResult
   public func announce(_ value: Value) -> Bool { flight.announce(value) }
 }

@@ -1,4 +1,4 @@
-/// The result of a fetch that received a context: what the cache returns, and what it stores.
+/// The result of a fetch that received a context. It determines the value that callers get, and the value that is stored.
 ///
 /// ```swift
 /// let article = try await articles.load(id) { context in

@@ -1,5 +1,5 @@
 extension Loader {
-  /// Starts a flight that nobody waits for. Returns false if one is in progress, or if the pause after a failure holds.
+  /// Starts a flight without waiters. Returns false if one is in progress, or if the pause after a failure holds.
   func refresh(_ request: Request) -> Bool {
     let key = request.key
     if !table.retryPauses.isEmpty, table.retryPauses.holds(for: key.hash, at: lifetimes.clock.now()) { return false }

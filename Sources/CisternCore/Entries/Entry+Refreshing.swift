@@ -1,5 +1,5 @@
 extension Entry {
-  /// The result of a request for a refresh that nobody waits for.
+  /// The result of a request for a refresh without waiters.
   enum RefreshDecision {
     /// The caller starts this flight. It has no waiters, and continues without them.
     case start(Flight<Value>)
@@ -9,7 +9,7 @@ extension Entry {
     case expired
   }
 
-  /// Decides whether a flight begins that nobody waits for.
+  /// Decides whether a flight without waiters begins.
   ///
   /// - Parameters:
   ///   - entry: The key's entry. It changes if a flight begins.
@@ -34,7 +34,7 @@ extension Entry {
 }
 
 extension EntryTable {
-  /// Decides whether a flight begins that nobody waits for, in one critical section.
+  /// Decides whether a flight without waiters begins, in one critical section.
   func refresh(
     _ key: HashedKey<Key>, at now: MonotonicTime, makeFlight: () -> Flight<Value>
   ) -> Entry<Value>.RefreshDecision {

@@ -211,12 +211,15 @@ struct FetchOutcomeTests {
     try SeededSchedule.explore(seeds: 60) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.minute)
       let cache = subject.cache
-      cache.setValue(7, forKey: "a", tags: ["news"])
-      subject.clock.advance(by: .seconds(61))
       let outcomes: [FetchOutcome<Int>] = [
-        .keepStored(), .store(8, tags: ["news"]), .returnOnly(8), .returnAndRemove(8), .absent(),
+        .store(8, tags: ["news"]), .returnOnly(8), .returnAndRemove(8), .absent(), .keepStored(),
       ]
-      let outcome = outcomes[Int(executor.seed) % outcomes.count]
+      let number = Int(executor.seed) % outcomes.count
+      let (outcome, keeps) = (outcomes[number], number == 4)
+      if keeps {
+        cache.setValue(7, forKey: "a", tags: ["news"])
+        subject.clock.advance(by: .seconds(61))
+      }
       let gate = Gate()
       let led = Task(executorPreference: executor) {
         try await cache.load("a", policy: .freshOnly) { _ in
@@ -230,7 +233,8 @@ struct FetchOutcomeTests {
       let bulk = Task(executorPreference: executor) {
         try await cache.values(forKeys: ["a"], policy: .freshOnly) { _ in ["a": 20] }
       }
-      while cache.statistics.joins < 2 { await Task.yield() }
+      // The flight loses its entry with the value that it was to refresh. Otherwise, both callers join it.
+      while keeps ? cache["a"] != 20 : cache.statistics.joins < 2 { await Task.yield() }
       gate.open()
       _ = try await led.value
       try #require(try await joined.value == 20)
