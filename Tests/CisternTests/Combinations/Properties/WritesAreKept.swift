@@ -21,7 +21,11 @@ extension Evidence {
     return record.fetches.filter { fetch in
       // A cancelled joiner may have led the flight.
       let isJoiners = combination.interference == .cancelJoiner && fetch.policy == .freshOnly
-      return !fetch.hasFailed && !fetch.isKept && fetch.span.ended != .max && !isJoiners
+      // A load that fetches anew takes the entry away from an earlier flight.
+      let isReplaced = record.fetches.contains { other in
+        other.policy == .fetchAnew && other.span.began > fetch.span.began && other.span.began < fetch.span.ended
+      }
+      return !fetch.hasFailed && !fetch.isKept && !isReplaced && fetch.span.ended != .max && !isJoiners
     }
   }
 
