@@ -29,8 +29,9 @@ extension Cache {
   /// Starts a fetch of a key in the background, and returns at once. The value in both tiers stays readable until the outcome
   /// of the fetch is stored.
   ///
-  /// Starts nothing if a flight of the key is in progress, or if a fetch of the key failed less than
-  /// ``CacheConfiguration/refreshRetryInterval`` ago. Other loads can join the flight. It continues without callers, and a
+  /// Starts nothing if a flight of the key is in progress. Starts nothing either for
+  /// ``CacheConfiguration/refreshRetryInterval`` after a refresh of the key failed, even if the key was written since. A failed
+  /// load of a key without a value starts no such pause. Other loads can join the flight. It continues without callers, and a
   /// failure is reported (``StoreReport/Code/refreshFailed``).
   ///
   /// - Parameters:

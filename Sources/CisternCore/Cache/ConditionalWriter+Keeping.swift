@@ -7,23 +7,30 @@ extension ConditionalWriter {
     _ stored: ReadValue<Value>, as outcome: FetchOutcome<Value>, of flight: Flight<Value>, for key: HashedKey<Key>
   ) -> Bool {
     let tags = outcome.tags ?? keptTags.namedTags(among: stored.timing.tags, of: stored.value)
+    // First: the end of the value's lifetime removes its record.
+    records.noticeExpiry(of: key)
     var encoded: EncodedValue<Value>?
-    if let identity = stored.record, let record = secondTier?.read(key.key) {
-      // Another process has replaced the record. Its value is newer than the one that the origin confirmed.
-      guard record.identity == identity else { return false }
-      encoded = writes.encode(stored.value, keeping: record, of: key, expiry: outcome.expiry, tags: tags)
+    if let identity = stored.record {
+      if let record = secondTier?.read(key.key) {
+        // Another process has replaced the record. Its value is newer than the one that the origin confirmed.
+        guard record.identity == identity else { return false }
+        encoded = writes.encode(stored.value, keeping: record, of: key, expiry: outcome.expiry, tags: tags)
+      } else if stored.timing.freshness(at: writes.lifetimes.clock.now()) != .gone {
+        // The tier has evicted the record, or another process has removed it.
+        return false
+      }
     }
     let kept = encoded ?? writes.encode(stored.value, for: key, expiry: outcome.expiry, tags: tags)
     let hasSameTags = kept.preparedValue?.timing.tags == stored.timing.tags
-    records.noticeExpiry(of: key)
     var write = PreparedWrite<Key, Value>(
       kept,
       options: StoringOptions(
         if: .own(flight), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
     if case .some = encoded { write.recordCondition = stored.record.map { .identity($0) } }
-    flight.noteStored(kept.preparedValue?.timing)
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
-    return writes.apply(write, to: key) != nil
+    guard writes.apply(write, to: key) != nil else { return false }
+    flight.noteStored(kept.preparedValue?.timing)
+    return true
   }
 
   /// Removes the value of a key because its fetch says so, if the entry is still the flight's.

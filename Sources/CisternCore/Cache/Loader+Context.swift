@@ -61,13 +61,10 @@ extension Loader {
   }
 
   /// Completes a flight whose result was not stored.
-  ///
-  /// Nothing has compared the result with the invalidations since the flight began, and its tags are not known. Callers that
-  /// began after any of them therefore load again.
   private func complete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
     // The flight leaves its entry first: a caller that begins after an invalidation from now on finds no flight.
     table.end(flight, forKey: key.key, hash: key.hash)
-    if table.newestInvalidation.load(ordering: .acquiring) > flight.invalidationVersion { flight.noteInvalidation() }
+    table.noteUnstoredResult(of: flight)
     flight.complete(outcome)
   }
 

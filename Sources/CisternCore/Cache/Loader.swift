@@ -245,12 +245,15 @@ extension Loader {
     let encoded = writes.encode(
       fetched.value, for: key, expiry: fetched.options?.writeOptions.expiry,
       tags: fetched.options?.writeOptions.namedTags ?? [])
-    flight.noteStored(encoded.preparedValue?.timing)
     records.noticeExpiry(of: key)
     if writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) == nil {
       if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
       // An invalidation came in between: the entry must not wait for the flight any more.
       table.end(flight, forKey: key.key, hash: key.hash)
+    } else if let preparedValue = encoded.preparedValue {
+      flight.noteStored(preparedValue.timing)
+    } else {
+      table.noteUnstoredResult(of: flight)
     }
   }
 

@@ -42,6 +42,15 @@ extension EntryTable {
     EntryFlight(for: key, in: self, work: work, priority: priority, flightOptions: flightOptions)
   }
 
+  /// Notes that the result of a flight was not stored. Called after the flight has left its entry.
+  ///
+  /// Nothing has compared the result with the invalidations since the flight began, and its tags are not known. Callers that
+  /// began after any of them therefore load again.
+  @usableFromInline
+  func noteUnstoredResult(of flight: Flight<Value>) {
+    if newestInvalidation.load(ordering: .acquiring) > flight.invalidationVersion { flight.noteInvalidation() }
+  }
+
   /// Marks a flight as not covering the second tier, because the second tier has a value and the flight fetches
   /// another one.
   ///

@@ -44,6 +44,11 @@ extension Cache {
     configuration: Store.Configuration = Store.Configuration()
   ) throws(CisternError) {
     try settings.check(location: "creating a cache in memory")
+    if settings.tiers == .secondTierOnly {
+      throw CisternError(
+        .invalidArgument, "a cache without a store has no second tier; open the cache in a store, or use other tiers",
+        location: "creating a cache in memory")
+    }
     var bare = settings
     bare.memoryLimit = nil
     bare.countLimit = nil

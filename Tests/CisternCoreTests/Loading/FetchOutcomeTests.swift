@@ -213,6 +213,7 @@ struct FetchOutcomeTests {
       let cache = subject.cache
       let outcomes: [FetchOutcome<Int>] = [
         .store(8, tags: ["news"]), .returnOnly(8), .returnAndRemove(8), .absent(), .keepStored(),
+        .store(8, expiry: .after(.zero)),
       ]
       let number = Int(executor.seed) % outcomes.count
       let (outcome, keeps) = (outcomes[number], number == 4)
@@ -263,6 +264,41 @@ struct FetchOutcomeTests {
       try #require(try await load.value?.value == 7)
       subject.cache.trim(toCost: 0)
       try #require(subject.cache["a"] == 9)
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a value whose lifetime ends during its fetch is kept in both tiers`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 1) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(30)))
+      let cache = subject.cache
+      let token = cache.observe { _ in }
+      defer { token.cancel() }
+      cache["a"] = 1
+      subject.clock.advance(by: .seconds(29))
+      let loaded = try await cache.load("a", policy: .reload) { context in
+        try #require(context.stored?.value == 1)
+        subject.clock.advance(by: .seconds(2))
+        return .keepStored(expiry: .never)
+      }
+      try #require(loaded?.value == 1)
+      try #require(subject.valuesFromBothTiers("a") == (kind == .memory ? [1, nil] : [1, 1]))
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a kept value does not come back after another store removed it`() throws {
+    try SeededExecutor.run(seed: 1) { executor in
+      let subject = try Subject(.twoTiers, on: executor, expiry: Self.minute)
+      let other = try subject.reopened()
+      subject.cache["a"] = 1
+      let loaded = try await subject.cache.load("a", policy: .reload) { _ in
+        other.cache["a"] = nil
+        return .keepStored()
+      }
+      try #require(loaded?.value == 1)
+      subject.cache.trim(toCost: 0)
+      try #require(subject.cache["a"] == nil && other.cache["a"] == nil)
     }
   }
 

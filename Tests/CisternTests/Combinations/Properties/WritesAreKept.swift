@@ -22,8 +22,9 @@ extension Evidence {
       // A cancelled joiner may have led the flight.
       let isJoiners = combination.interference == .cancelJoiner && fetch.policy == .freshOnly
       // A load that fetches anew takes the entry away from an earlier flight.
-      let isReplaced = record.fetches.contains { other in
-        other.policy == .fetchAnew && other.span.began > fetch.span.began && other.span.began < fetch.span.ended
+      let isReplaced = record.loads.contains { load in
+        load.policy == .fetchAnew && fetch.policy != .fetchAnew && load.span.began < fetch.span.ended
+          && load.span.ended > fetch.span.began
       }
       return !fetch.hasFailed && !fetch.isKept && !isReplaced && fetch.span.ended != .max && !isJoiners
     }
