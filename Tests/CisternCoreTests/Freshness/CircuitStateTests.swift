@@ -219,4 +219,13 @@ struct CircuitStateTests {
     }
     #expect(waits.prefix(8) == [1, 2, 4, 8, 16, 32, 60, 60] && waits.last == 60)
   }
+
+  @Test func `a retry policy does not repeat a rejected call`() {
+    let rejection = CircuitRejection(
+      CircuitState.Rejection(end: MonotonicTime(nanoseconds: 5), isProbing: false), at: MonotonicTime(nanoseconds: 0))
+    let policy = RetryPolicy(attempts: 3)
+    #expect(!policy.retries(rejection, attempt: 1))
+    #expect(!policy.retries(rejection.error(location: "a load inside the fetch"), attempt: 1))
+    #expect(policy.retries(LoadCycle(), attempt: 1))
+  }
 }

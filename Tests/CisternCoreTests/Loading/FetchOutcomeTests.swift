@@ -262,6 +262,8 @@ struct FetchOutcomeTests {
       other.cache["a"] = 9
       gate.open()
       try #require(try await load.value?.value == 7)
+      // The copy in memory has no new lifetime either.
+      try #require(subject.cache.find("a")?.isStale == true)
       subject.cache.trim(toCost: 0)
       try #require(subject.cache["a"] == 9)
     }
