@@ -1,6 +1,8 @@
 extension Cache {
-  /// The events of the cache from now on, as a sequence that ends when its task is cancelled: failures, timeouts, and changes of
-  /// the circuit breaker. It keeps the 1,024 newest events for a slow consumer; see ``events(keeping:)``.
+  /// The events of the cache from now on, as a sequence that ends when its task is cancelled.
+  ///
+  /// Events are failures, timeouts, and changes of the circuit breaker. The sequence keeps the 1,024 newest events for a slow
+  /// consumer; see ``events(keeping:)``.
   ///
   /// A cache without consumers of events makes none.
   public var events: CacheEvents<Key> { events(keeping: 1024) }

@@ -2,7 +2,8 @@ extension Cache {
   /// Returns the value of a key, and passes a context to `fetch` if neither tier has a value that the policy accepts.
   ///
   /// The context has the stored value, for example for a conditional request. The outcome stores a value, keeps the
-  /// stored one with a new lifetime, stores nothing, or states that the origin has no value. Everything else is as in ``value(forKey:expiry:tags:policy:fetch:)``: loads of both kinds share their flights.
+  /// stored one with a new lifetime, stores nothing, or states that the origin has no value. Everything else is as in
+  /// ``value(forKey:expiry:tags:policy:fetch:)``. Loads of both kinds share their flights.
   ///
   /// Returns nil if the origin has no value (``FetchOutcome/absent(expiry:)``). Throws the error of `fetch`,
   /// `CancellationError`, and `CisternError` as the policy says. Throws ``CisternError/Code/invalidArgument`` if the fetch
@@ -12,11 +13,13 @@ extension Cache {
   ///   - key: the key.
   ///   - policy: the values that the caller accepts, and how long it waits; nil for the cache's policy.
   ///   - fetch: returns the outcome of a request to the origin.
+  @inlinable
   public nonisolated(nonsending) func load(
     _ key: Key, policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
   ) async throws -> Loaded<Value>? {
-    let options = LoadOptions(writeOptions: WriteOptions(), policy: policy, describes: true)
+    let options =
+      policy.map { LoadOptions(writeOptions: WriteOptions(), policy: $0, describes: true) } ?? .describing
     let request = LoadRequest<Key, Value>(
       table.hashed(key), options: options, owner: self, fetch: .withContext(fetch))
     do {

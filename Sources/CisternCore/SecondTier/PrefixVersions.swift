@@ -12,7 +12,7 @@ package struct PrefixVersions<Version: InvalidationOrder>: Sendable {
   @inlinable
   var count: Int { tree.count }
 
-  /// An upper bound of the versions of all prefixes; zero if there are none.
+  /// An upper bound of the versions of all prefixes; zero for no prefixes.
   @inlinable
   var newest: Version { Version(number: tree.newest) }
 
@@ -24,7 +24,7 @@ package struct PrefixVersions<Version: InvalidationOrder>: Sendable {
   @inlinable
   package mutating func remove(_ prefix: [UInt8]) { tree.remove(prefix) }
 
-  /// Returns the greatest version among the prefixes of a key; zero if there is none.
+  /// Returns the greatest version among the prefixes of a key; zero for none.
   @inlinable
   package func newestVersion(ofPrefixesOf key: RawSpan) -> Version {
     Version(number: tree.newestNumber(ofPrefixesOf: key))

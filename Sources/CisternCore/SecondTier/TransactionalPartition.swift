@@ -88,8 +88,9 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
   // MARK: Conditional writes
 
-  /// Stages a write as ``SecondTierPartition/stage(_:)`` does, and drops it if the condition does not hold for the key's
-  /// record, now or when the write is committed.
+  /// Stages a write as ``SecondTierPartition/stage(_:)`` does, under a condition.
+  ///
+  /// Drops the write if the condition does not hold for the key's record, now or at the commit.
   ///
   /// Another process may have replaced or used the record since a cache read it, or since the cache's copy in memory
   /// expired. That record stays, and reads return it.

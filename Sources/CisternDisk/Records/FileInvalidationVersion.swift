@@ -27,7 +27,7 @@ package struct FileInvalidationVersion: InvalidationOrder {
   /// Returns the version of the next invalidation.
   func next() -> FileInvalidationVersion { FileInvalidationVersion(number: number + 1) }
 
-  /// Returns the version that is older by this count, or zero if there is none.
+  /// Returns the version that is older by this count; zero for none.
   func earlier(by count: Int) -> FileInvalidationVersion {
     FileInvalidationVersion(number: number > UInt64(count) ? number - UInt64(count) : 0)
   }
