@@ -41,6 +41,7 @@ extension Cache {
   ///   - policy: the values that the caller accepts, and how long it waits for each key; nil for
   ///     ``LoadPolicy/cachedOrFetch``.
   ///   - fetch: returns the outcomes of the given contexts' keys. Outcomes of other keys are ignored.
+  @inlinable
   public nonisolated(nonsending) func load(
     keys: some Sequence<Key>, policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable ([FetchContext<Key, Value>]) async throws -> [Key: FetchOutcome<Value>]
@@ -48,7 +49,7 @@ extension Cache {
     try await load(Set(keys), BulkRequest(.withContexts(fetch), policy: policy, start: clock.now(), owner: self))
   }
 
-  @usableFromInline
+  @inlinable
   nonisolated(nonsending) func load(
     _ keys: Set<Key>, _ request: BulkRequest<Key, Value>
   ) async throws -> LoadedValues<Key, Value> {

@@ -39,6 +39,7 @@ extension Cache {
 
   /// As ``value(forKey:expiry:tags:policy:fetch:)``, and returns also the source, the age and the remaining lifetime of
   /// the value.
+  @inlinable
   public nonisolated(nonsending) func loadedValue(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value

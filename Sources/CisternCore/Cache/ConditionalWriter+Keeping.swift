@@ -3,6 +3,7 @@
 extension ConditionalWriter {
   /// Gives the stored value a new lifetime, if the entry is still the flight's. Returns whether it did. If so, the flight has left
   /// its entry.
+  @usableFromInline
   func keep(
     _ stored: ReadValue<Value>, as outcome: FetchOutcome<Value>, of flight: Flight<Value>, for key: HashedKey<Key>
   ) -> Bool {
@@ -34,6 +35,7 @@ extension ConditionalWriter {
   }
 
   /// Removes the value of a key because its fetch says so, if the entry is still the flight's.
+  @usableFromInline
   func removeFetched(_ key: HashedKey<Key>, by flight: Flight<Value>) {
     if remove(key, if: .own(flight), context: nil) == nil, !records.edits.isEmpty { removeBelowEdits(key, by: flight) }
   }
@@ -60,6 +62,7 @@ extension ConditionalWriter {
   func shownValue(of incoming: Value, for key: HashedKey<Key>) -> Value? {
     if let shown = edits.shownValue(over: incoming, of: key.key) { return shown }
     guard merge != nil, let stored = records.storedValue(of: key) else { return incoming }
+    // `merged` has reported the error. The caller learns only that the value was not announced.
     return try? merged(incoming, over: stored.value, for: key.key)
   }
 }

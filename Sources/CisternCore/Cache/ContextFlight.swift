@@ -1,43 +1,60 @@
 /// A flight whose fetch receives a context: the storage behind ``FetchContext``.
+@usableFromInline
 final class ContextFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  let key: HashedKey<Key>
+  // Neither the hashed key nor the stored value is one value here: their destruction would look up types at run time.
+  @usableFromInline let key: Key
+  @usableFromInline let hash: UInt64
   /// The value that the cache held when the flight began.
-  let stored: ReadValue<Value>?
-  private let flight: Flight<Value>
-  private let conditional: ConditionalWriter<Key, Value>
+  @usableFromInline let stored: ReadValue<Value>?
+  @usableFromInline let flight: Flight<Value>
+  @usableFromInline let conditional: ConditionalWriter<Key, Value>
 
+  @inlinable
   init(
     _ flight: Flight<Value>, of key: HashedKey<Key>, stored: ReadValue<Value>?,
     conditional: ConditionalWriter<Key, Value>
   ) {
     self.flight = flight
-    self.key = key
+    self.key = key.key
+    hash = key.hash
     self.stored = stored
     self.conditional = conditional
   }
 
+  private var hashedKey: HashedKey<Key> { HashedKey(key, hash: hash) }
+
   /// Whether the result of the fetch could be stored now.
   var isStorable: Bool {
-    !flight.isAbandoned && conditional.table.canPublish(flight, of: key, tags: stored?.timing.tags ?? [])
+    !flight.isAbandoned && conditional.table.canPublish(flight, of: hashedKey, tags: stored?.timing.tags ?? [])
   }
 
   /// Gives a value to all waiters. Returns false if the flight takes no announcement.
   func announce(_ value: Value) -> Bool {
-    guard let shown = conditional.shownValue(of: value, for: key) else { return false }
+    guard let shown = conditional.shownValue(of: value, for: hashedKey) else { return false }
     return flight.announce(shown)
   }
 }
 
-/// A value that was read as a fetch began.
-struct ReadValue<Value: Sendable>: Sendable {
-  let value: Value
-  let timing: Timing
+/// A value that was read as a fetch began. A class, so that a fetch without such a value copies one empty reference.
+@usableFromInline
+final class ReadValue<Value: Sendable>: Sendable {
+  @usableFromInline let value: Value
+  @usableFromInline let timing: Timing
   /// The time of the read.
-  let time: MonotonicTime
+  @usableFromInline let time: MonotonicTime
   /// The record in the second tier that holds the value, in the present version of the schema; nil for none.
-  var record: RecordIdentity?
+  @usableFromInline let record: RecordIdentity?
+
+  @inlinable
+  init(value: Value, timing: Timing, time: MonotonicTime, record: RecordIdentity? = nil) {
+    self.value = value
+    self.timing = timing
+    self.time = time
+    self.record = record
+  }
 
   /// The value for the closure that fetches.
+  @usableFromInline
   var described: StoredValue<Value> {
     var isStale = false
     if case .stale = timing.freshness(at: time) { isStale = true }

@@ -3,24 +3,27 @@
 /// A load with a context is ``Cache/load(_:policy:fetch:)``. The context is valid during the fetch. Later, it announces
 /// nothing.
 public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let flight: ContextFlight<Key, Value>
+  /// The number of this call of the closure, from 1. A ``RetryPolicy`` calls it again after a failure.
+  public let attempt: Int
+
+  @inlinable
+  init(_ flight: ContextFlight<Key, Value>, attempt: Int) {
+    self.flight = flight
+    self.attempt = attempt
+  }
+
   /// The key.
-  public let key: Key
+  @inlinable
+  public var key: Key { flight.key }
+
   /// The value that the cache held when the flight began, fresh or stale; nil for none.
   ///
   /// It was read after the flight took the key's entry. The outcome ``FetchOutcome/keepStored(expiry:tags:)`` therefore never
   /// brings back a value that was replaced, removed or invalidated in between. If the key has unconfirmed edits, it is
   /// the confirmed value.
-  public let stored: StoredValue<Value>?
-  /// The number of this call of the closure, from 1. A ``RetryPolicy`` calls it again after a failure.
-  public let attempt: Int
-  private let flight: ContextFlight<Key, Value>
-
-  init(_ flight: ContextFlight<Key, Value>, attempt: Int) {
-    key = flight.key.key
-    stored = flight.stored?.described
-    self.attempt = attempt
-    self.flight = flight
-  }
+  @inlinable
+  public var stored: StoredValue<Value>? { flight.stored?.described }
 
   /// Whether the result of the fetch could be stored now.
   ///

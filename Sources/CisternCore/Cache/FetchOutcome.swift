@@ -14,6 +14,7 @@
 /// An outcome is stored only while the flight owns its entry, as every fetched value. If the key was set, removed or
 /// invalidated during the fetch, the waiting callers get the value, and neither tier changes.
 public struct FetchOutcome<Value: Sendable>: Sendable {
+  @usableFromInline
   enum Kind: Sendable {
     case store(Value)
     case keepStored
@@ -22,13 +23,14 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
     case absent
   }
 
-  let kind: Kind
+  @usableFromInline let kind: Kind
   /// The lifetime that the fetch gives; nil for the one that the value itself or the cache gives.
-  let expiry: Expiry?
+  @usableFromInline let expiry: Expiry?
   /// The tags that the fetch gives; nil for none, or for those of the stored value if that is kept.
-  let tags: [String]?
+  @usableFromInline let tags: [String]?
 
-  private init(_ kind: Kind, expiry: Expiry? = nil, tags: [String]? = nil) {
+  @inlinable
+  init(_ kind: Kind, expiry: Expiry? = nil, tags: [String]? = nil) {
     self.kind = kind
     self.expiry = expiry
     self.tags = tags
@@ -41,6 +43,7 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///   - expiry: The lifetime of the value; nil for the one that the value itself or the cache gives. A lifetime of zero or
   ///     less is the same as ``returnAndRemove(_:)``.
   ///   - tags: The tags of the value, beside those of ``CacheConfiguration/tagsOfValue``.
+  @inlinable
   public static func store(_ value: Value, expiry: Expiry? = nil, tags: [String] = []) -> FetchOutcome {
     FetchOutcome(.store(value), expiry: expiry, tags: tags)
   }
@@ -57,14 +60,17 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///   - expiry: The new lifetime; nil for the one that the value itself or the cache gives. A lifetime of zero or less
   ///     removes the value.
   ///   - tags: The new tags, beside those of ``CacheConfiguration/tagsOfValue``; nil to keep the tags.
+  @inlinable
   public static func keepStored(expiry: Expiry? = nil, tags: [String]? = nil) -> FetchOutcome {
     FetchOutcome(.keepStored, expiry: expiry, tags: tags)
   }
 
   /// Returns a value and does not store it. The older value of the key stays.
+  @inlinable
   public static func returnOnly(_ value: Value) -> FetchOutcome { FetchOutcome(.returnOnly(value)) }
 
   /// Returns a value, does not store it, and removes the older value of the key.
+  @inlinable
   public static func returnAndRemove(_ value: Value) -> FetchOutcome { FetchOutcome(.returnAndRemove(value)) }
 
   /// States that the origin has no value for the key. The older value is removed, and no caller gets it as a fallback.
@@ -74,5 +80,6 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///
   /// - Parameter expiry: The lifetime of the stored absence in a cache of optional values; nil for
   ///   ``CacheConfiguration/absenceExpiry``. Other caches ignore it.
+  @inlinable
   public static func absent(expiry: Expiry? = nil) -> FetchOutcome { FetchOutcome(.absent, expiry: expiry) }
 }

@@ -18,6 +18,9 @@ final class LoadOptions: Sendable {
     self.describes = describes
   }
 
+  /// The options of a load that differs from the cache's defaults only in that it returns the details.
+  @usableFromInline static let describing = LoadOptions(writeOptions: WriteOptions(), policy: nil, describes: true)
+
   /// Returns the options of a load, or nil if all are defaults. A default load then allocates nothing. A failable
   /// initializer would allocate first.
   @inlinable

@@ -4,7 +4,7 @@ public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   @usableFromInline var failed: [Key: any Error] = [:]
   @usableFromInline var left: Set<Key> = []
   /// The details of the values, if the load asked for them.
-  private var described: [Key: Loaded<Value>] = [:]
+  @usableFromInline var described: [Key: Loaded<Value>] = [:]
 
   @inlinable
   init() {}
@@ -30,7 +30,7 @@ public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   public subscript(key: Key) -> Value? { found[key] }
 
   /// Adds the value of a key.
-  @usableFromInline
+  @inlinable
   mutating func add(_ loaded: Loaded<Value>, for key: Key, describing: Bool) {
     found[key] = loaded.value
     if describing { described[key] = loaded }

@@ -34,7 +34,7 @@ extension Loader {
   ///
   /// - Returns: the keys that this load must ask for again. Another bulk load was to bring them and did not, or an invalidation
   ///   came before this load joined. Only an own fetch tells whether they are missing.
-  @usableFromInline
+  @inlinable
   nonisolated(nonsending) func load(
     _ keys: Set<Key>, for request: BulkRequest<Key, Value>, into result: inout LoadedValues<Key, Value>
   ) async throws -> Set<Key> {
@@ -91,7 +91,7 @@ extension Loader {
   }
 
   /// Waits for the flight of one key. Returns nil if the flight brought nothing that this load may have.
-  @usableFromInline
+  @inlinable
   nonisolated(nonsending) func wait(
     _ waiter: BulkWaiter, for request: BulkRequest<Key, Value>, since invalidationVersion: InvalidationVersion,
     inside enclosing: WorkIdentity?
@@ -133,7 +133,7 @@ extension Loader {
   }
 
   /// Hits, joins, or leads a flight of `work`, for one of the keys.
-  @usableFromInline
+  @inlinable
   func begin(
     _ key: HashedKey<Key>, for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
   ) -> BulkLoadStart {
@@ -196,12 +196,14 @@ extension Loader {
   }
 
   /// Returns a value of memory that starts no flight.
-  private func usableValue(of key: HashedKey<Key>, accepting demand: Demand) -> Value? {
+  @inlinable
+  func usableValue(of key: HashedKey<Key>, accepting demand: Demand) -> Value? {
     table.usableValue(of: key, at: lifetimes.now(), accepting: demand) { records.writeUse($0, of: key) }
   }
 
   /// As ``waitLimits(_:invalidationVersion:instead:secondTierValue:)``. A wait inside a fetch alone needs no limits here.
-  private func bulkLimits(
+  @inlinable
+  func bulkLimits(
     _ options: LoadOptions, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
     secondTierValue: Fallback<Value>?
   ) -> WaitLimits<Value>? {

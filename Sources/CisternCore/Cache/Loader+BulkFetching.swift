@@ -19,7 +19,7 @@ struct BulkRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let fetch: Fetch
 
   /// - Parameter start: The time from which timeouts count.
-  @usableFromInline
+  @inlinable
   init(
     _ fetch: Fetch, _ writeOptions: WriteOptions = WriteOptions(), policy: LoadPolicy?, start: MonotonicTime,
     owner: any AnyObject & Sendable
@@ -48,7 +48,7 @@ struct BulkFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension Loader {
   /// Starts the task that fetches the keys.
-  @usableFromInline
+  @inlinable
   func start(
     _ led: [BulkFlight<Key, Value>], for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
   ) {
@@ -61,7 +61,8 @@ extension Loader {
   }
 
   /// The task of a bulk load's flights: one fetch. After it, each key is published, is missing, or fails by itself.
-  private func run(
+  @inlinable
+  func run(
     _ led: [BulkFlight<Key, Value>], for request: BulkRequest<Key, Value>, by work: FlightWork
   ) async {
     let bases = led.map { mergeBase(of: $0.flight, for: $0.key) }
@@ -97,7 +98,8 @@ extension Loader {
   }
 
   /// Fetches, with a permit and with the retries of the cache. The pauses between attempts are those of the first key.
-  private func attempt<Fetched>(
+  @inlinable
+  func attempt<Fetched>(
     _ led: [BulkFlight<Key, Value>], by work: FlightWork, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     try await work.identity.fetching {
@@ -106,7 +108,8 @@ extension Loader {
   }
 
   /// Completes the flight of one key. A key without a result is missing: waiters that joined the flight look again.
-  private func complete<Fetched>(
+  @inlinable
+  func complete<Fetched>(
     _ one: BulkFlight<Key, Value>, with fetched: Fetched?, _ publish: (Fetched) async throws -> Void
   ) async {
     guard let fetched else { return fail(one.flight, of: one.key, .lookAgain) }

@@ -2,7 +2,7 @@
 
 extension Loader {
   /// The second half of such a flight: reads the stored value, fetches, applies the outcome, completes.
-  @usableFromInline
+  @inlinable
   @inline(never)
   func runWithContext(_ flight: Flight<Value>, for request: Request) async {
     guard case .withContext(let fetch) = request.fetch else { preconditionFailure("a plain fetch takes no context") }
@@ -25,23 +25,35 @@ extension Loader {
     }
   }
 
+  @inlinable
   func contextFlight(_ flight: Flight<Value>, of key: HashedKey<Key>) -> ContextFlight<Key, Value> {
     ContextFlight(flight, of: key, stored: records.storedValue(of: key), conditional: conditional)
   }
 
   /// Applies the outcome of a fetch, and completes its flight. Throws if the outcome cannot be applied: the flight is
   /// then in progress.
+  @inlinable
   func complete(
     _ flight: Flight<Value>, with outcome: FetchOutcome<Value>, keeping stored: ReadValue<Value>?,
     of key: HashedKey<Key>, since base: MergeBase<Key, Value>?
   ) async throws {
+    guard let value = outcome.valueToStore else {
+      return try await complete(flight, withoutStoring: outcome, keeping: stored, of: key)
+    }
+    let options = LoadOptions.unlessDefault(expiry: outcome.expiry, tags: outcome.tags ?? [], policy: nil)
+    let published = try await publish(FetchedValue(value, of: flight, for: key, options: options), since: base)
+    flight.complete(.value(published))
+  }
+
+  /// Applies an outcome that brings no value to store.
+  @usableFromInline
+  func complete(
+    _ flight: Flight<Value>, withoutStoring outcome: FetchOutcome<Value>, keeping stored: ReadValue<Value>?,
+    of key: HashedKey<Key>
+  ) async throws {
     switch outcome.kind {
-    case .store(let value):
-      try await store(value, outcome, by: flight, of: key, since: base)
-    case .absent:
-      if let absence = Absence<Value>.value {
-        return try await store(absence, outcome, by: flight, of: key, since: base)
-      }
+    case .store, .absent:
+      // No value represents the absence.
       conditional.removeFetched(key, by: flight)
       complete(flight, .absent, of: key)
     case .keepStored:
@@ -68,16 +80,6 @@ extension Loader {
     flight.complete(outcome)
   }
 
-  private func store(
-    _ value: Value, _ outcome: FetchOutcome<Value>, by flight: Flight<Value>, of key: HashedKey<Key>,
-    since base: MergeBase<Key, Value>?
-  ) async throws {
-    let writeOptions = WriteOptions(expiry: outcome.expiry, tags: .named(outcome.tags ?? []))
-    let options = LoadOptions(writeOptions: writeOptions, policy: nil)
-    let published = try await publish(FetchedValue(value, of: flight, for: key, options: options), since: base)
-    flight.complete(.value(published))
-  }
-
   private func nothingToKeep(_ key: HashedKey<Key>) -> CisternError {
     CisternError(
       .invalidArgument,
@@ -86,8 +88,21 @@ extension Loader {
   }
 }
 
+extension FetchOutcome {
+  /// The value that the outcome stores; nil for none. An absent value is one, if the type of the values is an optional.
+  @inlinable
+  var valueToStore: Value? {
+    switch kind {
+    case .store(let value): value
+    case .absent: Absence.value
+    case .keepStored, .returnOnly, .returnAndRemove: nil
+    }
+  }
+}
+
 extension Absence {
   /// The absent value, if the type of the values is an optional.
+  @usableFromInline
   static var value: Value? {
     guard let type = Value.self as? any OptionalValue.Type else { return nil }
     return type.absent as? Value

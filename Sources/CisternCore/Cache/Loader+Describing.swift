@@ -11,13 +11,16 @@ extension Loader {
     return described(value, from: source, by: flight)
   }
 
-  @usableFromInline
+  @inlinable
   @inline(never)
   func described(_ value: Value, from source: Loaded<Value>.Source, by flight: Flight<Value>) -> Loaded<Value> {
-    let details = flight.storedTiming.map {
-      ValueDetails($0, at: lifetimes.clock.now(), isNew: !flight.isFromSecondTier)
+    let isNew = !flight.isFromSecondTier
+    var details = ValueDetails.new
+    // Most values have no lifetime. Their details need neither the clock nor an object.
+    if let timing = flight.storedTiming, !(isNew && timing.isPlainForever) {
+      details = ValueDetails(timing, at: lifetimes.clock.now(), isNew: isNew)
     }
-    return Loaded(value: value, source: source, details: details ?? ValueDetails(age: .zero))
+    return Loaded(value: value, source: source, details: details)
   }
 
   /// Returns a value of memory, with its details if the load asks for them.
@@ -45,7 +48,7 @@ extension Loader {
 
 extension RecordPromoter {
   /// Returns a value with its details.
-  @usableFromInline
+  @inlinable
   @inline(never)
   func described(
     _ value: Value, _ timing: Timing, from source: Loaded<Value>.Source, isStale: Bool = false

@@ -3,13 +3,12 @@ extension RecordPromoter {
   /// edits of the key.
   ///
   /// Prefers the record to the copy in memory, because another process may have replaced the record.
+  @inlinable
   func storedValue(of key: HashedKey<Key>) -> ReadValue<Value>? {
-    let time = lifetimes.clock.now()
-    if !edits.isEmpty, let edited = edits[key.key] {
-      guard let base = edited.queue.base, edited.timing.freshness(at: time) != .gone else { return nil }
-      return ReadValue(value: base, timing: edited.timing, time: time)
-    }
+    if !edits.isEmpty, let edited = edits[key.key] { return storedValue(below: edited) }
     let held = table.peek(key.key, hash: key.hash)
+    if case nil = held, case nil = secondTier { return nil }
+    let time = lifetimes.clock.now()
     if held?.isPersisted ?? true, let record = secondTier?.read(key.key),
       case .usable(let found) = interpret(record, of: key)
     {
@@ -19,5 +18,12 @@ extension RecordPromoter {
     }
     guard let held, held.freshness(at: time) != .gone else { return nil }
     return ReadValue(value: held.value, timing: held.timing, time: time)
+  }
+
+  @usableFromInline
+  func storedValue(below edited: EditedKeys<Key, Value>.Edited) -> ReadValue<Value>? {
+    let time = lifetimes.clock.now()
+    guard let base = edited.queue.base, edited.timing.freshness(at: time) != .gone else { return nil }
+    return ReadValue(value: base, timing: edited.timing, time: time)
   }
 }

@@ -5,6 +5,10 @@ final class ValueDetails: Sendable {
   let remainingLifetime: Duration?
   let tags: [String]
 
+  /// The details of a value that was stored just now, without a lifetime and without tags, or that was not stored.
+  @usableFromInline static let new = ValueDetails(age: .zero)
+
+  @usableFromInline
   init(age: Duration? = nil, remainingLifetime: Duration? = nil, tags: [String] = []) {
     self.age = age
     self.remainingLifetime = remainingLifetime
@@ -14,6 +18,7 @@ final class ValueDetails: Sendable {
   /// Creates the details of a value with a timing.
   ///
   /// - Parameter isNew: Whether the value was stored just now. Its age is then known to be zero.
+  @usableFromInline
   convenience init(_ timing: Timing, at now: MonotonicTime, isNew: Bool = false) {
     self.init(
       age: isNew ? .zero : timing.age(at: now).map { .nanoseconds($0) },

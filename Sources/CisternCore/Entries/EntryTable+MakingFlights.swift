@@ -46,7 +46,7 @@ extension EntryTable {
   ///
   /// Nothing has compared the result with the invalidations since the flight began, and its tags are not known. Callers that
   /// began after any of them therefore load again.
-  @usableFromInline
+  @inlinable
   func noteUnstoredResult(of flight: Flight<Value>) {
     if newestInvalidation.load(ordering: .acquiring) > flight.invalidationVersion { flight.noteInvalidation() }
   }

@@ -46,6 +46,7 @@ extension Flight {
   final func noteSecondTier() { completedFromSecondTier.store(true, ordering: .releasing) }
 
   /// Whether the flight completed with a value from the second tier.
+  @inlinable
   final var isFromSecondTier: Bool { completedFromSecondTier.load(ordering: .acquiring) }
 
   /// Returns whether a load must not use the flight's value, because the value came from the second tier and the load

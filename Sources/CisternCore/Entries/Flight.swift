@@ -117,6 +117,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   final func noteStored(_ timing: Timing?) { unsafe self.timing = timing }
 
   /// The lifetime and the tags with which the result was stored. Read it after the flight has completed.
+  @inlinable
   final var storedTiming: Timing? { unsafe timing }
 
   /// Notes that the second tier lost the key's record. Called inside the shard's critical section.

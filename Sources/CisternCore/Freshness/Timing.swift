@@ -62,6 +62,10 @@ enum Timing: Sendable {
     }
   }
 
+  /// Whether the value has no lifetime, no tags and no age.
+  @inlinable
+  var isPlainForever: Bool { if case .plain(.distantFuture) = self { true } else { false } }
+
   /// Whether the value is fresh at any time, so that a reader needs no clock.
   @usableFromInline
   var isForever: Bool {
