@@ -3,20 +3,28 @@ public struct CacheEntries<Key: CacheKey, Value: Sendable>: AsyncSequence, Senda
   /// An entry without its value.
   public typealias Element = CacheEntry<Key, Value>
 
-  let cache: Cache<Key, Value>
-  let selection: EntrySelection
+  @usableFromInline let cache: Cache<Key, Value>
+  @usableFromInline let selection: EntrySelection
+
+  @usableFromInline
+  init(cache: Cache<Key, Value>, selection: EntrySelection) {
+    self.cache = cache
+    self.selection = selection
+  }
 
   /// Creates an iterator. Its first call begins an enumeration.
+  @inlinable
   public func makeAsyncIterator() -> Iterator { Iterator(cache: cache, selection: selection) }
 
   /// An iterator over entries. Only one task at a time may use it.
   public struct Iterator: AsyncIteratorProtocol {
-    private let cache: Cache<Key, Value>
-    private let selection: EntrySelection
-    private var walk: EntryWalk<Key, Value>?
-    private var entries: [CacheEntry<Key, Value>] = []
-    private var index = 0
+    @usableFromInline let cache: Cache<Key, Value>
+    @usableFromInline let selection: EntrySelection
+    @usableFromInline var walk: EntryWalk<Key, Value>?
+    @usableFromInline var entries: [CacheEntry<Key, Value>] = []
+    @usableFromInline var index = 0
 
+    @inlinable
     init(cache: Cache<Key, Value>, selection: EntrySelection) {
       self.cache = cache
       self.selection = selection
@@ -26,6 +34,7 @@ public struct CacheEntries<Key: CacheKey, Value: Sendable>: AsyncSequence, Senda
     ///
     /// - Throws: `CisternError` if the store is closed or its disk cannot be read, `CancellationError` if the task is
     ///   cancelled.
+    @inlinable
     public mutating func next() async throws -> CacheEntry<Key, Value>? { try await next(isolation: nil) }
 
     /// Returns the next entry; nil at the end. Runs on the caller's actor.
@@ -33,6 +42,7 @@ public struct CacheEntries<Key: CacheKey, Value: Sendable>: AsyncSequence, Senda
     /// - Parameter actor: The actor of the caller.
     /// - Throws: `CisternError` if the store is closed or its disk cannot be read, `CancellationError` if the task is
     ///   cancelled.
+    @inlinable
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> CacheEntry<Key, Value>? {

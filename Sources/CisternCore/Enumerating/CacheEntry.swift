@@ -17,11 +17,41 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
   /// The tiers that hold the value.
   public let residency: EntryResidency
 
-  let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: RecordPromoter<Key, Value>
+
+  @inlinable
+  init(
+    _ key: Key, _ state: EntryState, residency: EntryResidency, records: RecordPromoter<Key, Value>
+  ) {
+    self.key = key
+    cost = state.cost
+    age = state.age
+    remainingLifetime = state.remainingLifetime
+    isStale = state.isStale
+    tags = state.tags
+    self.residency = residency
+    self.records = records
+  }
 
   /// Returns the key's present value, fresh or in grace, or nil if it has none any more.
   ///
   /// Reads and decodes a value that only the second tier holds. Memory does not keep it, so that an enumeration evicts
   /// no value. The call is no use of a value in memory.
   public func value() -> Value? { records.valueWithoutPromotion(of: records.table.hashed(key)) }
+}
+
+/// The data of an entry besides its key and its tiers.
+@usableFromInline
+struct EntryState: Sendable {
+  @usableFromInline var cost: Int
+  @usableFromInline var age: Duration?
+  @usableFromInline var remainingLifetime: Duration?
+  @usableFromInline var isStale = false
+  @usableFromInline var tags: [String] = []
+
+  @inlinable
+  init(cost: Int, age: Duration?) {
+    self.cost = cost
+    self.age = age
+  }
 }

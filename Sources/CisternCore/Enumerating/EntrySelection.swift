@@ -1,9 +1,9 @@
 /// The entries of a cache that an enumeration returns.
 public struct EntrySelection: Sendable, Hashable {
   /// The bytes with which the keys begin.
-  let prefix: [UInt8]
+  @usableFromInline let prefix: [UInt8]
   /// The tag that the values have; nil for any.
-  let tag: String?
+  @usableFromInline let tag: String?
 
   /// All entries.
   public static var all: EntrySelection { EntrySelection(prefix: [], tag: nil) }
@@ -21,5 +21,6 @@ public struct EntrySelection: Sendable, Hashable {
   /// These entries, as far as their values have the tag.
   public func tagged(_ tag: String) -> EntrySelection { EntrySelection(prefix: prefix, tag: tag) }
 
+  @inlinable
   func includes(tags: [String]) -> Bool { tag.map { tags.contains($0) } ?? true }
 }

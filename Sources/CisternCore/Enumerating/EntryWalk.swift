@@ -6,29 +6,32 @@
 ///
 /// A value that leaves memory is found in the second tier, which has it before it leaves. A value that leaves staging
 /// is in the next snapshot. Only a value that is written, or that the second tier evicts, can escape both.
+@usableFromInline
 struct EntryWalk<Key: CacheKey, Value: Sendable> {
-  typealias Entry = CacheEntry<Key, Value>
+  @usableFromInline typealias Entry = CacheEntry<Key, Value>
 
   /// A key of memory, staging or the edits.
+  @usableFromInline
   struct Candidate: Sendable {
-    let position: KeyPosition
-    let bytes: [UInt8]
-    let key: Key
+    @usableFromInline let position: KeyPosition
+    @usableFromInline let bytes: [UInt8]
+    @usableFromInline let key: Key
   }
 
   /// The number of records that one transaction reads.
-  static var chunkSize: Int { 512 }
+  @inlinable static var chunkSize: Int { 512 }
 
-  private let records: RecordPromoter<Key, Value>
-  private let selection: EntrySelection
-  private let location: String
-  private var position: KeyPosition?
+  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let selection: EntrySelection
+  @usableFromInline let location: String
+  @usableFromInline var position: KeyPosition?
   /// The candidates in order. They are not changed, so that copies of the walk share them.
-  private let candidates: [Candidate]
-  private var nextCandidate = 0
-  private(set) var isAtEnd = false
-  private(set) var hasBegun = false
+  @usableFromInline let candidates: [Candidate]
+  @usableFromInline var nextCandidate = 0
+  @usableFromInline var isAtEnd = false
+  @usableFromInline var hasBegun = false
 
+  @usableFromInline
   init(_ cache: Cache<Key, Value>, _ selection: EntrySelection, after position: KeyPosition?) throws(CisternError) {
     records = cache.records
     self.selection = selection
@@ -41,7 +44,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable> {
   /// The position of the last visited entry.
   var cursor: EntryCursor? { position.map { EntryCursor($0) } }
 
-  private func checkIsOpen() throws(CisternError) {
+  @usableFromInline
+  func checkIsOpen() throws(CisternError) {
     if records.secondTier?.partition.mode == .closed { throw Self.closedError(location) }
   }
 
@@ -76,6 +80,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable> {
   /// Returns the entries of the next positions, and moves behind them. Empty if none of the visited keys has a value.
   ///
   /// - Parameter limit: The largest number of positions to visit.
+  @inlinable
   mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
     hasBegun = true
     try checkIsOpen()
@@ -87,7 +92,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable> {
   }
 
   /// Visits the records of the chunk and the candidates up to its end, in order.
-  private mutating func merge(_ chunk: RecordChunk, limit: Int) -> [Entry] {
+  @inlinable
+  mutating func merge(_ chunk: RecordChunk, limit: Int) -> [Entry] {
     var entries: [Entry] = []
     let glance = MemoryGlance(records)
     var found = 0
@@ -123,7 +129,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable> {
   }
 
   /// Returns the next position of a record or a candidate.
-  private func nextPosition(in chunk: RecordChunk, from index: Int) -> KeyPosition? {
+  @inlinable
+  func nextPosition(in chunk: RecordChunk, from index: Int) -> KeyPosition? {
     let record = index < chunk.records.count ? chunk.records[index].position : nil
     guard nextCandidate < candidates.count else { return record }
     let candidate = candidates[nextCandidate].position
@@ -131,7 +138,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable> {
     return candidate < record ? candidate : record
   }
 
-  private func add(_ entry: Entry?, to entries: inout [Entry]) {
+  @inlinable
+  func add(_ entry: Entry?, to entries: inout [Entry]) {
     if let entry, selection.includes(tags: entry.tags) { entries.append(entry) }
   }
 }

@@ -1,9 +1,13 @@
-/// Compares keys of an enumeration with memory and the unconfirmed edits, at about one instant.
-struct MemoryGlance<Key: CacheKey, Value: Sendable> {
-  private let records: RecordPromoter<Key, Value>
-  private let now: MonotonicTime
-  private let wallNow: WallTime
+public import Eviction
 
+/// Compares keys of an enumeration with memory and the unconfirmed edits, at about one instant.
+@usableFromInline
+struct MemoryGlance<Key: CacheKey, Value: Sendable> {
+  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let now: MonotonicTime
+  @usableFromInline let wallNow: WallTime
+
+  @usableFromInline
   init(_ records: RecordPromoter<Key, Value>) {
     self.records = records
     now = records.lifetimes.clockTime()
@@ -15,6 +19,7 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
   /// - Parameters:
   ///   - key: The key.
   ///   - metadata: The key's record, or nil if the second tier is not known to have one.
+  @inlinable
   func entry(of key: Key, _ metadata: RecordMetadata?) -> CacheEntry<Key, Value>? {
     let hash = records.table.hash(key)
     if let (held, cost) = records.table.heldWithCost(key, hash: hash), !held.isGone(at: now) {
@@ -32,35 +37,48 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
     return entry(of: key, timing, cost: Int(metadata.cost), .secondTier, metadata)
   }
 
-  private func recordMetadata(of key: Key) -> RecordMetadata? {
+  @usableFromInline
+  func recordMetadata(of key: Key) -> RecordMetadata? {
     guard let partition = records.secondTier?.partition else { return nil }
     return key.withKeyBytes { partition.metadata(of: $0) }
   }
 
   /// Whether a read may find a value in the record. The migration of an older record decides only when it is read.
-  private func isReadable(_ metadata: RecordMetadata) -> Bool {
-    metadata.schemaVersion == records.schemaVersion
-      || metadata.schemaVersion < records.schemaVersion && (records.migrate != nil || metadata.isNegative)
+  @inlinable
+  func isReadable(_ metadata: RecordMetadata) -> Bool {
+    metadata.schemaVersion == records.schemaVersion || isMigratable(metadata)
   }
 
-  private func entry(
+  @usableFromInline
+  func isMigratable(_ metadata: RecordMetadata) -> Bool {
+    metadata.schemaVersion < records.schemaVersion && (records.migrate != nil || metadata.isNegative)
+  }
+
+  @inlinable
+  func entry(
     of key: Key, _ timing: Timing, cost: Int, _ residency: EntryResidency, _ metadata: RecordMetadata?
   ) -> CacheEntry<Key, Value>? {
     let age = metadata.flatMap { wallNow.nanoseconds(since: $0.created) }.map { Duration.nanoseconds($0) }
-    if case .plain(until: .distantFuture) = timing {
-      return CacheEntry(
-        key: key, cost: cost, age: age, remainingLifetime: nil, isStale: false, tags: [], residency: residency,
-        records: records)
+    var state = EntryState(cost: cost, age: age)
+    if !timing.isPlainForever {
+      guard let timed = timedState(timing, state, prefersAgeInMemory: residency.contains(.memory)) else { return nil }
+      state = timed
     }
+    return CacheEntry(key, state, residency: residency, records: records)
+  }
+
+  /// Returns the state of a value that has a lifetime, tags or an age. Returns nil after the end of its grace.
+  @usableFromInline
+  func timedState(_ timing: Timing, _ state: EntryState, prefersAgeInMemory: Bool) -> EntryState? {
     let freshness = timing.freshness(at: now)
     if freshness == .gone { return nil }
-    var isStale = false
-    if case .stale = freshness { isStale = true }
     let details = ValueDetails(timing, at: now)
-    return CacheEntry(
-      key: key, cost: cost, age: residency.contains(.memory) ? details.age ?? age : age ?? details.age,
-      remainingLifetime: details.remainingLifetime, isStale: isStale, tags: details.tags, residency: residency,
-      records: records)
+    var state = state
+    if case .stale = freshness { state.isStale = true }
+    state.age = prefersAgeInMemory ? details.age ?? state.age : state.age ?? details.age
+    state.remainingLifetime = details.remainingLifetime
+    state.tags = details.tags
+    return state
   }
 }
 
@@ -78,6 +96,7 @@ extension RecordPromoter {
 
 extension EntryTable {
   /// Returns the value that memory holds for a key, with its cost. No use of the value.
+  @inlinable
   func heldWithCost(_ key: Key, hash: UInt64) -> (held: CachedValue<Value>, cost: UInt32)? {
     let fingerprint = Self.fingerprint(hash)
     return unsafe shards.withShardToRead(at: shards.index(of: hash)) { shard in

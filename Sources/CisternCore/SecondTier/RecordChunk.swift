@@ -2,10 +2,11 @@
 @usableFromInline
 package struct RecordChunk: Sendable {
   /// A record, without its value.
+  @usableFromInline
   package struct Record: Sendable {
-    package let position: KeyPosition
-    package let key: [UInt8]
-    package let metadata: RecordMetadata
+    @usableFromInline package let position: KeyPosition
+    @usableFromInline package let key: [UInt8]
+    @usableFromInline package let metadata: RecordMetadata
 
     package init(position: KeyPosition, key: [UInt8], metadata: RecordMetadata) {
       self.position = position
@@ -14,10 +15,11 @@ package struct RecordChunk: Sendable {
     }
   }
 
-  package var records: [Record] = []
+  @usableFromInline package var records: [Record] = []
   /// The position up to which the tier looked; nil if no record follows.
-  package var end: KeyPosition?
+  @usableFromInline package var end: KeyPosition?
 
+  @usableFromInline
   package init() {}
 }
 
@@ -31,6 +33,7 @@ package struct RecordRange: Sendable {
   /// The largest number of records that the tier looks at.
   package let limit: Int
 
+  @usableFromInline
   package init(after start: KeyPosition?, prefix: [UInt8] = [], limit: Int) {
     self.start = start
     self.prefix = prefix
