@@ -20,7 +20,9 @@ struct StressCommand: AsyncParsableCommand {
         - No caller waits at the end.
 
       Exercises with separate caches check that no update, merge, batch or draft is lost or visible in part. They \
-      also check that the cache does not ask a failing origin again before the retry interval has passed.
+      also check that the cache does not ask a failing origin again before the retry interval has passed, and that a \
+      failing origin behind a circuit breaker receives no more requests than a working one. Loads with contexts check \
+      that the cache never has a value that a fetch did not store.
 
       Profiles:
         read-heavy: mostly hits

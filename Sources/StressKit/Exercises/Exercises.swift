@@ -7,6 +7,8 @@ struct Exercises: Sendable {
   init(of mix: OperationMix, seed: UInt64, violations: ViolationLog) {
     var byOperation: [Operation: any Exercise] = [:]
     if mix.includes(.outage) { byOperation[.outage] = OutageExercise(seed: seed, violations: violations) }
+    if mix.includes(.breaker) { byOperation[.breaker] = BreakerExercise(violations: violations) }
+    if mix.includes(.outcome) { byOperation[.outcome] = OutcomeExercise(violations: violations) }
     if mix.includes(.merge) { byOperation[.merge] = MergingExercise(violations: violations) }
     if mix.includes(.count) { byOperation[.count] = CountingExercise(violations: violations) }
     if mix.includes(.pair) { byOperation[.pair] = PairExercise(violations: violations) }
@@ -17,6 +19,9 @@ struct Exercises: Sendable {
   }
 
   subscript(operation: Operation) -> (any Exercise)? { byOperation[operation] }
+
+  /// The requests to the origin of the exercise with a circuit breaker; nil if the mix does not include it.
+  var breakerRequests: OriginRequests.Counts? { (byOperation[.breaker] as? BreakerExercise)?.counts }
 
   /// Opens the store of the exercises, and the cache of each one. Returns nil if there are no exercises.
   func open(

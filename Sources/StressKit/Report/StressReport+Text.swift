@@ -50,6 +50,14 @@ extension StressReport: CustomStringConvertible {
             + " (\(Formatting.percentage(summary.peak, of: summary.limit)))"
         ))
     }
+    if let breaker, breaker != OriginRequests.Counts() {
+      facts.append(
+        (
+          "breaker",
+          "\(Formatting.count(breaker.working)) requests while the origin worked, "
+            + "\(Formatting.count(breaker.failing)) in equal times while it failed"
+        ))
+    }
     facts += [
       (
         "observers",

@@ -38,6 +38,8 @@ struct StressReport: Codable, Sendable {
   let outcomes: [String: OutcomeSummary]
   /// The outcomes of the exercises.
   let exercises: [String: OutcomeSummary]
+  /// The requests to an origin behind a circuit breaker; nil if no exercise has one.
+  let breaker: OriginRequests.Counts?
   let limits: [String: LimitSummary]
   let observers: ObserverSummary
   /// The number of background refreshes.

@@ -110,7 +110,8 @@ struct StressRun: Sendable {
       originValues: workshop.originAnswers.values, originFailure: originFailure(workshop),
       distinctKeys: workshop.register.distinctKeys,
       outcomes: StressReport.OutcomeSummary.summaries(of: counts),
-      exercises: StressReport.OutcomeSummary.summaries(of: exercises), limits: keeper.limits.summaries,
+      exercises: StressReport.OutcomeSummary.summaries(of: exercises),
+      breaker: workshop.exercises.breakerRequests, limits: keeper.limits.summaries,
       observers: StressReport.ObserverSummary(
         registered: keeper.reopenings + 1 + workshop.scopedObservers.load(ordering: .relaxed),
         changes: keeper.changeCount, scopedChanges: workshop.scopedChanges.load(ordering: .relaxed)),

@@ -34,6 +34,10 @@ enum Operation: String, Sendable, CaseIterable {
   case trim
   /// The exercise with an unavailable origin.
   case outage
+  /// The exercise with a circuit breaker.
+  case breaker
+  /// The exercise with the outcomes of fetches.
+  case outcome
   /// The exercise with merged values.
   case merge
   /// The exercise with updates.
@@ -62,6 +66,7 @@ struct OperationMix: Sendable {
     .write: 55_000, .commit: 1_000, .writeOversize: 50, .remove: 16_000, .commitRemoval: 300,
     .observe: 1_000, .removeAll: 4, .removeTagged: 30, .removePrefix: 5, .trim: 20,
     .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000, .edit: 4_000, .recall: 4_000,
+    .breaker: 4_000, .outcome: 5_000,
   ])
 
   /// Nearly only reads.
@@ -76,20 +81,20 @@ struct OperationMix: Sendable {
     .write: 400_000, .commit: 10_000, .writeOversize: 200, .remove: 120_000, .commitRemoval: 3_000,
     .observe: 2_000, .removeAll: 20, .removeTagged: 200, .removePrefix: 100, .trim: 100,
     .merge: 40_000, .count: 40_000, .pair: 40_000, .transfer: 30_000, .edit: 30_000,
-    .recall: 20_000,
+    .recall: 20_000, .outcome: 20_000,
   ])
 
   /// Removals of many keys, concurrently with fetches and writes.
   static let invalidating = OperationMix([
     .lookUp: 300_000, .load: 500_000, .loadOtherwise: 50_000, .view: 20_000, .bulkLoad: 10_000, .cancel: 5_000,
     .write: 60_000, .commit: 1_000, .remove: 30_000, .commitRemoval: 500, .observe: 2_000, .removeAll: 300,
-    .removeTagged: 6_000, .removePrefix: 3_000, .trim: 20, .recall: 10_000,
+    .removeTagged: 6_000, .removePrefix: 3_000, .trim: 20, .recall: 10_000, .outcome: 20_000,
   ])
 
   /// Loads of every kind.
   static let flaky = OperationMix([
     .lookUp: 200_000, .load: 300_000, .loadOtherwise: 300_000, .view: 10_000, .bulkLoad: 5_000, .cancel: 10_000,
-    .write: 10_000, .remove: 5_000, .observe: 500, .outage: 150_000,
+    .write: 10_000, .remove: 5_000, .observe: 500, .outage: 150_000, .breaker: 60_000, .outcome: 60_000,
   ])
 
   /// - Parameter weights: The relative frequency of each operation. Absent operations do not occur.
