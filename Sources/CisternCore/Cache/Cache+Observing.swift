@@ -86,7 +86,7 @@ extension Cache {
   /// Returns the value that observers saw last, and the number of the newest change. A value in grace is the
   /// key's value until its grace ends: loads return it, and no change has ended it.
   func numberedValue(forKey key: Key) -> (Value?, ChangeNumber) {
-    let (snapshot, number) = records.snapshot(of: table.hashed(key)) { observers.newestNumber }
+    let (snapshot, number) = records.numberedSnapshot(of: table.hashed(key))
     let value = if let edited = snapshot.edited { edited.shown } else { snapshot.usable }
     return (value, number)
   }

@@ -120,4 +120,21 @@ extension RecordPromoter {
       if let result = table.whileUnchanged(snapshot.version, hash: key.hash, body) { return (snapshot, result) }
     }
   }
+
+  /// Reads a key, with the number of the newest change that the read includes.
+  ///
+  /// The number is read first. A change that ends the value without a new version, such as an eviction, may follow before the
+  /// value is read. Such a change has a greater number.
+  func numberedSnapshot(of key: HashedKey<Key>) -> (ReadSnapshot<Key, Value>, ChangeNumber) {
+    table.watch(key.hash)
+    defer { table.unwatch(key.hash) }
+    while true {
+      let version = table.watched(key.key, hash: key.hash).version
+      guard let number = table.whileUnchanged(version, hash: key.hash, { observers.newestNumber }) else { continue }
+      let snapshot = snapshot(of: key)
+      if snapshot.version == version, case .some = table.whileUnchanged(version, hash: key.hash, {}) {
+        return (snapshot, number)
+      }
+    }
+  }
 }

@@ -196,4 +196,30 @@ struct ValueUpdatesTests {
       token.cancel()
     }
   }
+
+  @Test func `a record that the tier loses during the read of its value is removed for observers`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let cache = subject.cache
+      let tier = try #require(subject.tier)
+      cache["k"] = 1
+      cache.trim(toCost: 0)
+      let reads = Recorder<Void>()
+      tier.setAfterLoad { _ in
+        // The first read is for the lifetime of the record.
+        reads.record(())
+        if reads.count == 1 { return }
+        tier.setAfterLoad(nil)
+        tier.evict("k", from: Subject.partition)
+        tier.deliverLosses()
+      }
+      let reader = Task(executorPreference: executor) {
+        var iterator = cache.valueUpdates(forKey: "k").makeAsyncIterator()
+        return [await iterator.next(), await iterator.next()]
+      }
+      for _ in 0..<50 { await Task.yield() }
+      cache["k"] = 2
+      try #require(await reader.value == [1, .some(nil)])
+    }
+  }
 }
