@@ -162,7 +162,7 @@ extension RecordPromoter {
         // Readers and observers take the record of a newer schema version as absent.
         situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion
         let decision = WriteDecision.decide(.loseRecord(cause), in: situation, ask: { .absent }, stage: { .nothing })
-        if let event = decision.event { observers.record(writes.change(event, of: key.key, to: nil)) }
+        if let event = decision.event { observers.record(writes.change(event, of: key.key, to: nil), tags: .unknown) }
         return decision
       }
     }

@@ -67,8 +67,13 @@ extension WritePipeline {
     _ event: WriteEvent, of key: Key, had: CachedValue<Value>?, _ preparedValue: PreparedValue<Value>?,
     context: WriterContext?
   ) {
-    observers.record(
-      change(event, of: key, to: preparedValue?.value), context: context, tags: tags(of: had, and: preparedValue))
+    let tags = tags(of: had, and: preparedValue)
+    let change = change(event, of: key, to: preparedValue?.value)
+    if event == .unannounced {
+      observers.recordUnannounced(change, tags: tags)
+    } else {
+      observers.record(change, context: context, tags: tags)
+    }
   }
 
   /// Decides on a write and stages it. Called inside the critical section of the key.
@@ -191,8 +196,8 @@ extension WritePipeline {
 
   /// Returns the tags by which observers receive a change: those of the replaced value and those of the new one.
   @inlinable
-  func tags(of had: CachedValue<Value>?, and preparedValue: PreparedValue<Value>?) -> [String] {
-    (had?.timing.tags ?? []) + (preparedValue?.timing.tags ?? [])
+  func tags(of had: CachedValue<Value>?, and preparedValue: PreparedValue<Value>?) -> ChangeTags {
+    ChangeTags(former: had?.timing.tags, new: preparedValue?.timing.tags ?? [])
   }
 
   /// Returns an event with its key and value.
@@ -200,9 +205,10 @@ extension WritePipeline {
   func change(_ event: WriteEvent, of key: Key, to value: Value?) -> Change<Key, Value>.Event {
     switch (event, value) {
     case (.inserted, let value?): .inserted(key, value)
-    case (.updated, let value?): .updated(key, value)
+    case (.updated, let value?), (.unannounced, let value?): .updated(key, value)
     case (.removed(let cause), _): .removed(key, cause)
-    case (.inserted, nil), (.updated, nil): preconditionFailure("a write without a value gives a key none")
+    case (.inserted, nil), (.updated, nil), (.unannounced, nil):
+      preconditionFailure("a write without a value gives a key none")
     }
   }
 

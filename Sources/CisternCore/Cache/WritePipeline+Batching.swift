@@ -19,7 +19,7 @@ extension WritePipeline {
     var outcome = WriteOutcome.nothing
     let batch = secondTier?.partition.beginBatch()
     let applied = table.writeAll(parts) { had in
-      var changes: [(event: Change<Key, Value>.Event, tags: [String])] = []
+      var changes: [(event: Change<Key, Value>.Event, tags: ChangeTags)] = []
       var decisions: [WriteDecision] = []
       decisions.reserveCapacity(writes.count)
       for (index, write) in writes.enumerated() {
@@ -32,7 +32,13 @@ extension WritePipeline {
         if case .some = effects.replacedEdits { replaced.append(effects.replacedEdits) }
         if let event = decision.event {
           let preparedValue = write.entry.preparedValue
-          changes.append((change(event, of: key, to: preparedValue?.value), tags(of: had[index], and: preparedValue)))
+          let tags = tags(of: had[index], and: preparedValue)
+          let change = change(event, of: key, to: preparedValue?.value)
+          if event == .unannounced {
+            observers.recordUnannounced(change, tags: tags)
+          } else {
+            changes.append((change, tags))
+          }
         }
       }
       if observers.isObserved { observers.record(changes, context: context) }

@@ -151,7 +151,7 @@ extension WriteEvent {
   @inlinable
   static func of(isKept: Bool, existed: Bool, isAnnounced: Bool) -> WriteEvent? {
     if !isKept { return existed ? .removed(.refused) : nil }
-    guard isAnnounced else { return nil }
+    guard isAnnounced else { return existed ? .unannounced : nil }
     return existed ? .updated : .inserted
   }
 

@@ -53,6 +53,8 @@ enum EntryChange: Sendable, Hashable {
 enum WriteEvent: Sendable, Hashable {
   case inserted
   case updated
+  /// The key has a value that observers know already. Only observers of a tag's contents need it, because its tags may differ.
+  case unannounced
   case removed(RemovalCause)
 }
 

@@ -7,7 +7,7 @@
 /// A value that leaves memory is found in the second tier, which has it before it leaves. A value that leaves staging
 /// is in the next snapshot. Only a value that is written, or that the second tier evicts, can escape both.
 @usableFromInline
-struct EntryWalk<Key: CacheKey, Value: Sendable> {
+struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @usableFromInline typealias Entry = CacheEntry<Key, Value>
 
   /// A key of memory, staging or the edits.

@@ -16,6 +16,9 @@ struct ChangeBuffer: Sendable {
     case newestPerKey
     /// The given number of changes, at least one. An additional change displaces the oldest.
     case bounded(Int)
+    /// All changes up to the given number, at least one. An additional change displaces them all by the mark of a loss, which
+    /// stands for all changes until the consumer takes it.
+    case boundedByLoss(Int)
   }
 
   private let policy: Policy
@@ -35,6 +38,8 @@ struct ChangeBuffer: Sendable {
   /// which goes to the end.
   private var newestInvalidation = 0
   private var displaced: [ErasedChange] = []
+  /// Whether the buffer contains the mark of a loss, and nothing else. Used only by the policy `boundedByLoss`.
+  private var hasLost = false
 
   init(_ policy: Policy) {
     self.policy = policy
@@ -51,9 +56,23 @@ struct ChangeBuffer: Sendable {
     case .bounded(let limit):
       while count >= max(1, limit), let oldest = popFirst() { displaced.append(oldest) }
       push(change)
+    case .boundedByLoss(let limit):
+      appendUnlessLost(change, limit: max(1, limit))
     case .newestPerKey:
       appendNewest(change)
     }
+  }
+
+  private mutating func appendUnlessLost(_ change: ErasedChange, limit: Int) {
+    guard hasLost || count == limit else {
+      push(change)
+      return
+    }
+    displaced.append(change)
+    if hasLost { return }
+    while let oldest = popFirst() { displaced.append(oldest) }
+    push(.loss)
+    hasLost = true
   }
 
   private mutating func appendNewest(_ change: ErasedChange) {
@@ -109,6 +128,7 @@ struct ChangeBuffer: Sendable {
     }
     if let popped {
       count -= 1
+      if popped.marksLoss { hasLost = false }
       forget(popped, at: cut + head - 1)
     }
     // The slots before `head` are empty, so their removal releases no user value.

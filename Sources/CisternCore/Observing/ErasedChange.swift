@@ -12,31 +12,49 @@ struct ErasedChange: Sendable {
   let invalidation: Invalidation?
   /// The tags of the values before and after the change.
   let tags: [String]
+  /// The tags of the value after the change.
+  let newTags: [String]
+  /// Whether the key had a value whose tags are not known.
+  let hidesFormerTags: Bool
+  /// Whether the object marks a place where a buffer lost changes. Such an object contains nothing else.
+  let marksLoss: Bool
   private let box: any AnyObject & Sendable
 
-  init<Key, Value>(_ change: Change<Key, Value>, tags: [String] = []) {
-    self.tags = tags
+  init<Key, Value>(_ change: Change<Key, Value>, tags: ChangeTags = .none) {
+    self.tags = tags.all
+    newTags = tags.new
+    hidesFormerTags = if case .inserted = change.event { false } else { tags.former == nil }
+    marksLoss = false
     key = change.key.map(ErasedKey.init)
     clears = if case .cleared = change.event { true } else { false }
     invalidation = if case .invalidated(let what) = change.event { what } else { nil }
     box = ChangeBox(change)
   }
 
+  /// The tags of the value before the change, as far as they are known.
+  var formerTags: ArraySlice<String> { tags.dropLast(newTags.count) }
+
   init<Key, Value>(_ changeSet: ChangeSet<Key, Value>) {
-    key = nil
-    clears = false
-    invalidation = nil
-    tags = []
-    box = ChangeSetBox(changeSet)
+    self.init(boxing: ChangeSetBox(changeSet))
   }
 
   init<Key>(_ event: CacheEvent<Key>) {
+    self.init(boxing: EventBox(event))
+  }
+
+  private init(boxing box: any AnyObject & Sendable, marksLoss: Bool = false) {
     key = nil
     clears = false
     invalidation = nil
     tags = []
-    box = EventBox(event)
+    newTags = []
+    hidesFormerTags = false
+    self.marksLoss = marksLoss
+    self.box = box
   }
+
+  /// The mark of lost changes.
+  static let loss = ErasedChange(boxing: LossBox(), marksLoss: true)
 
   /// Returns the event. This object must contain an event with keys of this type.
   func event<Key>(of type: CacheEvent<Key>.Type = CacheEvent<Key>.self) -> CacheEvent<Key> {
@@ -82,3 +100,5 @@ private final class ChangeSetBox<Key: Hashable & Sendable, Value: Sendable>: Sen
     self.changeSet = changeSet
   }
 }
+
+private final class LossBox: Sendable {}

@@ -31,6 +31,11 @@ final class IteratorMailbox: Mailbox {
     }
   }
 
+  /// Removes and returns all changes, and keeps later ones by another policy. The consumer must not wait.
+  func takeAll(continuingWith policy: ChangeBuffer.Policy) -> [ErasedChange] {
+    state.withLock { $0.takeAll(continuingWith: policy) }.changes
+  }
+
   /// Waits for the next change and returns it. Returns nil at the end. A cancelled task ends the mailbox and
   /// receives nil.
   func next(isolation: isolated (any Actor)?) async -> ErasedChange? {

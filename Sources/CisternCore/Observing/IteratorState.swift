@@ -89,6 +89,31 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     }
   }
 
+  /// Removes all changes, and keeps later ones by another policy. Does nothing while a consumer waits.
+  ///
+  /// - Returns: The removed changes, and the displaced ones, which the caller must release outside all locks.
+  mutating func takeAll(continuingWith policy: ChangeBuffer.Policy) -> (
+    changes: [ErasedChange], displaced: [ErasedChange]
+  ) {
+    var former: ChangeBuffer
+    switch take() {
+    case .open(let buffer):
+      former = buffer
+      self = .open(ChangeBuffer(policy))
+    case .finishing(let buffer):
+      former = buffer
+      self = .finishing(ChangeBuffer(policy))
+    case .waited(let waiters, let buffer):
+      self = .waited(waiters, buffer)
+      return ([], [])
+    case .ended:
+      return ([], [])
+    }
+    var changes: [ErasedChange] = []
+    while let change = former.popFirst() { changes.append(change) }
+    return (changes, former.takeDisplaced())
+  }
+
   /// Adds a waiting consumer. Returns work that became necessary since the consumer's call of ``next()``.
   mutating func wait(_ waiter: Waiter) -> DeferredWork {
     switch take() {

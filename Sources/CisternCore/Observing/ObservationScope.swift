@@ -9,8 +9,8 @@ public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
     case everything
     /// A look-up by the changed key, in time independent of the number of observed keys.
     case keys(Set<Key>)
-    /// A predicate, evaluated for each change under locks. It must not run user code.
-    case matching(@Sendable (Key) -> Bool)
+    /// The keys that begin with the bytes. The predicate is evaluated for each change under locks.
+    case prefix([UInt8], matches: @Sendable (Key) -> Bool)
     /// A look-up by the tags of the values before and after the change.
     case tagged(String)
   }
@@ -62,6 +62,6 @@ extension ObservationScope where Key: CacheKey {
   /// Compares the encoded bytes of keys, so that a prefix has the same meaning in both tiers.
   fileprivate init(bytesPrefix prefix: Key) {
     let prefix = prefix.withKeyBytes { $0.copiedBytes() }
-    self.init(selection: .matching { $0.hasKeyBytesPrefix(prefix) })
+    self.init(selection: .prefix(prefix, matches: { $0.hasKeyBytesPrefix(prefix) }))
   }
 }

@@ -10,9 +10,9 @@
 /// never overlap, and they follow the order of each key's changes. The handler may use the cache. The observation
 /// retains its handler until it ends. A handler that refers to the token's owner should do so weakly.
 public struct ObservationToken: ~Copyable, Sendable {
-  private let subscription: Subscription<HandlerMailbox>
+  private let subscription: any EndableSubscription
 
-  init(_ subscription: Subscription<HandlerMailbox>) {
+  init(_ subscription: any EndableSubscription) {
     self.subscription = subscription
   }
 

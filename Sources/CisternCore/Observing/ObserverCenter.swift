@@ -44,6 +44,15 @@ final class ObserverCenter: Sendable {
     }
   }
 
+  /// Appends a write that is not announced to the mailboxes of observers of contents. Otherwise as ``record(_:makeSet:)``.
+  func recordUnannounced(_ change: ErasedChange) {
+    state.withLock { state in
+      state.registrations.forEachContents(enteredOrLeftBy: change) { identifier, mailbox in
+        if mailbox.append(change) { state.undelivered.append((identifier, mailbox)) }
+      }
+    }
+  }
+
   /// Appends the changes of one write to the mailboxes of their observers. Must be called under the shards' locks.
   /// Releases no user value.
   ///

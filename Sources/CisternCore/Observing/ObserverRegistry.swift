@@ -9,7 +9,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   @usableFromInline
   let center = ObserverCenter()
   /// The context for handlers that specify none.
-  private let execution: HandlerExecution
+  let execution: HandlerExecution
   private let lastNumber = Atomic<UInt64>(0)
 
   /// Creates a registry without observers.
@@ -45,11 +45,20 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   ///   - context: The writer's context.
   ///   - tags: The tags of the values before and after the change.
   @usableFromInline
-  package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil, tags: [String] = []) {
+  package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil, tags: ChangeTags = .none) {
     guard isObserved else { return }
     let number = ChangeNumber(number: lastNumber.add(1, ordering: .relaxed).newValue)
     let change = Change<Key, Value>(number: number, event: event, context: context)
     center.record(ErasedChange(change, tags: tags)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
+  }
+
+  /// Appends a write of a value that is not announced to the mailboxes of those observers of a tag's contents whose scope the
+  /// value enters or leaves. Otherwise as ``record(_:context:tags:)``.
+  @usableFromInline
+  package func recordUnannounced(_ event: Change<Key, Value>.Event, tags: ChangeTags) {
+    guard isObserved, tags.former.map({ $0 != tags.new }) ?? true else { return }
+    let number = ChangeNumber(number: lastNumber.add(1, ordering: .relaxed).newValue)
+    center.recordUnannounced(ErasedChange(Change<Key, Value>(number: number, event: event), tags: tags))
   }
 
   /// Numbers the changes of one write and appends them to the mailboxes of their observers. Observers of change
@@ -58,7 +67,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   /// Must be called within the critical sections of all entries. In all other respects, it behaves as
   /// ``record(_:context:tags:)``.
   @usableFromInline
-  package func record(_ events: [(event: Change<Key, Value>.Event, tags: [String])], context: WriterContext?) {
+  package func record(_ events: [(event: Change<Key, Value>.Event, tags: ChangeTags)], context: WriterContext?) {
     guard isObserved, !events.isEmpty else { return }
     let last = lastNumber.add(UInt64(events.count), ordering: .relaxed).newValue
     let changes = events.enumerated().map { offset, one in

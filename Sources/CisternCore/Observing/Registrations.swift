@@ -18,6 +18,8 @@ struct Registrations: Sendable {
   private var byKey: [ErasedKey: [Identifier: any Mailbox]] = [:]
   private var matching: [Identifier: Matching] = [:]
   private var byTag: [String: [Identifier: any Mailbox]] = [:]
+  /// The observers of the contents of a tag. They are also in `byTag`.
+  private var contents: [Identifier: (tag: String, mailbox: any Mailbox)] = [:]
 
   /// Creates an empty collection whose identifiers are greater than `identifier`.
   init(above identifier: UInt64 = 0) {
@@ -37,6 +39,9 @@ struct Registrations: Sendable {
     case .everything: everything[identifier] = mailbox
     case .keys(let keys): for key in keys { byKey[key, default: [:]][identifier] = mailbox }
     case .tagged(let tag): byTag[tag, default: [:]][identifier] = mailbox
+    case .contentsTagged(let tag):
+      byTag[tag, default: [:]][identifier] = mailbox
+      contents[identifier] = (tag, mailbox)
     case .matching(let matches): matching[identifier] = Matching(matches: matches, mailbox: mailbox)
     }
     return identifier
@@ -54,7 +59,8 @@ struct Registrations: Sendable {
         if byKey[key]?.isEmpty == true { byKey[key] = nil }
       }
     case .matching: matching[identifier] = nil
-    case .tagged(let tag):
+    case .tagged(let tag), .contentsTagged(let tag):
+      contents[identifier] = nil
       byTag[tag]?[identifier] = nil
       if byTag[tag]?.isEmpty == true { byTag[tag] = nil }
     }
@@ -79,6 +85,20 @@ struct Registrations: Sendable {
         for (identifier, mailbox) in byTag[tag] ?? [:] { body(identifier, mailbox) }
       }
     }
+    if change.hidesFormerTags {
+      for (identifier, observer) in contents where !change.tags.contains(observer.tag) {
+        body(identifier, observer.mailbox)
+      }
+    }
     for (identifier, observer) in matching where observer.matches(key) { body(identifier, observer.mailbox) }
+  }
+
+  /// Calls `body` with each observer of a tag's contents, if a value with other tags enters or may leave them.
+  func forEachContents(enteredOrLeftBy change: ErasedChange, _ body: (Identifier, any Mailbox) -> Void) {
+    for (identifier, observer) in contents {
+      let isContained = change.newTags.contains(observer.tag)
+      let wasContained = change.hidesFormerTags ? !isContained : change.formerTags.contains(observer.tag)
+      if isContained != wasContained { body(identifier, observer.mailbox) }
+    }
   }
 }

@@ -1,14 +1,20 @@
 import Synchronization
 
+/// A registration that a token ends.
+protocol EndableSubscription: AnyObject, Sendable {
+  /// Ends the observation. Only the first call has an effect.
+  func end()
+}
+
 /// The registration of a mailbox. It ends when ``end()`` is called or this object is deinitialized.
-final class Subscription<Box: Mailbox>: Sendable {
+final class Subscription<Box: Mailbox>: EndableSubscription {
   let mailbox: Box
   private let scope: ErasedScope
   private let subject: ObserverCenter.Subject
   private let identifier: ObserverCenter.Identifier
   /// Weak, because an observer does not keep its cache alive.
   private weak let center: ObserverCenter?
-  private let isEnded = Atomic<Bool>(false)
+  private let hasEnded = Atomic<Bool>(false)
 
   init(
     _ scope: ErasedScope, _ mailbox: Box, hearing subject: ObserverCenter.Subject = .changes, in center: ObserverCenter
@@ -24,11 +30,14 @@ final class Subscription<Box: Mailbox>: Sendable {
     end()
   }
 
+  /// Whether ``end()`` was called.
+  var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
+
   /// Ends the mailbox and unregisters it. After any call returns, the mailbox delivers no more changes. Only the
   /// first call unregisters.
   func end() {
     mailbox.end()
-    if !isEnded.exchange(true, ordering: .acquiringAndReleasing) {
+    if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) {
       center?.remove(identifier, from: scope, hearing: subject)
     }
   }

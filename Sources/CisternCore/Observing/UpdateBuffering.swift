@@ -12,6 +12,14 @@ public enum UpdateBuffering: Sendable, Hashable {
   /// The given number of newest changes, at least one. An additional change replaces the oldest.
   case bounded(Int)
 
+  /// The policy of a buffer that must not lose a change without notice.
+  var contentPolicy: ChangeBuffer.Policy {
+    switch self {
+    case .newestPerKey: .newestPerKey
+    case .bounded(let limit): .boundedByLoss(limit)
+    }
+  }
+
   var policy: ChangeBuffer.Policy {
     switch self {
     case .newestPerKey: .newestPerKey

@@ -129,7 +129,8 @@ struct WriteDecisionTests {
       switch (isKept, existed) {
       case (false, true): .removed(.refused)
       case (false, false): nil
-      case (true, _) where !isAnnounced: nil
+      case (true, true) where !isAnnounced: .unannounced
+      case (true, false) where !isAnnounced: nil
       case (true, true): .updated
       case (true, false): .inserted
       }

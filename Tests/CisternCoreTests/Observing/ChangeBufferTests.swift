@@ -87,7 +87,7 @@ import Testing
     #expect(drain(&buffer) == [2, 2_997, 2_999])
   }
 
-  @Test(arguments: [Buffer.Policy.unbounded, .newestPerKey, .bounded(3), .bounded(200)])
+  @Test(arguments: [Buffer.Policy.unbounded, .newestPerKey, .bounded(3), .bounded(200), .boundedByLoss(50)])
   func `random operations agree with a list`(_ policy: Buffer.Policy) {
     for seed in SeededSchedule.seeds(200) {
       var generator = SeededGenerator(seed: seed)
@@ -122,6 +122,14 @@ import Testing
     switch policy {
     case .unbounded: model.append(new)
     case .bounded(let limit): model = (model + [new]).suffix(limit)
+    case .boundedByLoss(let limit):
+      if model.first?.marksLoss == true { return 1 }
+      if before < limit {
+        model.append(new)
+      } else {
+        model = [.loss]
+        return limit + 1
+      }
     case .newestPerKey:
       let newest = model.lastIndex { $0.invalidation != nil } ?? -1
       if let invalidation = new.invalidation {

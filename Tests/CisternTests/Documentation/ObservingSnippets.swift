@@ -27,6 +27,32 @@ import Testing
     await looking.value
   }
 
+  @Test func `the contents of a prefix`() async throws {
+    let articles = try sampleArticles()
+    articles["news/1"] = edited
+    let looking = Task {
+      var news: [String: Article] = [:]
+      for await update in articles.contentUpdates(.prefix("news/")) {
+        update.apply(to: &news)
+        if case .initialEnded = update { print("\(news.count) articles") }
+      }
+    }
+    looking.cancel()
+    await looking.value
+  }
+
+  @Test @MainActor func `contents on the main actor`() async throws {
+    let articles = try sampleArticles()
+    final class List { var articles: [String: Article] = [:] }
+    let list = List()
+    articles.setValue(edited, forKey: id, tags: ["author:7"])
+    let listed = articles.observeContents(.tagged("author:7"), on: MainActor.shared) { update in
+      update.apply(to: &list.articles)
+    }
+    while list.articles[id]?.title != edited.title { await Task.yield() }
+    listed.cancel()
+  }
+
   @Test @MainActor func `a closure on the main actor`() async throws {
     let articles = try sampleArticles()
     final class Label { var title = "" }

@@ -1,0 +1,117 @@
+/// A delivery of the contents of a scope under way: an enumeration, and then the changes. Used by one task at a time.
+///
+/// No read transaction and no lock is held between the calls.
+struct ContentReader<Key: CacheKey, Value: Sendable> {
+  typealias Update = ContentUpdate<Key, Value>
+
+  /// The number of keys whose values are read in one call.
+  var groupSize = 64
+  private let scope: ObservationScope<Key>
+  private let buffering: UpdateBuffering
+  /// Nil if the cache was deinitialized before.
+  let subscription: Subscription<IteratorMailbox>?
+  /// Weak, because an observer does not keep its cache alive.
+  private weak var cache: Cache<Key, Value>?
+  private var state = ContentState<Key, Value>()
+  /// The enumeration; nil for a scope of keys, and when none is under way.
+  private var walk: EntryWalk<Key, Value>?
+  /// The keys that the enumeration has found, and that were not read yet.
+  private var keys: ArraySlice<Key> = []
+  private var hasFailed = false
+
+  /// Registers for the changes of the scope.
+  init(_ scope: ObservationScope<Key>, buffering: UpdateBuffering, of cache: Cache<Key, Value>?) {
+    self.scope = scope
+    self.buffering = buffering
+    self.cache = cache
+    subscription = cache.map {
+      Subscription(
+        ErasedScope(contentsOf: scope), IteratorMailbox(buffering: .newestPerKey), in: $0.observers.center)
+    }
+  }
+
+  /// The next elements of a delivery.
+  enum Step {
+    /// These elements, maybe none. Other tasks should run before the next call.
+    case updates([Update])
+    /// The consumer must wait for a change.
+    case following
+    /// The cache was deinitialized, or the observation ended.
+    case ended
+  }
+
+  /// Returns the next elements. Reads a group of keys at most.
+  mutating func step() -> Step {
+    guard let subscription, !subscription.isEnded else { return .ended }
+    if hasFailed {
+      subscription.end()
+      return .ended
+    }
+    if state.phase == .following { return .following }
+    guard let cache else {
+      walk = nil
+      return .ended
+    }
+    do throws(CisternError) {
+      if state.phase == .beginning { try begin(subscription, cache) }
+      return .updates(try readGroup(subscription, cache))
+    } catch {
+      walk = nil
+      hasFailed = true
+      return .updates([.failed(error)])
+    }
+  }
+
+  /// Returns the elements for a change that the consumer waited for.
+  mutating func take(_ change: ErasedChange) -> [Update] {
+    ContentChange(change, in: scope).map { state.take($0) } ?? []
+  }
+
+  /// Begins an enumeration. It finds what the changes before it have left, so that they are not needed.
+  private mutating func begin(
+    _ subscription: Subscription<IteratorMailbox>, _ cache: Cache<Key, Value>
+  ) throws(CisternError) {
+    _ = subscription.mailbox.takeAll(continuingWith: .newestPerKey)
+    state.begin()
+    switch scope.selection {
+    case .keys(let keys):
+      self.keys = Array(keys)[...]
+    case .everything:
+      walk = try EntryWalk(cache, .all, after: nil)
+    case .prefix(let bytes, _):
+      walk = try EntryWalk(cache, .withPrefix(KeyPrefix(bytes: bytes)), after: nil)
+    case .tagged(let tag):
+      walk = try EntryWalk(cache, .tagged(tag), after: nil)
+    }
+  }
+
+  private mutating func readGroup(
+    _ subscription: Subscription<IteratorMailbox>, _ cache: Cache<Key, Value>
+  ) throws(CisternError) -> [Update] {
+    if keys.isEmpty, var walk, !walk.isAtEnd {
+      keys = try walk.nextEntries(limit: EntryWalk<Key, Value>.chunkSize).map(\.key)[...]
+      self.walk = walk
+    }
+    let group = keys.prefix(groupSize)
+    keys = keys.dropFirst(group.count)
+    let reads = group.filter { state.needs($0) }.map { read($0, in: cache) }
+    let isLast = keys.isEmpty && walk?.isAtEnd ?? true
+    // After the reads: all changes that they contain are in the mailbox.
+    let changes = subscription.mailbox.takeAll(continuingWith: isLast ? buffering.contentPolicy : .newestPerKey)
+    let updates = state.take(reads, changes.compactMap { ContentChange($0, in: scope) }, isLast: isLast)
+    if state.phase != .enumerating {
+      walk = nil
+      keys = []
+    }
+    return updates
+  }
+
+  private func read(_ key: Key, in cache: Cache<Key, Value>) -> ContentState<Key, Value>.Read {
+    let (snapshot, number) = cache.records.numberedSnapshot(of: cache.table.hashed(key))
+    let value = if let edited = snapshot.edited { edited.shown } else { snapshot.usable }
+    if case .tagged(let tag) = scope.selection, !snapshot.timing.tags.contains(tag) {
+      return ContentState.Read(key: key, value: nil, number: number)
+    }
+    return ContentState.Read(key: key, value: value, number: number)
+  }
+}
