@@ -35,7 +35,7 @@ extension Cache {
     } commit: {
       if !edits.isEmpty { edited = edits.removeAll() }
       ticket = secondTier?.partition.stageRemovalOfAll()
-      if observers.isObserved { observers.record(.cleared, context: context) }
+      if observers.isObserved { observers.record(PendingChange(.cleared), context: context) }
     }
     writes.deliverChanges()
     return ticket

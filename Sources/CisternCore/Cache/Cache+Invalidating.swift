@@ -179,7 +179,7 @@ extension Cache {
       concerns($0, $1)
     } commit: {
       if !edits.isEmpty { edited = edits.removeAll { concerns($0, $1.timing.tags) } }
-      if observers.isObserved { observers.record(.invalidated(what), context: context) }
+      if observers.isObserved { observers.record(PendingChange(.invalidated(what)), context: context) }
     }
     writes.deliverChanges()
     sweepInBackground()

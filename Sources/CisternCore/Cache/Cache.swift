@@ -139,7 +139,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
           let isTierClosed = partition?.mode == .closed
           let event = WriteEvent.ofEviction(from: held.residency, isTierClosed: isTierClosed)
           guard case .removed(let cause)? = event else { return }
-          observers.record(.removed(key, cause), tags: ChangeTags(former: held.timing.tags))
+          observers.record(
+            PendingChange(
+              .removed(key, cause), previous: .value(held.value), tags: ChangeTags(former: held.timing.tags)))
         },
         unlocked: { if observers.isObserved { observers.deliver() } }))
     budget.add(table)

@@ -162,7 +162,9 @@ extension RecordPromoter {
         // Readers and observers take the record of a newer schema version as absent.
         situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion
         let decision = WriteDecision.decide(.loseRecord(cause), in: situation, ask: { .absent }, stage: { .nothing })
-        if let event = decision.event { observers.record(writes.change(event, of: key.key, to: nil), tags: .unknown) }
+        if let event = decision.event {
+          observers.record(PendingChange(writes.change(event, of: key.key, to: nil), tags: .unknown))
+        }
         return decision
       }
     }

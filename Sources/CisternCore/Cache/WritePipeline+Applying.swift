@@ -19,7 +19,8 @@ extension WritePipeline {
         return stage(withVersion(staged, fetchedBy: options.condition.flight), in: nil, &outcome)
       }
       if let event = decision.event {
-        record(event, of: key.key, had: had, value.preparedValue, context: options.context)
+        record(
+          event, of: key.key, replacing: FormerValue(cached: had), value.preparedValue, context: options.context)
       }
       return decision
     }
@@ -50,7 +51,8 @@ extension WritePipeline {
     } decide: { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
       if let event = decision.event {
-        record(event, of: key.key, had: had, write.entry.preparedValue, context: write.context)
+        let former = FormerValue(cached: had, edited: effects.replacedEdits)
+        record(event, of: key.key, replacing: former, write.entry.preparedValue, context: write.context)
       }
       effects.isRefused = decision.counter == .refused
       return decision
@@ -64,16 +66,25 @@ extension WritePipeline {
   @inlinable
   @inline(never)
   func record(
-    _ event: WriteEvent, of key: Key, had: CachedValue<Value>?, _ preparedValue: PreparedValue<Value>?,
+    _ event: WriteEvent, of key: Key, replacing former: FormerValue<Key, Value>, _ preparedValue: PreparedValue<Value>?,
     context: WriterContext?
   ) {
-    let tags = tags(of: had, and: preparedValue)
-    let change = change(event, of: key, to: preparedValue?.value)
+    let change = pending(event, of: key, replacing: former, preparedValue)
     if event == .unannounced {
-      observers.recordUnannounced(change, tags: tags)
+      observers.recordUnannounced(change)
     } else {
-      observers.record(change, context: context, tags: tags)
+      observers.record(change, context: context)
     }
+  }
+
+  /// Returns an event with its key, its values and their tags.
+  @inlinable
+  func pending(
+    _ event: WriteEvent, of key: Key, replacing former: FormerValue<Key, Value>, _ preparedValue: PreparedValue<Value>?
+  ) -> PendingChange<Key, Value> {
+    PendingChange(
+      change(event, of: key, to: preparedValue?.value), previous: former.previous(of: event),
+      tags: ChangeTags(former: former.cached?.timing.tags, new: preparedValue?.timing.tags ?? []))
   }
 
   /// Decides on a write and stages it. Called inside the critical section of the key.
@@ -192,12 +203,6 @@ extension WritePipeline {
   func isForeign(_ keyBytes: [UInt8]) -> Bool {
     guard let partition = secondTier?.partition else { return false }
     return partition.schemaVersion(of: keyBytes.rawSpan).map { $0 > schemaVersion } ?? false
-  }
-
-  /// Returns the tags by which observers receive a change: those of the replaced value and those of the new one.
-  @inlinable
-  func tags(of had: CachedValue<Value>?, and preparedValue: PreparedValue<Value>?) -> ChangeTags {
-    ChangeTags(former: had?.timing.tags, new: preparedValue?.timing.tags ?? [])
   }
 
   /// Returns an event with its key and value.

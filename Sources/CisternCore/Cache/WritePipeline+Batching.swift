@@ -19,7 +19,7 @@ extension WritePipeline {
     var outcome = WriteOutcome.nothing
     let batch = secondTier?.partition.beginBatch()
     let applied = table.writeAll(parts) { had in
-      var changes: [(event: Change<Key, Value>.Event, tags: ChangeTags)] = []
+      var changes: [PendingChange<Key, Value>] = []
       var decisions: [WriteDecision] = []
       decisions.reserveCapacity(writes.count)
       for (index, write) in writes.enumerated() {
@@ -31,13 +31,12 @@ extension WritePipeline {
         if case .refused = effects.outcome { outcome = .refused(size: 0) }
         if case .some = effects.replacedEdits { replaced.append(effects.replacedEdits) }
         if let event = decision.event {
-          let preparedValue = write.entry.preparedValue
-          let tags = tags(of: had[index], and: preparedValue)
-          let change = change(event, of: key, to: preparedValue?.value)
+          let former = FormerValue(cached: had[index], edited: effects.replacedEdits)
+          let change = pending(event, of: key, replacing: former, write.entry.preparedValue)
           if event == .unannounced {
-            observers.recordUnannounced(change, tags: tags)
+            observers.recordUnannounced(change)
           } else {
-            changes.append((change, tags))
+            changes.append(change)
           }
         }
       }

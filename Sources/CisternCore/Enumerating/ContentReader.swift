@@ -67,7 +67,7 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
     ContentChange(change, in: scope).map { state.take($0) } ?? []
   }
 
-  /// Begins an enumeration. It finds what the changes before it have left, so that they are not needed.
+  /// Begins an enumeration. It discards the changes before, because the reads of the keys contain them.
   private mutating func begin(
     _ subscription: Subscription<IteratorMailbox>, _ cache: Cache<Key, Value>
   ) throws(CisternError) {

@@ -37,6 +37,9 @@ struct ChangeBuffer: Sendable {
   /// The position of the newest invalidation. A change from before it is displaced by a newer change of its key,
   /// which goes to the end.
   private var newestInvalidation = 0
+  /// The positions of changes that followed an invalidation which has moved to the end. Without it, their previous values do not
+  /// follow from the changes before.
+  private var uncertain = 0..<0
   private var displaced: [ErasedChange] = []
   /// Whether the buffer contains the mark of a loss, and nothing else. Used only by the policy `boundedByLoss`.
   private var hasLost = false
@@ -81,7 +84,11 @@ struct ChangeBuffer: Sendable {
       while let oldest = popFirst() { displaced.append(oldest) }
       push(change)
     } else if let invalidation = change.invalidation {
-      if let position = invalidations[invalidation] { displace(at: position) }
+      if let position = invalidations[invalidation] {
+        displace(at: position)
+        let isPending = !uncertain.isEmpty && uncertain.upperBound > cut + head
+        uncertain = (isPending ? min(uncertain.lowerBound, position) : position)..<(cut + slots.count)
+      }
       newestInvalidation = push(change)
       invalidations[invalidation] = newestInvalidation
     } else if let key = change.key {
@@ -96,12 +103,13 @@ struct ChangeBuffer: Sendable {
     // The key of the older change is removed with it, so the buffer retains none of its memory.
     let position = positions.removeValue(forKey: key)
     if let position, position >= newestInvalidation, let older = slots[position - cut] {
-      slots[position - cut] = change
+      slots[position - cut] = change.replacing(older, isSeparated: false)
       displaced.append(older)
       positions[key] = position
     } else {
+      let older = position.flatMap { slots[$0 - cut] }
       if let position { displace(at: position) }
-      positions[key] = push(change)
+      positions[key] = push(older.map { change.replacing($0, isSeparated: true) } ?? change)
     }
   }
 
@@ -126,10 +134,11 @@ struct ChangeBuffer: Sendable {
       popped = slots[head].take()
       head += 1
     }
-    if let popped {
+    if let change = popped {
       count -= 1
-      if popped.marksLoss { hasLost = false }
-      forget(popped, at: cut + head - 1)
+      if change.marksLoss { hasLost = false }
+      forget(change, at: cut + head - 1)
+      if uncertain.contains(cut + head - 1) { popped = change.hidingPrevious() }
     }
     // The slots before `head` are empty, so their removal releases no user value.
     if head == slots.count {
@@ -164,8 +173,9 @@ struct ChangeBuffer: Sendable {
       if let invalidation = change.invalidation, invalidations[invalidation] == former {
         invalidations[invalidation] = position
       }
-      kept.append(change)
+      kept.append(uncertain.contains(former) ? change.hidingPrevious() : change)
     }
+    uncertain = 0..<0
     slots = kept
     head = 0
     cut = base

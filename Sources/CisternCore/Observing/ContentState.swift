@@ -81,11 +81,11 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     case .written(let key, let change):
       if let read = reads[key], change.place <= read.number { return }
       changedKeys.insert(key)
-      updates.append(.changed(change))
+      updates.append(.changed(reads[key].map { $0.followed(by: change) } ?? change))
     case .removed(let key, let change):
       if let read = reads[key], change.place <= read.number || !read.hasValue { return }
       changedKeys.insert(key)
-      updates.append(.changed(change))
+      updates.append(.changed(reads[key].map { $0.followed(by: change) } ?? change))
     case .left(let key, let change):
       if let read = reads[key], change.place <= read.number || !read.hasValue { return }
       changedKeys.insert(key)
@@ -115,4 +115,12 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension ContentState.Read {
   var hasValue: Bool { value.map { _ in true } ?? false }
+
+  /// Returns a later change with the read value as the previous one. The buffer may have merged the change with one that the
+  /// read contains.
+  func followed(by change: Change<Key, Value>) -> Change<Key, Value> {
+    var change = change
+    change.previous = value.map { .value($0) } ?? .none
+    return change
+  }
 }

@@ -1,6 +1,6 @@
 /// A change and its key, a change set, or an event of a cache, with erased types.
 ///
-/// All code between ``ObserverRegistry/record(_:context:tags:)`` and an observer uses this type and is not generic.
+/// All code between ``ObserverRegistry/record(_:context:)`` and an observer uses this type and is not generic.
 /// Generic code that is called with types of other modules is not specialized, and spends most of its time on
 /// metadata. All mailboxes share the same change object.
 struct ErasedChange: Sendable {
@@ -18,6 +18,10 @@ struct ErasedChange: Sendable {
   let hidesFormerTags: Bool
   /// Whether the object marks a place where a buffer lost changes. Such an object contains nothing else.
   let marksLoss: Bool
+  /// The previous value of the key.
+  private(set) var previous: ErasedPreviousValue
+  /// Whether consumers may not see the previous value, because they cannot know that the key had it.
+  private(set) var hidesPrevious = false
   private let box: any AnyObject & Sendable
 
   init<Key, Value>(_ change: Change<Key, Value>, tags: ChangeTags = .none) {
@@ -28,7 +32,11 @@ struct ErasedChange: Sendable {
     key = change.key.map(ErasedKey.init)
     clears = if case .cleared = change.event { true } else { false }
     invalidation = if case .invalidated(let what) = change.event { what } else { nil }
-    box = ChangeBox(change)
+    previous = ErasedPreviousValue(change.previous)
+    // The box does not keep the previous value, which a buffer may replace.
+    var withoutPrevious = change
+    withoutPrevious.previous = .unknown
+    box = ChangeBox(withoutPrevious)
   }
 
   /// The tags of the value before the change, as far as they are known.
@@ -50,6 +58,7 @@ struct ErasedChange: Sendable {
     newTags = []
     hidesFormerTags = false
     self.marksLoss = marksLoss
+    previous = .unknown
     self.box = box
   }
 
@@ -73,7 +82,26 @@ struct ErasedChange: Sendable {
   func change<Key, Value>(of type: Change<Key, Value>.Type = Change<Key, Value>.self) -> Change<Key, Value> {
     // Safe because a registry creates only changes with its own types, and its observers receive changes from no
     // other source.
-    unsafe unsafeDowncast(box, to: ChangeBox<Key, Value>.self).change
+    var change = unsafe unsafeDowncast(box, to: ChangeBox<Key, Value>.self).change
+    change.previous = hidesPrevious ? .unknown : previous.previous()
+    return change
+  }
+
+  /// Returns this change as it follows `older`, which no consumer receives: with the previous value of the older one.
+  ///
+  /// - Parameter isSeparated: Whether a removal of many keys is between them. The consumer's value before is then not known.
+  func replacing(_ older: ErasedChange, isSeparated: Bool) -> ErasedChange {
+    var merged = self
+    merged.previous = older.previous
+    merged.hidesPrevious = isSeparated || older.hidesPrevious
+    return merged
+  }
+
+  /// Returns this change without a known previous value. Keeps the value, because a buffer must not release one under a lock.
+  func hidingPrevious() -> ErasedChange {
+    var change = self
+    change.hidesPrevious = true
+    return change
   }
 }
 

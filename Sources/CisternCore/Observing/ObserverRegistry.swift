@@ -2,7 +2,7 @@ import Synchronization
 
 /// The observers of a cache. The registry numbers changes and appends them to mailboxes.
 ///
-/// A writer performs two steps. It calls ``record(_:context:tags:)`` within the entry's critical section, which
+/// A writer performs two steps. It calls ``record(_:context:)`` within the entry's critical section, which
 /// determines the order. It calls ``deliver()`` afterwards, which wakes the observers.
 @usableFromInline
 package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -38,41 +38,46 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   ///
   /// Must be called within the entry's critical section, so that the order of calls is the order of the key's
   /// changes. It runs no user code except the key's hash function and `==`. It releases no user value, and acquires
-  /// only the registry's own short lock. The caller must call ``deliver()`` after it unlocks.
+  /// only the registry's own short lock. The caller keeps the previous value until it unlocks, and must call
+  /// ``deliver()`` afterwards.
   ///
   /// - Parameters:
-  ///   - event: The change.
+  ///   - pending: The change.
   ///   - context: The writer's context.
-  ///   - tags: The tags of the values before and after the change.
   @usableFromInline
-  package func record(_ event: Change<Key, Value>.Event, context: WriterContext? = nil, tags: ChangeTags = .none) {
+  package func record(_ pending: PendingChange<Key, Value>, context: WriterContext? = nil) {
     guard isObserved else { return }
     let number = ChangeNumber(number: lastNumber.add(1, ordering: .relaxed).newValue)
-    let change = Change<Key, Value>(number: number, event: event, context: context)
-    center.record(ErasedChange(change, tags: tags)) { ErasedChange(ChangeSet(changes: [change], context: context)) }
+    let change = Change<Key, Value>(
+      number: number, event: pending.event, previous: pending.previous, context: context)
+    center.record(ErasedChange(change, tags: pending.tags)) {
+      ErasedChange(ChangeSet(changes: [change], context: context))
+    }
   }
 
-  /// Appends a write of a value that is not announced to the mailboxes of those observers of a tag's contents whose scope the
-  /// value enters or leaves. Otherwise as ``record(_:context:tags:)``.
+  /// Appends a write that is not announced to the mailboxes of observers of a tag's contents, if the value enters or leaves
+  /// them. Otherwise as ``record(_:context:)``.
   @usableFromInline
-  package func recordUnannounced(_ event: Change<Key, Value>.Event, tags: ChangeTags) {
+  package func recordUnannounced(_ pending: PendingChange<Key, Value>) {
+    let tags = pending.tags
     guard isObserved, tags.former.map({ $0 != tags.new }) ?? true else { return }
     let number = ChangeNumber(number: lastNumber.add(1, ordering: .relaxed).newValue)
-    center.recordUnannounced(ErasedChange(Change<Key, Value>(number: number, event: event), tags: tags))
+    let change = Change<Key, Value>(number: number, event: pending.event, previous: pending.previous)
+    center.recordUnannounced(ErasedChange(change, tags: tags))
   }
 
   /// Numbers the changes of one write and appends them to the mailboxes of their observers. Observers of change
   /// sets receive them together.
   ///
   /// Must be called within the critical sections of all entries. In all other respects, it behaves as
-  /// ``record(_:context:tags:)``.
+  /// ``record(_:context:)``.
   @usableFromInline
-  package func record(_ events: [(event: Change<Key, Value>.Event, tags: ChangeTags)], context: WriterContext?) {
+  package func record(_ events: [PendingChange<Key, Value>], context: WriterContext?) {
     guard isObserved, !events.isEmpty else { return }
     let last = lastNumber.add(UInt64(events.count), ordering: .relaxed).newValue
     let changes = events.enumerated().map { offset, one in
       let number = ChangeNumber(number: last - UInt64(events.count - 1 - offset))
-      return Change<Key, Value>(number: number, event: one.event, context: context)
+      return Change<Key, Value>(number: number, event: one.event, previous: one.previous, context: context)
     }
     center.record(zip(changes, events).map { ErasedChange($0, tags: $1.tags) }) { places in
       ErasedChange(ChangeSet(changes: places.map { changes[$0] }, context: context))

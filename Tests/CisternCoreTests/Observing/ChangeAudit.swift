@@ -3,7 +3,7 @@ import CisternTesting
 import Locking
 
 /// An observer that records contradictions in a cache's changes. These are decreasing numbers, insertions of present
-/// keys, and updates or removals of absent keys.
+/// keys, updates or removals of absent keys, and previous values that are not those before.
 final class ChangeAudit: Sendable {
   private struct State {
     var values: [String: Int] = [:]
@@ -24,6 +24,17 @@ final class ChangeAudit: Sendable {
           state.findings.append("\(key): number \(change.number) came late")
         }
         state.numbers[key] = change.number
+      }
+      if let key = change.key {
+        let isContradicted =
+          switch change.previous {
+          case .value(let value): state.values[key] != value
+          case .none: state.values[key] != nil
+          case .unknown: state.values[key] == nil
+          }
+        if isContradicted {
+          state.findings.append("\(key) was \(String(describing: state.values[key])), not \(change.previous)")
+        }
       }
       switch change.event {
       case .inserted(let key, let value):

@@ -39,6 +39,34 @@ import Testing
     #expect(drain(&buffer) == [4, 5])
   }
 
+  private func update(_ number: UInt64, from previous: PreviousValue<Int>) -> ErasedChange {
+    ErasedChange(
+      Change<String, Int>(number: ChangeNumber(number: number), event: .updated("k", Int(number)), previous: previous))
+  }
+
+  private func previous(_ change: ErasedChange?) -> PreviousValue<Int>? {
+    change?.change(of: Change<String, Int>.self).previous
+  }
+
+  @Test func `a change that replaces others has the previous value of the first`() {
+    var buffer = Buffer(.newestPerKey)
+    buffer.append(update(1, from: .none))
+    buffer.append(update(2, from: .value(1)))
+    buffer.append(update(3, from: .value(2)))
+    let merged = buffer.popFirst()
+    #expect(merged?.number == 3 && previous(merged) == PreviousValue.none)
+    buffer.append(update(4, from: .value(3)))
+    #expect(previous(buffer.popFirst()) == .value(3))
+    buffer.append(update(5, from: .value(4)))
+    buffer.append(invalidation(6, "tag"))
+    buffer.append(update(7, from: .value(5)))
+    _ = buffer.popFirst()
+    #expect(previous(buffer.popFirst()) == .unknown)
+    var bounded = Buffer(.bounded(2))
+    for number in 1...3 as ClosedRange<UInt64> { bounded.append(update(number, from: .value(Int(number) - 1))) }
+    #expect(previous(bounded.popFirst()) == .value(1))
+  }
+
   @Test(arguments: [1, 0, -7]) func `a bounded buffer keeps at least one change`(_ limit: Int) {
     var buffer = Buffer(.bounded(limit))
     for number in 1...3 { buffer.append(change(UInt64(number), "a")) }

@@ -44,6 +44,10 @@ final class ContentFold: Sendable {
           state.findings.append("\(key) is \(value) twice")
         }
         state.numbers[key] = change.number
+        // Before, changes can concern keys that the enumeration has not reached.
+        if state.isComplete, case .value(let value) = change.previous, let held = state.contents[key], held != value {
+          state.findings.append("\(key) was \(held), not \(value)")
+        }
       case .left(let key):
         if !valuesReturn, let value = state.contents[key], value % 2 == 0 { state.findings.append("\(key) had left") }
       case .restarted:

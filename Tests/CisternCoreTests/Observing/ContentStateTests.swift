@@ -23,9 +23,9 @@ import Testing
 
     init(values: [String: Int]) { self.values = values }
 
-    mutating func record(_ event: Change<String, Int>.Event) {
+    mutating func record(_ event: Change<String, Int>.Event, previous: PreviousValue<Int> = .unknown) {
       number += 1
-      buffer.append(ErasedChange(Change(number: ChangeNumber(number: number), event: event)))
+      buffer.append(ErasedChange(Change(number: ChangeNumber(number: number), event: event, previous: previous)))
     }
 
     mutating func operate(_ operation: Operation) {
@@ -51,12 +51,13 @@ import Testing
 
     private mutating func set(_ key: String) {
       let value = Int(number) + 10
-      let isNew = values.updateValue(value, forKey: key) == nil
-      record(isNew ? .inserted(key, value) : .updated(key, value))
+      let former = values.updateValue(value, forKey: key)
+      record(
+        former == nil ? .inserted(key, value) : .updated(key, value), previous: former.map { .value($0) } ?? .none)
     }
 
     private mutating func remove(_ key: String) {
-      if values.removeValue(forKey: key) != nil { record(.removed(key, .explicit)) }
+      if let former = values.removeValue(forKey: key) { record(.removed(key, .explicit), previous: .value(former)) }
     }
 
     func read(_ key: String) -> [State.Read] {
@@ -129,6 +130,20 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `a change that follows a read has the read value as its previous one`() {
+    var model = Model(values: ["a": 1])
+    model.begin()
+    model.operate(.setA)
+    let reads = model.read("a")
+    let read = model.values["a"]
+    model.operate(.setA)
+    guard case .changed(let change)? = model.state.take(reads, model.takeAll(), isLast: false).last else {
+      Issue.record("the change is not delivered")
+      return
+    }
+    #expect(change.previous == read.map { .value($0) })
   }
 
   @Test func `a removal that leaves the consumer as it is, is not delivered`() {

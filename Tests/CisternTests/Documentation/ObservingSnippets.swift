@@ -82,6 +82,20 @@ import Testing
     articles[id] = nil
   }
 
+  @Test func `previous values`() throws {
+    let articles = try sampleArticles()
+    let token = articles.observe(.prefix("news/")) { change in
+      switch change.previous {
+      case .value(let article): print("was: \(article.title)")
+      case .none: print("new")
+      case .unknown: print("was on disk only")
+      }
+    }
+    defer { token.cancel() }
+    articles["news/1"] = edited
+    articles["news/1"] = nil
+  }
+
   @Test func `an owner of observations`() throws {
     let articles = try sampleArticles()
     let list = NewsList(articles)
