@@ -15,7 +15,7 @@ let swiftSettings: [SwiftSetting] =
 
 // The program `cistern` is no product: the package manager builds an executable of the root package in any case. A package
 // that depends on this one would otherwise resolve the packages of the program.
-let products: [Product] = [
+var products: [Product] = [
   .library(name: "Cistern", targets: ["Cistern"]),
   .library(name: "CisternCore", targets: ["CisternCore"]),
   .library(name: "JSONMergePatch", targets: ["JSONMergePatch"]),
@@ -90,6 +90,52 @@ var targets: [Target] = [
 
 var dependencies: [Package.Dependency] = []
 
+// The trait `Service` adds the product CisternService. A package that does not enable it resolves none of these packages,
+// because every use of them has the trait as its condition. Without the trait, the sources of the targets are empty.
+var traits: Set<Trait> = []
+
+if !coreOnly {
+  traits = [
+    .trait(
+      name: "Service", description: "The product CisternService: life cycle, metrics, logs and traces of a server.")
+  ]
+  func server(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Service"]))
+  }
+  products += [.library(name: "CisternService", targets: ["CisternService"])]
+  dependencies += [
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+  ]
+  targets += [
+    .target(
+      name: "CisternService",
+      dependencies: [
+        "CisternCore", "Locking",
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        server("Metrics", "swift-metrics"),
+        server("Logging", "swift-log"),
+        server("Tracing", "swift-distributed-tracing"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CisternServiceTests",
+      dependencies: [
+        "Cistern", "CisternService", "CisternTesting", "Locking", "TestDirectories",
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        server("ServiceLifecycleTestKit", "swift-service-lifecycle"),
+        server("Metrics", "swift-metrics"),
+        server("MetricsTestKit", "swift-metrics"),
+        server("Logging", "swift-log"),
+        server("InMemoryLogging", "swift-log"),
+        server("Tracing", "swift-distributed-tracing"),
+        server("InMemoryTracing", "swift-distributed-tracing"),
+      ],
+      swiftSettings: swiftSettings),
+  ]
+}
+
 if !coreOnly {
   dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -140,6 +186,7 @@ let package = Package(
   name: "cistern",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: products,
+  traits: traits,
   dependencies: dependencies,
   targets: targets,
   swiftLanguageModes: [.v6]

@@ -81,6 +81,14 @@ extension Cache {
     try await value(forKey: key, expiry: expiry, tags: tags, policy: .reload, fetch: fetch)
   }
 
+  /// Returns the value that a load with this policy returns without suspending and without a flight; nil if it must do more.
+  /// Targets that wrap loads begin with it.
+  @inlinable
+  package func valueInMemory(forKey key: Key, accepting policy: LoadPolicy?) -> Value? {
+    let hashed = table.hashed(key)
+    return if let policy { usableInMemory(hashed, accepting: policy.demand) } else { usableInMemory(hashed) }
+  }
+
   /// As ``usableInMemory(_:accepting:)``, for a load with the cache's policy. Not inlined, so that a load does not copy
   /// the policy.
   @inlinable

@@ -34,7 +34,7 @@ final class CacheReports: Sendable {
 }
 
 /// Admits one report in ten seconds, and counts the others.
-final class ReportThrottle: Sendable {
+package final class ReportThrottle: Sendable {
   private struct State: Sendable {
     var next = MonotonicTime(nanoseconds: 0)
     var skipped = 0
@@ -44,8 +44,10 @@ final class ReportThrottle: Sendable {
 
   private let state = Guarded(State())
 
+  package init() {}
+
   /// Returns the number of reports that were skipped since the last one; nil if this one must be skipped, too.
-  func admit(at now: MonotonicTime) -> Int? {
+  package func admit(at now: MonotonicTime) -> Int? {
     state.withLock { state in
       guard now >= state.next else {
         state.skipped += 1

@@ -1,0 +1,66 @@
+#if Service
+  public import CisternCore
+  import Tracing
+
+  extension InstrumentedCache {
+    /// Returns the values of several keys, as ``Cache/values(forKeys:expiry:tags:policy:fetch:)`` does.
+    ///
+    /// Each call of `fetch` gives one span. If other loads already fetch some of the keys, the load links to their fetches, to at most
+    /// 32 of them.
+    public nonisolated(nonsending) func values(
+      forKeys keys: some Sequence<Key>, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
+      fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
+    ) async throws -> LoadedValues<Key, Value> {
+      let keys = Set(keys)
+      let observer = FetchObserver(observation, key: nil)
+      return try await joining(keys, as: observer) {
+        try await cache.values(forKeys: keys, expiry: expiry, tags: tags, policy: policy) { missing in
+          try await observer.observe(keys: missing) { try await fetch(missing) }
+        }
+      }
+    }
+
+    /// Returns the values of several keys, as ``Cache/load(keys:policy:fetch:)`` does, with spans as
+    /// ``values(forKeys:expiry:tags:policy:fetch:)``.
+    public nonisolated(nonsending) func load(
+      keys: some Sequence<Key>, policy: LoadPolicy? = nil,
+      fetch: @escaping @Sendable ([FetchContext<Key, Value>]) async throws -> [Key: FetchOutcome<Value>]
+    ) async throws -> LoadedValues<Key, Value> {
+      let keys = Set(keys)
+      let observer = FetchObserver(observation, key: nil)
+      return try await joining(keys, as: observer) {
+        try await cache.load(keys: keys, policy: policy) { contexts in
+          try await observer.observe(keys: contexts.map(\.key)) { try await fetch(contexts) }
+        }
+      }
+    }
+
+    /// Runs a bulk load, and links it to the fetches of other loads that it waited for.
+    private nonisolated(nonsending) func joining(
+      _ keys: Set<Key>, as observer: FetchObserver<Key>, _ load: () async throws -> LoadedValues<Key, Value>
+    ) async throws -> LoadedValues<Key, Value> {
+      let start = observation.startLoad()
+      // A load does not wait for the refresh of a value that it has.
+      let records = observation.records.presentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
+      do {
+        let loaded = try await load()
+        observation.recordJoin(key: nil, since: start, links: observer.links(to: records))
+        return loaded
+      } catch {
+        observation.recordJoin(key: nil, since: start, links: observer.links(to: records), error: error)
+        throw error
+      }
+    }
+  }
+
+  extension FetchObserver {
+    /// Returns the spans of other loads' fetches. A bulk fetch has several records, and gives one link.
+    fileprivate func links(to records: [FetchRecord]) -> [ServiceContext] {
+      var leaders: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+      return records.compactMap { record in
+        guard let span = record.span, leaders.insert(span.leader).inserted else { return nil }
+        return span.context
+      }
+    }
+  }
+#endif

@@ -1,0 +1,52 @@
+#if Service
+  public import CisternCore
+  public import Logging
+
+  extension Store.Configuration {
+    /// Logs each report of the store, in addition to the present ``reportHandler``.
+    ///
+    /// A record has the metadata `cistern.code`, `cistern.location`, `cistern.cache.name` if the report concerns a cache, and
+    /// `cistern.cause` and `error.type` if the report has a cause. The location may contain a key. The store limits repeated reports.
+    ///
+    /// - Parameter logger: The logger. It must not use the store.
+    public mutating func logReports(to logger: Logger) {
+      let earlier = reportHandler
+      reportHandler = { report in
+        earlier?(report)
+        logger.log(level: report.level, "\(report.message)", metadata: report.metadata)
+      }
+    }
+  }
+
+  extension StoreReport {
+    /// The level of the report's log record.
+    ///
+    /// It is `error` if an operator should look at the machine, `notice` if a problem has ended, and `warning` otherwise.
+    public var level: Logger.Level {
+      switch code {
+      case .degraded, .setAside, .filesReplaced, .rolledBack, .deviceFull: .error
+      case .recovered: .notice
+      default: .warning
+      }
+    }
+
+    /// The metadata of the report's log record.
+    public var metadata: Logger.Metadata {
+      var metadata: Logger.Metadata = ["cistern.code": "\(code)", "cistern.location": "\(location)"]
+      if let cacheName { metadata[LabelName.cache] = "\(cacheName)" }
+      if let cause {
+        metadata["error.type"] = "\(type(of: cause))"
+        metadata["cistern.cause"] = "\(cause)"
+      }
+      return metadata
+    }
+
+    /// The name of the cache that the report concerns; nil for a report about the directory.
+    ///
+    /// A location names a cache as `cache "name"`, with its key after a comma.
+    private var cacheName: String? {
+      let parts = location.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
+      return parts.count == 3 && parts[0].hasSuffix("cache ") ? String(parts[1]) : nil
+    }
+  }
+#endif

@@ -1,0 +1,65 @@
+#if Service
+  import CisternCore
+  import Logging
+
+  extension StoreService {
+    /// The end of a close, or of the wait for it.
+    private enum Closing: Sendable {
+      case closed
+      case failed(CisternError)
+      case late
+    }
+
+    /// Closes the store, waits at most until the deadline, and logs the result.
+    func close() async {
+      let started = instruments.clock.now()
+      let closing = await closeOrDeadline()
+      let milliseconds = (instruments.clock.now().nanoseconds - started.nanoseconds) / 1_000_000
+      let logger = instruments.logger
+      switch closing {
+      case .closed:
+        logger.info("the store is closed", metadata: ["cistern.close.milliseconds": "\(milliseconds)"])
+      case .failed(let error):
+        logger.error(
+          "the store is closed, but not all writes are on disk: \(error.message)",
+          metadata: leftWork.merging(["cistern.cause": "\(error)", "cistern.code": "\(error.code)"]) { $1 })
+      case .late:
+        logger.error("the store was not closed within its deadline", metadata: leftWork)
+      }
+    }
+
+    /// The work that a close has left.
+    private var leftWork: Logger.Metadata {
+      let statistics = store.statistics
+      return [
+        "cistern.store.staged": "\(statistics.disk?.stagedCount ?? 0)",
+        "cistern.store.failed": "\(statistics.disk?.failed ?? 0)",
+        "cistern.store.flights": "\(statistics.caches.values.reduce(0) { $0 + $1.inProgressCount })",
+      ]
+    }
+
+    /// Closes the store, and returns its result or the deadline, whichever is first. The close itself cannot be cancelled: after
+    /// the deadline it continues as long as the process runs.
+    private func closeOrDeadline() async -> Closing {
+      let (closings, continuation) = AsyncStream.makeStream(of: Closing.self)
+      let (store, clock, deadline) = (store, instruments.clock, closingDeadline)
+      Task {
+        do throws(CisternError) {
+          try await store.close()
+          continuation.yield(.closed)
+        } catch {
+          continuation.yield(.failed(error))
+        }
+      }
+      let timer = Task {
+        do {
+          try await clock.sleep(for: deadline)
+          continuation.yield(.late)
+        } catch {}
+      }
+      defer { timer.cancel() }
+      for await closing in closings { return closing }
+      return .late
+    }
+  }
+#endif

@@ -1,0 +1,57 @@
+#if Service
+  import CisternCore
+  import Metrics
+  import Tracing
+
+  /// The timers, spans and fetch records of one cache.
+  final class CacheObservation<Key: Hashable & Sendable>: Sendable {
+    let name: String
+    let timers: LatencyTimers
+    let records = FetchRecords<Key>()
+    private let instruments: CacheInstruments
+
+    init(name: String, instruments: CacheInstruments) {
+      self.name = name.isEmpty ? CacheLabels.unnamed : name
+      self.instruments = instruments
+      timers = LatencyTimers(label: instruments.labels.label(ofCache: name), metrics: instruments.metrics)
+    }
+
+    var clock: any CacheClock { instruments.clock }
+
+    /// Starts the span of a fetch, as a child of the leader's span.
+    func startFetchSpan(key: Key?, keyCount: Int) -> any Span {
+      let span = instruments.tracer.startSpan("cache.fetch")
+      span.attributes[LabelName.cache] = name
+      span.attributes["cistern.fetch.key_count"] = keyCount
+      if let key { describe(key, in: span) }
+      return span
+    }
+
+    /// Records the span of a load that joined, from its beginning until now, with links to the fetches that it waited for.
+    func recordJoin(key: Key?, since start: LoadStart, links: [ServiceContext], error: (any Error)? = nil) {
+      guard !links.isEmpty else { return }
+      let span = instruments.tracer.startSpan("cache.join", at: start.instant)
+      span.attributes[LabelName.cache] = name
+      if let key { describe(key, in: span) }
+      for link in links { span.addLink(SpanLink(context: link, attributes: [:])) }
+      if let error { span.fail(error) } else { span.end() }
+    }
+
+    private func describe(_ key: Key, in span: any Span) {
+      if instruments.includesKeys { span.attributes["cistern.cache.key"] = String(describing: key) }
+    }
+
+    /// The beginning of a load, on the cache's clock and on the tracer's.
+    struct LoadStart {
+      let time: MonotonicTime
+      let instant: DefaultTracerClock.Timestamp
+
+      init(_ clock: any CacheClock) {
+        time = clock.now()
+        instant = DefaultTracerClock.now
+      }
+    }
+
+    func startLoad() -> LoadStart { LoadStart(clock) }
+  }
+#endif

@@ -1,0 +1,93 @@
+#if Service
+  import CisternCore
+  import Locking
+  import Tracing
+
+  /// The part of a load that its fetch closure holds: measures and traces each call of the closure.
+  ///
+  /// A flight releases its fetch closure when it ends, and with it the observer.
+  final class FetchObserver<Key: Hashable & Sendable>: Sendable {
+    private let observation: CacheObservation<Key>
+    /// The key of the load; nil for a load of several keys, which learns its keys when it fetches.
+    private let key: Key?
+    private let state: Guarded<State>
+
+    private struct State: Sendable {
+      var record: FetchRecord?
+      var hasFetched = false
+    }
+
+    init(_ observation: CacheObservation<Key>, key: Key?) {
+      self.observation = observation
+      self.key = key
+      state = Guarded(State(record: key.map { observation.records.hold($0) }))
+    }
+
+    deinit {
+      let (record, hasFetched) = state.withLock { ($0.record, $0.hasFetched) }
+      guard let key, let record else { return }
+      if hasFetched { observation.records.end(record, of: key) } else { observation.records.release(record, of: key) }
+    }
+
+    /// Whether the fetch was called: the load leads a flight.
+    var hasFetched: Bool { state.withLock { $0.hasFetched } }
+
+    /// The span of the fetch that the load joined; nil if the load led, or if no traced fetch has begun.
+    var joinedContext: ServiceContext? {
+      let record = state.withLock { $0.hasFetched ? nil : $0.record }
+      return record?.span?.context
+    }
+
+    /// Runs one call of a fetch inside a span.
+    ///
+    /// - Parameter keys: The keys to fetch, if the load is of several keys.
+    func observe<Fetched>(keys: [Key] = [], _ fetch: () async throws -> Fetched) async throws -> Fetched {
+      let start = observation.clock.now()
+      let span = observation.startFetchSpan(key: key, keyCount: key == nil ? keys.count : 1)
+      let records = begin(span.context, keys: keys)
+      defer { for (key, record) in records { observation.records.end(record, of: key) } }
+      do {
+        let fetched = try await ServiceContext.$current.withValue(span.context) { try await fetch() }
+        observation.timers.record(.success, from: start, to: observation.clock.now())
+        span.end()
+        return fetched
+      } catch {
+        observation.timers.record(LatencyTimers.FetchResult(of: error), from: start, to: observation.clock.now())
+        span.fail(error)
+        throw error
+      }
+    }
+
+    /// Makes the span known to the loads that join. Returns the records of a bulk fetch, which end with this call.
+    private func begin(_ context: ServiceContext, keys: [Key]) -> [(key: Key, record: FetchRecord)] {
+      guard let key else { return keys.map { ($0, begin(context, of: $0, observation.records.hold($0))) } }
+      let held = state.withLock { state in
+        state.hasFetched = true
+        return state.record
+      }
+      let record = begin(context, of: key, held ?? observation.records.hold(key))
+      state.withLock { $0.record = record }
+      return []
+    }
+
+    /// Sets the span of a record, or of a new one if the record belongs to an earlier fetch.
+    private func begin(_ context: ServiceContext, of key: Key, _ record: FetchRecord) -> FetchRecord {
+      let leader = ObjectIdentifier(self)
+      if record.begin(context, by: leader) { return record }
+      observation.records.release(record, of: key)
+      let record = observation.records.holdNew(key)
+      _ = record.begin(context, by: leader)
+      return record
+    }
+  }
+
+  extension Span {
+    /// Ends the span with an error. Its type is the OpenTelemetry attribute `error.type`.
+    func fail(_ error: any Error) {
+      attributes["error.type"] = String(describing: type(of: error))
+      recordError(error)
+      setStatus(SpanStatus(code: .error))
+      end()
+    }
+  }
+#endif

@@ -1,0 +1,96 @@
+#if Service
+  import Locking
+  import Tracing
+
+  /// The span of a fetch, for the loads that wait for it.
+  ///
+  /// The load that leads sets it, and the loads that joined link to it.
+  final class FetchRecord: Sendable {
+    /// The context of a span, and the identity of the load that leads.
+    struct FetchSpan: Sendable {
+      let context: ServiceContext
+      let leader: ObjectIdentifier
+    }
+
+    private let state = Guarded<FetchSpan?>(nil)
+
+    /// Sets the context of the span. A further attempt of the same leader replaces it.
+    ///
+    /// - Returns: False if the record belongs to the fetch of another leader.
+    func begin(_ context: ServiceContext, by leader: ObjectIdentifier) -> Bool {
+      state.withLock { state in
+        guard state == nil || state?.leader == leader else { return false }
+        state = FetchSpan(context: context, leader: leader)
+        return true
+      }
+    }
+
+    /// The span; nil until a traced fetch begins.
+    var span: FetchSpan? { state.withLock { $0 } }
+  }
+
+  /// The records of the keys that have a load in progress. The table has no record for any other key, so it is bounded by them.
+  final class FetchRecords<Key: Hashable & Sendable>: Sendable {
+    private struct Held: Sendable {
+      let record = FetchRecord()
+      /// The number of loads that hold the record. It is removed with the last one.
+      var holderCount = 1
+    }
+
+    private let held = Guarded<[Key: Held]>([:])
+
+    /// The number of keys with a record.
+    var count: Int { held.withLock { $0.count } }
+
+    /// Returns the record of a key, for a load that begins. Concurrent loads of a key get the same record.
+    ///
+    /// The caller must call ``release(_:of:)`` or ``end(_:of:)``.
+    func hold(_ key: Key) -> FetchRecord {
+      held.withLock { held in
+        if let present = held[key] {
+          held[key]?.holderCount += 1
+          return present.record
+        }
+        return Self.insert(key, into: &held)
+      }
+    }
+
+    /// Returns a new record, which later loads of the key get. The caller holds it.
+    func holdNew(_ key: Key) -> FetchRecord {
+      held.withLock { Self.insert(key, into: &$0) }
+    }
+
+    /// Returns the present records of several keys.
+    func presentRecords(of keys: Set<Key>, limit: Int) -> [FetchRecord] {
+      held.withLock { held in
+        var records: [FetchRecord] = []
+        guard !held.isEmpty else { return records }
+        for key in keys where records.count < limit {
+          if let present = held[key] { records.append(present.record) }
+        }
+        return records
+      }
+    }
+
+    /// Notes that a load no longer holds a record. A record that has ended is not affected.
+    func release(_ record: FetchRecord, of key: Key) {
+      held.withLock { held in
+        guard let present = held[key], present.record === record else { return }
+        if present.holderCount == 1 { held[key] = nil } else { held[key]?.holderCount -= 1 }
+      }
+    }
+
+    /// Ends a record, because its fetch has ended: later loads of the key get another one.
+    func end(_ record: FetchRecord, of key: Key) {
+      held.withLock { held in
+        if held[key]?.record === record { held[key] = nil }
+      }
+    }
+
+    private static func insert(_ key: Key, into held: inout [Key: Held]) -> FetchRecord {
+      let new = Held()
+      held[key] = new
+      return new.record
+    }
+  }
+#endif

@@ -1,0 +1,87 @@
+#if Service
+  import Cistern
+  import CisternTesting
+  import InMemoryTracing
+  import Testing
+
+  @testable import CisternService
+
+  @Suite struct BulkTracingTests {
+    private let backEnds = BackEnds()
+    private let words: InstrumentedCache<Int, String>
+
+    init() throws {
+      words = InstrumentedCache(
+        try Store.inMemory(memoryLimit: .mebibytes(1)).cache("words", of: String.self, keyedBy: Int.self),
+        instruments: backEnds.instruments())
+    }
+
+    @Test func `one fetch for several keys has one span`() async throws {
+      words.cache[1] = "word 1"
+      let loaded = try await words.values(forKeys: 1...4) { keys in
+        Dictionary(uniqueKeysWithValues: keys.map { ($0, "word \($0)") })
+      }
+      #expect(loaded.values.count == 4)
+      let spans = backEnds.spans("cache.fetch")
+      #expect(spans.count == 1)
+      #expect(spans.first?.attributes.get("cistern.fetch.key_count") == .int64(3))
+      #expect(backEnds.spans("cache.join").isEmpty)
+      #expect(words.observation.records.count == 0)
+    }
+
+    @Test func `a load of one key that joins a bulk fetch links to it`() async throws {
+      let gate = Gate()
+      let words = words
+      let bulk = Task {
+        try await words.load(keys: 1...3) { contexts in
+          try await gate.pass()
+          return Dictionary(uniqueKeysWithValues: contexts.map { ($0.key, .store("word \($0.key)")) })
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      let single = Task { try await words.value(forKey: 2) { _ in "other" } }
+      while words.cache.statistics.joins < 1 { await Task.yield() }
+      gate.open()
+      #expect(try await single.value == "word 2")
+      _ = try await bulk.value
+      let fetch = try #require(backEnds.spans("cache.fetch").first)
+      #expect(backEnds.spans("cache.join").map(backEnds.links) == [[fetch.spanID]])
+    }
+
+    @Test func `a bulk load links to the fetches that it joined, and not to refreshes of values that it has`()
+      async throws
+    {
+      let gate = Gate()
+      let words = words
+      words.cache[9] = "cached"
+      let singles = [1, 2].map { key in
+        Task {
+          try await words.value(forKey: key) { key in
+            try await gate.pass()
+            return "word \(key)"
+          }
+        }
+      }
+      let refreshing = words.refresh(9) { _ in
+        try await gate.pass()
+        return .store("fresh")
+      }
+      #expect(refreshing)
+      await gate.arrivals(atLeast: 3)
+      let bulk = Task {
+        try await words.values(forKeys: [1, 2, 3, 9]) { keys in
+          Dictionary(uniqueKeysWithValues: keys.map { ($0, "word \($0)") })
+        }
+      }
+      while words.cache.statistics.joins < 2 { await Task.yield() }
+      gate.open()
+      let loaded = try await bulk.value
+      #expect(Set(loaded.values.keys) == [1, 2, 3, 9])
+      for single in singles { _ = try await single.value }
+      let fetches = backEnds.spans("cache.fetch").filter { $0.attributes.get("cistern.fetch.key_count") == .int64(1) }
+      let join = try #require(backEnds.spans("cache.join").first)
+      #expect(backEnds.links(of: join).count == 2)
+      #expect(Set(backEnds.links(of: join)).isSubset(of: Set(fetches.map(\.spanID))))
+    }
+  }
+#endif

@@ -1,0 +1,111 @@
+#if Service
+  import Cistern
+  import CisternTesting
+  import InMemoryLogging
+  import Logging
+  import Testing
+
+  @testable import CisternService
+
+  @Suite struct LoggingTests {
+    private let backEnds = BackEnds()
+    private let clock = ManualClock()
+
+    @Test func `a report becomes a record with metadata, and an earlier handler still receives it`() {
+      let received = Recorder<String>()
+      var configuration = Store.Configuration()
+      configuration.reportHandler = { received.record($0.message) }
+      configuration.logReports(to: Logger(label: "test") { [logs = backEnds.logs] _ in logs })
+      configuration.reportHandler?(
+        StoreReport(.damagedRecord, "a record is damaged", location: "cache \"words\", key 7", cause: OriginError()))
+      #expect(received.elements == ["a record is damaged"])
+      #expect(
+        backEnds.logs.entries == [
+          InMemoryLogHandler.Entry(
+            level: .warning, message: "a record is damaged",
+            metadata: [
+              "cistern.code": "damagedRecord", "cistern.location": "cache \"words\", key 7",
+              "cistern.cache.name": "words",
+              "cistern.cause": "the origin is down", "error.type": "OriginError",
+            ])
+        ])
+    }
+
+    @Test(arguments: [
+      (StoreReport.Code.degraded, Logger.Level.error), (.setAside, .error), (.rolledBack, .error),
+      (.deviceFull, .error),
+      (.filesReplaced, .error), (.recovered, .notice), (.refreshFailed, .warning), (.longReader, .warning),
+    ])
+    func `reports for an operator are errors`(code: StoreReport.Code, level: Logger.Level) {
+      #expect(StoreReport(code, "message", location: "store").level == level)
+    }
+
+    @Test(arguments: [
+      ("cache \"words\"", "words"), ("cache \"words\", key a\"b", "words"), ("opening cache \"a b\"", "a b"),
+      ("/var/lib/store", nil), ("", nil),
+    ])
+    func `a report about a cache names it`(location: String, name: String?) {
+      let metadata = StoreReport(.refused, "message", location: location).metadata
+      #expect(metadata["cistern.cache.name"] == name.map { "\($0)" })
+      #expect(metadata["cistern.cause"] == nil)
+    }
+
+    @Test func `the failures of a cache give one record in ten seconds, with the number of the others`() async throws {
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+      let words = try store.cache("words", of: String.self, keyedBy: Int.self)
+      var events = words.events.makeAsyncIterator()
+      let log = EventLog<Int>(cacheName: "words", instruments: backEnds.instruments(clock: clock))
+      func fail() async throws {
+        await #expect(throws: OriginError.self) { try await words.value(forKey: 1) { _ in throw OriginError() } }
+        log.add(try #require(await events.next()))
+      }
+      for _ in 0..<5 { try await fail() }
+      #expect(backEnds.logs.entries.map(\.message) == ["a fetch failed"])
+      clock.advance(by: .seconds(11))
+      try await fail()
+      #expect(backEnds.logs.entries.count == 2)
+      let record = try #require(backEnds.logs.entries.last)
+      #expect(record.level == .warning)
+      #expect(record.metadata["cistern.others"] == "4")
+      #expect(record.metadata["cistern.cache.name"] == "words")
+      #expect(record.metadata["cistern.cause"] == "the origin is down")
+      #expect(record.metadata["error.type"] == "OriginError")
+      #expect(record.metadata["cistern.cache.key"] == nil)
+    }
+
+    @Test func `an opened circuit breaker is logged as an error`() async throws {
+      var configuration = CacheConfiguration<String>()
+      configuration.circuitBreaker = CircuitBreaker(opensAfter: .consecutiveFailures(1))
+      let words = try cache(configuration, includesKeys: true)
+      await fail(words)
+      let entries = try await records(2)
+      let record = try #require(entries.first { $0.level == .error })
+      #expect(record.message == "the circuit breaker changed its state")
+      #expect(record.metadata["cistern.circuit.from"] == "closed" && record.metadata["cistern.circuit.to"] == "open")
+      #expect(entries.first { $0.level == .warning }?.metadata["cistern.cache.key"] == "1")
+    }
+
+    // MARK: A cache that fails
+
+    private func cache(
+      _ configuration: CacheConfiguration<String> = CacheConfiguration(), includesKeys: Bool = false
+    ) throws -> InstrumentedCache<Int, String> {
+      var settings = Store.Configuration()
+      settings.clock = clock
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: settings)
+      return InstrumentedCache(
+        try store.cache("words", of: String.self, keyedBy: Int.self, configuration: configuration),
+        instruments: backEnds.instruments(clock: clock, includesKeys: includesKeys))
+    }
+
+    private func fail(_ words: InstrumentedCache<Int, String>) async {
+      await #expect(throws: OriginError.self) { try await words.value(forKey: 1) { _ in throw OriginError() } }
+    }
+
+    /// Waits for a number of records: events reach their handler on another thread.
+    private func records(_ count: Int) async throws -> [InMemoryLogHandler.Entry] {
+      while backEnds.logs.entries.count < count { await Task.yield() }
+      return backEnds.logs.entries
+    }
+  }
+#endif

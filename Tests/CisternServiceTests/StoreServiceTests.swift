@@ -1,0 +1,135 @@
+#if Service
+  import Cistern
+  import CisternTesting
+  import Logging
+  import ServiceLifecycle
+  import ServiceLifecycleTestKit
+  import Testing
+  import TestDirectories
+
+  @testable import CisternService
+
+  @Suite struct StoreServiceTests {
+    private let backEnds = BackEnds()
+
+    @Test func `a graceful shutdown commits the last writes and closes the store`() async throws {
+      let scratch = TemporaryDirectory()
+      let store = try openStore(scratch)
+      let words = try store.cache("words", of: String.self, keyedBy: Int.self)
+      try await shutDown(StoreService(store, instruments: backEnds.instruments())) {
+        for key in 0..<100 { words[key] = "word \(key)" }
+      }
+      await #expect(throws: CisternError.self) { try await store.flush() }
+      #expect(backEnds.logs.entries.map(\.message) == ["the store is closed"])
+
+      let reopened = try openStore(scratch)
+      let again = try reopened.cache("words", of: String.self, keyedBy: Int.self)
+      for key in 0..<100 { #expect(again[key] == "word \(key)") }
+      try await reopened.close()
+    }
+
+    @Test func `a service group runs the service and ends it`() async throws {
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+      let service = StoreService(store, instruments: backEnds.instruments())
+      let group = ServiceGroup(services: [service], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() })
+      let running = Task { try await group.run() }
+      while backEnds.gauge("cistern.store.limit") == nil { await Task.yield() }
+      await group.triggerGracefulShutdown()
+      try await running.value
+      #expect(backEnds.logs.entries.map(\.message) == ["the store is closed"])
+    }
+
+    @Test func `a cancelled service closes the store, too`() async throws {
+      let scratch = TemporaryDirectory()
+      let store = try openStore(scratch)
+      try store.cache("words", of: String.self, keyedBy: Int.self)[1] = "word"
+      let service = StoreService(store, instruments: backEnds.instruments())
+      let running = Task { try await service.run() }
+      running.cancel()
+      try await running.value
+      await #expect(throws: CisternError.self) { try await store.flush() }
+      let reopened = try openStore(scratch)
+      #expect(try reopened.cache("words", of: String.self, keyedBy: Int.self)[1] == "word")
+      try await reopened.close()
+    }
+
+    @Test func `a close that takes longer than the deadline is logged with the work that is left`() async throws {
+      let tier = SlowlyClosingTier()
+      let clock = GatedClock()
+      let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+      let words = try store.cache("words", of: String.self, keyedBy: Int.self)
+      let service = StoreService(
+        store, instruments: backEnds.instruments(clock: clock), closingDeadline: .seconds(3),
+        metricsInterval: .seconds(60))
+      try await shutDown(service) {
+        await clock.sleepers.arrivals(atLeast: 1)
+        for key in 0..<5 { words[key] = "word \(key)" }
+      } whileClosing: {
+        await tier.gate.arrivals(atLeast: 1)
+        await clock.sleepers.arrivals(atLeast: 2)
+        clock.sleepers.open()
+      }
+      let record = try #require(backEnds.logs.entries.first)
+      #expect(backEnds.logs.entries.count == 1)
+      #expect(record.level == .error)
+      #expect(record.message == "the store was not closed within its deadline")
+      #expect(record.metadata["cistern.store.staged"] == "5")
+      // The interval of the metrics, and the deadline.
+      #expect(clock.durations == [.seconds(60), .seconds(3)])
+      tier.gate.open()
+    }
+
+    @Test func `writes that the last flush could not commit are logged`() async throws {
+      let tier = FaultInjectingTier(commits: .onDemand)
+      let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+      let words = try store.cache("words", of: String.self, keyedBy: Int.self)
+      tier.failCommits(with: CisternError(.noSpace, "the disk is full", location: "store"))
+      try await shutDown(StoreService(store, instruments: backEnds.instruments())) {
+        words[1] = "word"
+      }
+      let record = try #require(backEnds.logs.entries.first)
+      #expect(record.level == .error)
+      #expect(record.metadata["cistern.code"] == "noSpace")
+      #expect("\(record.message)".contains("the disk is full"))
+    }
+
+    @Test func `statistics are exported at each interval, and after the close`() async throws {
+      let clock = GatedClock()
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+      let words = try store.cache("words", of: String.self, keyedBy: Int.self)
+      words[1] = "word"
+      try await shutDown(StoreService(store, instruments: backEnds.instruments(clock: clock))) {
+        await clock.sleepers.arrivals(atLeast: 1)
+        #expect(backEnds.total("cistern.cache.requests") == 0)
+        _ = words[1]
+        clock.sleepers.open()
+        while backEnds.total("cistern.cache.requests") < 1 { await Task.yield() }
+        clock.sleepers.close()
+        _ = words[1]
+      }
+      #expect(backEnds.total("cistern.cache.requests") == 2)
+    }
+
+    // MARK: Running a service
+
+    private func openStore(_ scratch: TemporaryDirectory) throws -> Store {
+      try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16))
+    }
+
+    /// Runs a service during `work`, and shuts it down gracefully.
+    private func shutDown(
+      _ service: StoreService, after work: () async throws -> Void,
+      whileClosing: () async throws -> Void = {}
+    ) async throws {
+      try await testGracefulShutdown { trigger in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await service.run() }
+          try await work()
+          trigger.triggerGracefulShutdown()
+          try await whileClosing()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+#endif
