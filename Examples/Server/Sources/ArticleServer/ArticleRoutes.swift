@@ -1,0 +1,102 @@
+import Cistern
+import CisternService
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+
+/// The routes of the server.
+struct ArticleRoutes: Sendable {
+  let caches: ArticleCaches
+  let origin: ArticleOrigin
+  let metrics: PrometheusMetrics
+
+  func add(to router: Router<BasicRequestContext>) {
+    router.get("articles/:id") { _, context in try await article(try context.parameters.require("id")) }
+    router.get("authors/:author") { _, context in try await articles(by: try context.parameters.require("author")) }
+    router.get("articles/:id/updates") { _, context in updates(of: try context.parameters.require("id")) }
+    router.get("metrics") { _, _ in metricsPage() }
+    router.post("articles/:id") { request, context in
+      let change = try await request.decode(as: TitleChange.self, context: context)
+      return try await rename(try context.parameters.require("id"), to: change.title)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Returns an article. A stale one is returned at once, and the cache fetches it again in the background.
+  private func article(_ id: String) async throws -> Response {
+    let loaded = try await caches.articles.loadedValue(forKey: id) { id in try await origin.article(id) }
+    return try json(loaded.value, headers: [.cacheStatus: cacheStatus(of: loaded)])
+  }
+
+  private func articles(by author: String) async throws -> Response {
+    let loaded = try await caches.authors.loadedValue(forKey: author, tags: ["author:\(author)"]) { author in
+      try await origin.articles(by: author)
+    }
+    return try json(loaded.value, headers: [.cacheStatus: cacheStatus(of: loaded)])
+  }
+
+  /// The source of a value, in the form of RFC 9211.
+  private func cacheStatus<Value>(of loaded: Loaded<Value>) -> String {
+    switch loaded.source {
+    case .memory, .secondTier: loaded.isStale ? "cistern; hit; fwd=stale" : "cistern; hit"
+    case .joined: "cistern; fwd=miss; collapsed"
+    case .fetched: "cistern; fwd=miss; stored"
+    }
+  }
+
+  // MARK: Writing
+
+  /// Changes a title. Readers and observers see it before the origin has confirmed it. If the origin refuses, it is withdrawn.
+  private func rename(_ id: String, to title: String) async throws -> Response {
+    let confirmed = try await caches.articles.cache.editValue(forKey: id) { article in
+      var article = article
+      article?.title = title
+      return article
+    } confirmedBy: {
+      try await origin.rename(id, to: title)
+    }
+    guard let confirmed else { throw HTTPError(.conflict) }
+    // The lists of this author contain the old title.
+    caches.authors.cache.removeAll(tagged: "author:\(confirmed.author)")
+    return try json(confirmed)
+  }
+
+  // MARK: Observing
+
+  /// Streams the changes of an article as server-sent events, until the client disconnects or the server shuts down.
+  private func updates(of id: String) -> Response {
+    // The observation begins before the response, so that the client misses no later change.
+    let updates = caches.articles.cache.updates(forKey: id).cancelOnGracefulShutdown()
+    return Response(
+      status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+      body: ResponseBody { writer in
+        try await writer.write(ByteBuffer(string: ": observing\n\n"))
+        for try await change in updates {
+          let data = try change.value.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) } ?? "null"
+          try await writer.write(ByteBuffer(string: "data: \(data)\n\n"))
+        }
+        try await writer.finish(nil)
+      })
+  }
+
+  private func metricsPage() -> Response {
+    // The numbers are those of the scrape, not of the last interval.
+    caches.service.exportStatistics()
+    return Response(
+      status: .ok, headers: [.contentType: "text/plain; version=0.0.4"],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
+  }
+
+  private func json(_ value: some Encodable, headers: HTTPFields = [:]) throws -> Response {
+    var headers = headers
+    headers[.contentType] = "application/json"
+    return Response(
+      status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: try JSONEncoder().encode(value))))
+  }
+}
+
+extension HTTPField.Name {
+  static let cacheStatus = HTTPField.Name("Cache-Status")!
+}
