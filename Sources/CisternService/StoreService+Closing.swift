@@ -38,7 +38,7 @@
       ]
     }
 
-    /// Closes the store, and returns its result or the deadline, whichever is first. The close itself cannot be cancelled: after
+    /// Closes the store. Returns the result of the close, or `late` if the deadline comes first. A close cannot be cancelled: after
     /// the deadline it continues as long as the process runs.
     private func closeOrDeadline() async -> Closing {
       let (closings, continuation) = AsyncStream.makeStream(of: Closing.self)

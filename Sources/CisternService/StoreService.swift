@@ -44,7 +44,7 @@
     public func run() async throws {
       await exportUntilShutdown()
       exportStatistics()
-      // A task of its own, because a cancelled task could not wait.
+      // In another task, because a cancelled task could not wait.
       await Task { await close() }.value
       exportStatistics()
     }

@@ -1,8 +1,8 @@
 #if Service
   /// The names of metrics and labels.
   ///
-  /// OpenTelemetry has no semantic conventions for caches. The names therefore follow its general rules: a prefix of the library,
-  /// dots between parts, no unit, plural names for counters, and `.count` for the present number of things.
+  /// OpenTelemetry has no semantic conventions for caches. The names therefore follow its general rules. They begin with the name
+  /// of the library and have no unit. Counters have plural names, and the number of present things ends in `.count`.
   enum MetricName {
     static let requests = "cistern.cache.requests"
     static let staleHits = "cistern.cache.stale_hits"
