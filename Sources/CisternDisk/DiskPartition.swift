@@ -4,8 +4,8 @@ import CisternCore
 ///
 /// After the owner closes, reads miss and writes are refused.
 package final class DiskPartition: RecordReaderOwner {
-  private let engine: DiskEngine
-  private let partition: Partition
+  let engine: DiskEngine
+  let partition: Partition
   private let owner: DiskOwner
   package let recordReader: any RecordReader
 

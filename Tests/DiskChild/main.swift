@@ -110,6 +110,12 @@ case "purge":
   try await tier.flush()
   say("invalidated")
   while true { sleep(1000) }
+case "purge-all":
+  // Invalidates a tag in all partitions of the file, and keeps running.
+  try await tier.waitForCommit(invalidateAll("gone", in: tier))
+  say("invalidated")
+  while true { sleep(1000) }
+case "invalidate-all": try await invalidateAllRepeatedly(tier)
 case "pester":
   // Invalidates one tag after the other until the process is killed. No record has these tags.
   var number = 0

@@ -153,37 +153,55 @@ extension Cache {
     }
   }
 
-  /// Invalidates in the second tier and in all shards at once: no writer finds the invalidation in one of them only.
-  ///
-  /// - Parameters:
-  ///   - concerns: whether the invalidation concerns a key whose value has these tags. Called under locks.
-  ///   - add: adds the invalidation to the pending ones, by its number.
+  /// Invalidates in both tiers, and notifies observers.
   @inlinable
   func invalidate(
     _ what: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
     add: (inout PendingInvalidations<Key>, InvalidationVersion) -> Void
   ) -> CommitTicket? {
-    var ticket: CommitTicket?
-    // Released outside the locks.
-    var edited: [EditedKeys<Key, Value>.Edited] = []
-    defer { withExtendedLifetime(edited) {} }
+    let staged = stageInvalidation(what, context: context, in: nil, concerns: concerns, add: add)
+    // Its edits are released outside the locks.
+    defer { withExtendedLifetime(staged) {} }
+    finishInvalidation()
+    return staged.ticket
+  }
+
+  /// Invalidates in the second tier and in all shards at once: no writer finds the invalidation in one of them only.
+  /// Runs no code of the user, except a key's.
+  ///
+  /// - Parameters:
+  ///   - batch: the invalidation of several partitions that this is a part of; nil for none.
+  ///   - concerns: whether the invalidation concerns a key whose value has these tags. Called under locks.
+  ///   - add: adds the invalidation to the pending ones, by its number.
+  @inlinable
+  func stageInvalidation(
+    _ what: Invalidation, context: WriterContext?, in batch: BatchToken?, concerns: (Key, [String]) -> Bool,
+    add: (inout PendingInvalidations<Key>, InvalidationVersion) -> Void
+  ) -> StagedInvalidation<Key, Value> {
+    var result = StagedInvalidation<Key, Value>()
     table.invalidate { pending in
       var number = pending.newest.next()
       if let partition = secondTier?.partition {
-        let staged = partition.stageInvalidation(what)
+        let staged =
+          if let batch { partition.stageInvalidation(what, in: batch) } else { partition.stageInvalidation(what) }
         number = max(number, staged.version)
-        ticket = staged.ticket
+        result.ticket = staged.ticket
       }
       add(&pending, number)
     } concerns: {
       concerns($0, $1)
     } commit: {
-      if !edits.isEmpty { edited = edits.removeAll { concerns($0, $1.timing.tags) } }
+      if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(PendingChange(.invalidated(what)), context: context) }
     }
+    return result
+  }
+
+  /// Notifies observers of an invalidation, and releases values in the background. Call it outside all locks.
+  @inlinable
+  func finishInvalidation() {
     writes.deliverChanges()
     sweepInBackground()
-    return ticket
   }
 
   /// Starts a task that releases invalidated values, unless one runs.
@@ -191,5 +209,32 @@ extension Cache {
   func sweepInBackground() {
     guard table.requestSweep() else { return }
     TaskStarter.start(on: loader.flightOptions.taskExecutor) { [table] in await table.sweep() }
+  }
+}
+
+/// The results of an invalidation that must leave the critical sections first.
+@usableFromInline
+struct StagedInvalidation<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The ticket of the commit; nil without a second tier.
+  @usableFromInline var ticket: CommitTicket?
+  /// The edits that the invalidation ended.
+  @usableFromInline var edited: [EditedKeys<Key, Value>.Edited] = []
+
+  @inlinable
+  init() {}
+}
+
+// MARK: As a part of a store
+
+extension Cache {
+  package func stageRemoval(tagged tag: String, context: WriterContext?, in batch: BatchToken?) -> StagedRemoval {
+    let staged = stageInvalidation(.tag(tag), context: context, in: batch) { _, tags in
+      tags.contains(tag)
+    } add: { pending, number in
+      pending.add(tag: tag, number: number)
+    }
+    return StagedRemoval(
+      partition: secondTier?.partition, ticket: staged.ticket, ended: staged.edited,
+      finish: { [self] in finishInvalidation() })
   }
 }

@@ -123,6 +123,16 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Complexity: O(1).
   func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket)
 
+  /// Stages an invalidation, as ``stageInvalidation(_:)`` does, as a part of an invalidation of several partitions.
+  ///
+  /// - Parameters:
+  ///   - invalidation: The tag or the prefix.
+  ///   - batch: The batch of ``TransactionalTier/beginInvalidating()``.
+  /// - Returns: The new invalidation version, and the ticket to wait for the commit.
+  func stageInvalidation(
+    _ invalidation: Invalidation, in batch: BatchToken
+  ) -> (version: InvalidationVersion, ticket: CommitTicket)
+
   /// The newest invalidation version of the partition, or zero before the first invalidation.
   ///
   /// A record gets this version when its value is set, or when the fetch of its value begins. Reading it is cheap.
@@ -179,4 +189,14 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// A degraded tier first tries whether it works again. Otherwise, it could refuse the write for a failure that is
   /// over.
   func prepareToCommit() async
+}
+
+extension TransactionalPartition {
+  package func stageInvalidation(
+    _ invalidation: Invalidation, in batch: BatchToken
+  ) -> (version: InvalidationVersion, ticket: CommitTicket) {
+    let staged = stageInvalidation(invalidation)
+    batch.note(staged.ticket)
+    return staged
+  }
 }

@@ -22,6 +22,8 @@ struct CommitRound {
   }
 
   let batches: [PartitionBatch]
+  /// The change for partitions that are not open; nil for none.
+  let unopened: UnopenedChange?
   private let taken: [Item]
   /// The batch of each item in `taken`. Zero if the item belongs to no batch.
   private let units: [Int]
@@ -33,13 +35,16 @@ struct CommitRound {
   let takenBytes: Int
   let takenCount: Int
 
-  init(batches: [PartitionBatch], through: CommitTicket, partBytes: Int = .max) {
+  init(
+    batches: [PartitionBatch], unopened: UnopenedChange? = nil, through: CommitTicket, partBytes: Int = .max
+  ) {
     self.batches = batches
+    self.unopened = unopened
     self.through = through
     var items: [Item] = []
     var places: [Place] = []
     var bytes = 0
-    var count = 0
+    var count = unopened?.change.count ?? 0
     var units: [Int] = []
     var unitNumbers = UnitNumbers(first: batches.count * 2)
     for (number, batch) in batches.enumerated() {
@@ -143,7 +148,7 @@ struct CommitRound {
   var isEmpty: Bool { order.isEmpty && !hasPreliminaries }
 
   /// Whether the group has removals of all records, or invalidations. They are committed before the items.
-  var hasPreliminaries: Bool { batches.contains { $0.removesAll || $0.invalidated != nil } }
+  var hasPreliminaries: Bool { unopened != nil || batches.contains { $0.removesAll || $0.invalidated != nil } }
 
   private static func prefix(of key: RawSpan) -> UInt64 {
     if key.byteCount > DiskKey.longestDirectKey {

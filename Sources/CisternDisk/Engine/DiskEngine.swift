@@ -31,6 +31,8 @@ final class DiskEngine: Sendable {
   /// Every file that was opened. A reader may still use an old one.
   private let files = Guarded<[DiskFile]>([])
   private let partitionsByName = Guarded<[String: Partition]>([:])
+  /// The invalidations for partitions that are not open. Lock order: `partitionsByName`, then this lock.
+  let unopened = Guarded(UnopenedInvalidations())
   private let reporters = Guarded<[Int: @Sendable (StoreReport) -> Void]>([:])
 
   /// The number of the newest ticket.
@@ -113,20 +115,31 @@ final class DiskEngine: Sendable {
   var partitions: [Partition] { partitionsByName.withLock { Array($0.values) } }
 
   /// Returns the partition of the cache `name`. Creates it if the engine does not have it yet.
-  func partition(named name: String) -> Partition {
+  ///
+  /// - Parameter isCommitted: Whether the file already has the invalidations that are being committed for partitions
+  ///   that are not open.
+  func partition(named name: String, isCommitted: Bool = false) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
     let made = Partition(name: options.isReadOnly ? (try? file?.storedName(of: name)) ?? name : name)
-    // Required before a write can be staged: new invalidation versions continue from the one in the file.
-    learnGeneration(of: made)
-    let partition = partitionsByName.withLock { partitions in
-      if let partition = partitions[name] { return partition }
-      partitions[name] = made
-      return made
+    while true {
+      let commitCount = unopened.withLock { $0.commitCount }
+      // Required before a write can be staged: new invalidation versions continue from the one in the file.
+      learnGeneration(of: made)
+      let entered = partitionsByName.withLock { partitions -> Partition? in
+        if let partition = partitions[name] { return partition }
+        let (newCount, pending) = unopened.withLock { ($0.commitCount, $0.pending) }
+        // An invalidation was committed since the partition was read, and no reader may miss it.
+        guard newCount == commitCount else { return nil }
+        if !isCommitted { stagePending(pending, in: made) }
+        partitions[name] = made
+        return made
+      }
+      guard let partition = entered else { continue }
+      // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
+      learnGeneration(of: partition)
+      if !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
+      return partition
     }
-    // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
-    learnGeneration(of: partition)
-    if !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
-    return partition
   }
 
   // MARK: Reports

@@ -110,12 +110,24 @@ final class FaultInjectingPartition: TransactionalPartition {
   }
 
   func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
+    stageInvalidation(invalidation, batch: nil)
+  }
+
+  func stageInvalidation(
+    _ invalidation: Invalidation, in batch: BatchToken
+  ) -> (version: InvalidationVersion, ticket: CommitTicket) {
+    let staged = stageInvalidation(invalidation, batch: batch.number)
+    batch.note(staged.ticket)
+    return staged
+  }
+
+  private func stageInvalidation(
+    _ invalidation: Invalidation, batch: BatchNumber?
+  ) -> (version: InvalidationVersion, ticket: CommitTicket) {
     stage { state in
       let invalidationVersion = state.contents.partitions[name]!.invalidations.newest.next()
-      return (
-        invalidationVersion,
-        state.contents.stage(.invalidation(invalidation, invalidationVersion: invalidationVersion), in: name)
-      )
+      let write = TierContents.Write.invalidation(invalidation, invalidationVersion: invalidationVersion)
+      return (invalidationVersion, state.contents.stage(write, in: name, batch: batch))
     }
   }
 

@@ -139,7 +139,7 @@ public final class FaultInjectingTier: SecondTier {
     }
   }
 
-  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+  package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     let outcome: Result<Void, CisternError> = await withCheckedContinuation { continuation in
       let outcome = state.withLock { state -> Result<Void, CisternError>? in
         if let outcome = state.contents.outcome(of: ticket) { return outcome }

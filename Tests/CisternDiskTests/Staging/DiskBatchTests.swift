@@ -228,7 +228,7 @@ func expectWholeBatches(
 }
 
 /// Copies of the data file at each commit. Each copy is the file that a process would leave if it died then.
-private final class Copies: Sendable {
+final class Copies: Sendable {
   private let source: String
   private let scratches = Guarded<[TemporaryDirectory]>([])
 

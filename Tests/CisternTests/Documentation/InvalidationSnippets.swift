@@ -29,6 +29,16 @@ import Testing
     #expect(articles[id] == nil)
   }
 
+  @Test func `all caches of a store`() throws {
+    let store = try sampleStore()
+    let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
+    let titles = try store.cache("titles", of: String.self, keyedBy: String.self)
+    articles.setValue(edited, forKey: id, tags: ["author:7"])
+    titles.setValue("Edited", forKey: id, tags: ["author:7"])
+    store.removeAll(tagged: "author:7")
+    #expect(articles[id] == nil && titles[id] == nil)
+  }
+
   @Test func `observing an invalidation`() throws {
     let articles = try sampleArticles()
     let token = articles.observe(.key(id)) { change in

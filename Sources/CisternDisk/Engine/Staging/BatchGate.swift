@@ -6,7 +6,7 @@ import CisternCore
 /// are short. A monitor guards the gate.
 struct BatchGate: Sendable {
   private var openCount = 0
-  private var isTaking = false
+  private(set) var isTaking = false
 
   /// Opens a batch. Returns nil if the caller must wait because the writer thread takes writes.
   mutating func open() -> Void? {
@@ -35,6 +35,11 @@ extension DiskEngine {
   /// writes have the same fate even if the mode changes.
   func beginBatch() -> BatchToken {
     if isInherited || mode != .active { return BatchToken(number: .zero) }
+    return openBatch()
+  }
+
+  /// Begins a batch regardless of the mode.
+  func openBatch() -> BatchToken {
     batchGate.wait { $0.open() }
     return BatchToken(number: BatchNumber(number: batchNumber.add(1, ordering: .relaxed).newValue))
   }

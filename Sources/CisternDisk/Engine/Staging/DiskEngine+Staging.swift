@@ -144,7 +144,7 @@ extension DiskEngine {
   }
 
   /// Wakes the writer thread if it sleeps because nothing is staged.
-  private func wakeIfIdle() {
+  func wakeIfIdle() {
     if writerIsIdle.load(ordering: .sequentiallyConsistent) {
       writerIsIdle.store(false, ordering: .relaxed)
       monitor.change { $0.stagedSince = $0.stagedSince ?? monotonicNanoseconds() }

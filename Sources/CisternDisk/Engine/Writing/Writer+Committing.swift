@@ -51,14 +51,19 @@ extension Writer {
   private func takeRound() -> CommitRound {
     // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
     // `through` is therefore taken here, or was taken earlier.
-    let (through, batches) = engine.withoutOpenBatches {
+    let (through, batches, unopened) = engine.withoutOpenBatches {
       let through = engine.newestTicket
-      let batches = engine.partitions.compactMap { partition in
+      let partitions = engine.partitions
+      let unopened = engine.unopened.withLock { $0.beginCommitting() }.map {
+        UnopenedChange(change: $0, openNames: Set(partitions.map(\.name)))
+      }
+      let batches = partitions.compactMap { partition in
         partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
       }
-      return (through, batches)
+      return (through, batches, unopened)
     }
-    return CommitRound(batches: batches, through: through, partBytes: engine.limits.roundPart)
+    return CommitRound(
+      batches: batches, unopened: unopened, through: through, partBytes: engine.limits.roundPart)
   }
 
   /// Commits the group in one or more transactions.
@@ -191,6 +196,7 @@ extension Writer {
         try step.put(invalidations, invalidationVersion: invalidationVersion, of: batch.partition, in: &transaction)
       }
     }
+    if let unopened = round.unopened { try step.put(unopened, in: &transaction) }
   }
 
   /// Updates the generations and invalidations of all partitions if another process has committed since the last
@@ -215,6 +221,10 @@ extension Writer {
     let transaction = step.outcome.hasChanges ? number : number - 1
     for (partition, written, row) in step.outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
+    }
+    // An open partition purges its records. The file has the invalidations already.
+    for partition in step.outcome.unopened {
+      engine.learnGeneration(of: engine.partition(named: partition.name, isCommitted: true))
     }
     for (partition, format) in step.outcome.formats { partition.formats.noteWritten(format) }
     for batch in commit.round.batches {

@@ -37,6 +37,13 @@ extension Writer {
         if batch.partition.restoreRemoval(commit.round.through) { keptCount += 1 }
       }
     }
+    if commit.round.unopened != nil {
+      keptCount += engine.unopened.withLock { unopened in
+        guard commit.hasPreliminaries else { return unopened.restore() }
+        unopened.finishCommitting()
+        return 0
+      }
+    }
     // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
     // disk after that flush.
     if keptCount > 0 { _ = engine.nextTicket() }

@@ -1,0 +1,56 @@
+import CisternCore
+import LMDB
+
+/// A change for the partitions that this process had not opened when a commit group was taken.
+struct UnopenedChange {
+  let change: UnopenedInvalidations.Change
+  /// The names of the partitions that were open. Each has staged the change itself.
+  let openNames: Set<String>
+}
+
+extension WriteStep {
+  /// Writes the change for every partition in the file that was not open.
+  mutating func put(_ unopened: UnopenedChange, in transaction: inout WriteTransaction) throws(LMDBError) {
+    let names = try transaction.partitionNames(in: file.meta).subtracting(unopened.openNames)
+    for name in names.sorted() {
+      let partition = Partition(name: name)
+      // The outcome retains the partition: the step identifies partitions by their addresses.
+      outcome.unopened.append(partition)
+      if unopened.change.removesAll { try removeAll(of: partition, in: &transaction) }
+      let invalidations = unopened.change.invalidations
+      guard !invalidations.isEmpty else { continue }
+      // The local version is the lowest one, so that the rows get the next versions in file order.
+      try put(
+        Dictionary(uniqueKeysWithValues: invalidations.map { ($0, .zero) }), invalidationVersion: .zero, of: partition,
+        in: &transaction)
+    }
+  }
+}
+
+extension Transaction where Self: ~Copyable, Self: ~Escapable {
+  /// Returns the names of all partitions that the file knows, with or without records.
+  ///
+  /// - Complexity: O(*n*) for *n* rows of partitions, formats and versions.
+  borrowing func partitionNames(in database: Database) throws(LMDBError) -> Set<String> {
+    var names: Set<String> = []
+    for (prefix, size) in MetaTable.prefixesBeforeNames {
+      var cursor = try cursor(in: database)
+      var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
+      while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
+        if key.count >= size, let name = String(validating: key.dropFirst(size), as: UTF8.self) { names.insert(name) }
+        isAtRow = try cursor.moveToNext()
+      }
+    }
+    return names
+  }
+}
+
+extension MetaTable {
+  /// The first bytes of each kind of row whose key ends with the name of a partition, and the position of that name.
+  fileprivate static var prefixesBeforeNames: [(prefix: [UInt8], size: Int)] {
+    [
+      (partition(""), partition("").count), (invalidationVersions(""), invalidationVersions("").count),
+      (formatPrefix, 9),
+    ]
+  }
+}

@@ -1,0 +1,32 @@
+import CisternCore
+
+// A close during the invalidation must not divide it. Only its beginning therefore asks whether the tier is closed.
+
+extension DiskTier: TransactionalTier {
+  package func beginInvalidating() -> BatchToken {
+    isClosed ? BatchToken(number: .zero) : engine.beginInvalidating()
+  }
+
+  package func stageInvalidation(_ invalidation: Invalidation, exceptIn names: Set<String>, in batch: BatchToken) {
+    if batch.number != .zero { engine.stageInvalidation(invalidation, exceptIn: names, in: batch) }
+  }
+
+  package func endInvalidating(_ batch: BatchToken) -> CommitTicket {
+    batch.number == .zero ? .zero : engine.endBatch(batch)
+  }
+
+  package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    try await engine.waitForCommit(ticket, countsEarlier: false)
+  }
+}
+
+extension DiskPartition {
+  package func stageInvalidation(
+    _ invalidation: Invalidation, in batch: BatchToken
+  ) -> (version: InvalidationVersion, ticket: CommitTicket) {
+    if batch.number == .zero { return (partition.invalidations.invalidationVersion.next(), .zero) }
+    let staged = engine.stageInvalidation(invalidation, of: partition)
+    batch.note(staged.ticket)
+    return staged
+  }
+}

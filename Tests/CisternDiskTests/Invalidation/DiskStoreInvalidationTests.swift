@@ -1,0 +1,166 @@
+import CisternTestSupport
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Invalidations of all partitions of a tier.
+@Suite struct DiskStoreInvalidationTests {
+  private func invalidate(
+    _ tag: String, in tier: DiskTier, besides open: [String: any TransactionalPartition] = [:]
+  ) -> CommitTicket {
+    let batch = tier.beginInvalidating()
+    for partition in open.values { _ = partition.stageInvalidation(.tag(tag), in: batch) }
+    tier.stageInvalidation(.tag(tag), exceptIn: Set(open.keys), in: batch)
+    return tier.endInvalidating(batch)
+  }
+
+  private func fill(_ scratch: TemporaryDirectory, names: [String]) async throws {
+    let tier = try openTier(scratch)
+    for name in names {
+      let cache = try tier.cache(name)
+      for number in 0..<30 { cache.put("k\(number)", [1], tags: number % 2 == 0 ? ["gone"] : ["kept"]) }
+    }
+    try await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `An invalidation of all partitions reaches those that are opened before and after its commit`(
+    isCommitted: Bool
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two", "three"])
+    let told = Told()
+    let tier = try openTier(scratch, told: told, interval: .seconds(3600))
+    let one = try tier.cache("one", told: told)
+    let ticket = invalidate("gone", in: tier, besides: ["one": one])
+    if isCommitted { try await tier.waitForCommit(ticket) }
+    let two = try tier.cache("two", told: told)
+    for cache in [one, two] {
+      for number in 0..<30 { #expect((cache.get("k\(number)") == nil) == (number % 2 == 0)) }
+    }
+    #expect(two.invalidationVersion == 1)
+    two.put("new", [2], tags: ["gone"])
+    #expect(two.get("new") == [2])
+    try await tier.purge()
+    #expect(two.get("new") == [2])
+    // The writer thread has opened the third partition to purge it.
+    #expect(tier.engine.partitions.count == 3)
+    #expect(tier.statistics.entryCount == 3 * 15 + 1)
+    #expect(told.lostKeys == [] && told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch)
+    #expect(try again.cache("three").keys().count == 15)
+    try await again.close()
+  }
+
+  @Test func `A partition that is opened during the commit of an invalidation shows no older record`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let tier = Switch<DiskTier>()
+    let found = Switch<[UInt8]?>()
+    // The fault is injected before the transaction becomes visible.
+    let opened = try openTier(
+      scratch, interval: .seconds(3600),
+      faults: DiskFaults {
+        if found.peek() == nil, let two = try? tier.peek()?.cache("two") { found.set(.some(two.get("k0"))) }
+        return nil
+      })
+    tier.set(opened)
+    try await opened.waitForCommit(invalidate("gone", in: opened))
+    #expect(found.peek() == .some(.none))
+    let two = try opened.cache("two")
+    #expect(two.get("k0") == nil && two.get("k1") == [1])
+    try await opened.purge()
+    #expect(opened.statistics.entryCount == 30)
+    #expect(opened.checkInvariants() == [])
+    tier.set(nil)
+    try await opened.close()
+  }
+
+  @Test func `Too many invalidations empty the partitions that are not open`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let tier = try openTier(scratch, limit: .mebibytes(1), interval: .seconds(3600))
+    let one = try tier.cache("one")
+    let count = tier.engine.limits.invalidationBytes / 90
+    for number in 0..<count { _ = invalidate("none-\(number)", in: tier, besides: [:]) }
+    #expect(tier.engine.unopened.withLock { $0.pending.removesAll && $0.pending.invalidations.isEmpty })
+    #expect(tier.engine.stagedCount.load(ordering: .relaxed) < count)
+    try await tier.purge()
+    #expect(try tier.cache("two").keys() == [] && one.keys() == [])
+    #expect(tier.statistics.entryCount == 0)
+    #expect(tier.engine.stagedCount.load(ordering: .relaxed) == 0)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `An invalidation of all partitions is committed when a failing disk works again`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let one = try tier.cache("one")
+    failing.set(.inputOutput)
+    let ticket = invalidate("gone", in: tier, besides: ["one": one])
+    await #expect(throws: CisternError.self) { try await tier.waitForCommit(ticket) }
+    #expect(one.get("k0") == nil)
+    _ = invalidate("kept", in: tier, besides: ["one": one])
+    failing.set(nil)
+    _ = try? await tier.flush()
+    try await tier.flush()
+    try await tier.purge()
+    #expect(try one.keys() == [] && tier.cache("two").keys() == [])
+    #expect(tier.engine.stagedCount.load(ordering: .relaxed) == 0)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `A closed tier takes no invalidation, and a close does not divide one`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let tier = try openTier(scratch, interval: .seconds(3600))
+    let one = try tier.cache("one")
+    let batch = tier.beginInvalidating()
+    _ = one.stageInvalidation(.tag("gone"), in: batch)
+    #expect(tier.detach())
+    tier.stageInvalidation(.tag("gone"), exceptIn: ["one"], in: batch)
+    _ = tier.endInvalidating(batch)
+    await tier.release()
+    let late = invalidate("kept", in: tier, besides: ["one": one])
+    await #expect(throws: CisternError.self) { try await tier.waitForCommit(late) }
+    let again = try openTier(scratch)
+    for name in ["one", "two"] {
+      let cache = try again.cache(name)
+      #expect(cache.get("k0") == nil && cache.get("k1") == [1])
+    }
+    try await again.close()
+  }
+
+  @Test func `No commit takes a part of an invalidation of all partitions`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let copies = Copies(of: scratch)
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
+    let one = try tier.cache("one")
+    try await tier.flush()
+    let first = copies.count
+    let batch = tier.beginInvalidating()
+    _ = one.stageInvalidation(.tag("gone"), in: batch)
+    let flush = Task { try await tier.flush() }
+    while !tier.engine.batchGate.withLock({ $0.isTaking }) { await Task.yield() }
+    #expect(copies.count == first)
+    tier.stageInvalidation(.tag("gone"), exceptIn: ["one"], in: batch)
+    _ = tier.endInvalidating(batch)
+    try await flush.value
+    try await tier.close()
+    #expect(copies.count > first)
+    for copy in first..<copies.count {
+      let crashed = try openTier(copies.scratch(copy))
+      let found = try ["one", "two"].map { try crashed.cache($0).get("k0") }
+      #expect(found[0] == found[1], "after \(copy) commits")
+      try await crashed.close()
+    }
+  }
+}
