@@ -146,8 +146,10 @@ struct InvalidationState: Sendable {
       uncommitted.remove(invalidation, invalidationVersion: own)
       if isNewest {
         committed.add(invalidation, invalidationVersion: invalidationVersion)
-        noticed[invalidation] = own
-        inForce.add(invalidation, invalidationVersion: own)
+        // Another process may have committed the same invalidation, which this one noticed after it staged its own.
+        let newest = max(own, noticed[invalidation] ?? .zero)
+        noticed[invalidation] = newest
+        inForce.add(invalidation, invalidationVersion: newest)
       } else if committed.invalidationVersions[invalidation] == nil {
         // Another process has ended the invalidation since.
         end(invalidation, own: own, inFile: invalidationVersion)

@@ -176,4 +176,19 @@ import Testing
     }
     #expect(table.isClear(for: 9) && !table.isClear(for: 8))
   }
+
+  @Test func `An invalidation that another process commits first ends with its purge`() {
+    #expect(stage(.tag("red")) == 1)
+    let first: [Invalidation: FileInvalidationVersion] = [.tag("red"): 1]
+    table.learn(row(1, changes: 1), InvalidationRows(inForce: first, ended: [:]), transaction: 5)
+    #expect(table.pending == [.tag("red"): 2])
+    _ = table.beginCommitting()
+    let second: [Invalidation: FileInvalidationVersion] = [.tag("red"): 2]
+    table.assign(second)
+    table.publish(second, row: row(2, changes: 2), transaction: 6)
+    #expect(!conceals(metadata(2)) && conceals(metadata(1)))
+    table.purged(table.purgeable, row: row(2, changes: 3), transaction: 7)
+    #expect(table.pending == [:] && table.isEmpty)
+    #expect(conceals(metadata(1)))
+  }
 }
