@@ -82,7 +82,8 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
-    if owner.isClosed { return .refused }
+    // A close must not divide a batch, so only its beginning asks.
+    if batch.number == .zero, owner.isClosed { return .refused }
     return engine.stage(write, in: partition, batch: batch)
   }
 

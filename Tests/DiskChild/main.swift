@@ -115,6 +115,7 @@ case "purge-all":
   try await tier.waitForCommit(invalidateAll("gone", in: tier))
   say("invalidated")
   while true { sleep(1000) }
+case "batch-across": try await writeBatchesAcross(tier)
 case "invalidate-all": try await invalidateAllRepeatedly(tier)
 case "pester":
   // Invalidates one tag after the other until the process is killed. No record has these tags.

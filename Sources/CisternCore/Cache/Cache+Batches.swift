@@ -53,10 +53,17 @@ extension Cache {
   @inlinable
   func write(_ batch: Batch<Key, Value>, context: WriterContext?) throws(CisternError) -> WriteOutcome {
     try conditional.writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
-      key, snapshot throws(CisternError) in
-      guard let write = batch.writes[key] else { return PlannedWrite(.keep) }
-      return try conditional.plan(write, conditional.keptTags.arriving(write.writeOptions), for: key, over: snapshot)
+      key, snapshot throws(CisternError) in try plan(batch, key, snapshot)
     }
+  }
+
+  /// Plans the write of a key in a batch.
+  @inlinable
+  func plan(
+    _ batch: Batch<Key, Value>, _ key: Key, _ snapshot: ReadSnapshot<Key, Value>
+  ) throws(CisternError) -> PlannedWrite<Value> {
+    guard let write = batch.writes[key] else { return PlannedWrite(.keep) }
+    return try conditional.plan(write, conditional.keptTags.arriving(write.writeOptions), for: key, over: snapshot)
   }
 
   /// The meaning of a batch's later writes of a key for the earlier ones.

@@ -51,7 +51,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
   @usableFromInline let loader: Loader<Key, Value>
   /// Keeps the second tier open as long as the cache exists, with or without its store.
-  private let shared: (any Sendable & AnyObject)?
+  let shared: (any Sendable & AnyObject)?
 
   /// The parts of a store that a cache uses.
   struct StoreParts {

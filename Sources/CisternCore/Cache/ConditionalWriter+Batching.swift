@@ -32,19 +32,29 @@ extension ConditionalWriter {
     for key in hashed { table.watch(key.hash) }
     defer { for key in hashed { table.unwatch(key.hash) } }
     while true {
-      var written: [HashedKey<Key>] = []
-      var prepared: [PreparedWrite<Key, Value>] = []
-      for key in hashed {
-        let snapshot = records.snapshot(of: key, readsValue: dependsOnCached)
-        let planned = try plan(key.key, snapshot)
-        guard let write = try prepare(planned, of: key, replacing: snapshot, context: context) else { continue }
-        prepared.append(write)
-        written.append(key)
-      }
+      let (written, prepared) = try prepareTogether(hashed, context: context, dependsOnCached: dependsOnCached, plan)
       if prepared.isEmpty { return .nothing }
       try writes.checkSize(of: prepared)
       if let outcome = try writes.applyTogether(prepared, to: written, context: context) { return outcome }
     }
+  }
+
+  /// Reads watched keys, and prepares their writes. Returns the keys that have one.
+  @inlinable
+  func prepareTogether(
+    _ keys: [HashedKey<Key>], context: WriterContext?, dependsOnCached: Bool,
+    _ plan: (Key, Snapshot) throws(CisternError) -> PlannedWrite<Value>
+  ) throws(CisternError) -> (keys: [HashedKey<Key>], writes: [PreparedWrite<Key, Value>]) {
+    var written: [HashedKey<Key>] = []
+    var prepared: [PreparedWrite<Key, Value>] = []
+    for key in keys {
+      let snapshot = records.snapshot(of: key, readsValue: dependsOnCached)
+      let planned = try plan(key.key, snapshot)
+      guard let write = try prepare(planned, of: key, replacing: snapshot, context: context) else { continue }
+      prepared.append(write)
+      written.append(key)
+    }
+    return (written, prepared)
   }
 
   /// Prepares the write of one key. Returns nil if the key stays as it is. Throws if a value cannot be encoded.

@@ -13,44 +13,51 @@ extension WritePipeline {
     let (reservation, isWhole) = table.fit(&parts)
     guard isWhole || secondTier != nil else { throw tooLargeForMemory }
     table.reserve(reservation)
-    // Replaced edits are released outside the locks.
-    var replaced: [EditedKeys<Key, Value>.Edited?] = []
-    defer { withExtendedLifetime(replaced) {} }
-    var outcome = WriteOutcome.nothing
     let batch = secondTier?.partition.beginBatch()
-    let applied = table.writeAll(parts) { had in
-      var changes: [PendingChange<Key, Value>] = []
-      var decisions: [WriteDecision] = []
-      decisions.reserveCapacity(writes.count)
-      for (index, write) in writes.enumerated() {
-        var effects = WriteEffects<Key, Value>(batch: batch)
-        let key = parts[index].key.key
-        let isHeld = parts[index].write.preparedValue.map { _ in true } ?? false
-        let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &effects)
-        decisions.append(decision)
-        if case .refused = effects.outcome { outcome = .refused(size: 0) }
-        if case .some = effects.replacedEdits { replaced.append(effects.replacedEdits) }
-        if let event = decision.event {
-          let former = FormerValue(cached: had[index], edited: effects.replacedEdits)
-          let change = pending(event, of: key, replacing: former, write.entry.preparedValue)
-          if event == .unannounced {
-            observers.recordUnannounced(change)
-          } else {
-            changes.append(change)
-          }
-        }
-      }
-      if observers.isObserved { observers.record(changes, context: context) }
-      return decisions
-    }
+    // Replaced edits are released outside the locks.
+    var effects = BatchEffects<Key, Value>(batch: batch, context: context)
+    defer { withExtendedLifetime(effects) {} }
+    let applied = table.writeAll(parts) { had in decideTogether(writes, parts, had: had, &effects) }
     let ticket = batch.flatMap { secondTier?.partition.endBatch($0) }
     guard applied else {
       table.release(reservation)
       return nil
     }
     deliverChanges()
-    if case .nothing = outcome, let ticket, ticket.number > 0 { return .staged(ticket) }
-    return outcome
+    if case .nothing = effects.outcome, let ticket, ticket.number > 0 { return .staged(ticket) }
+    return effects.outcome
+  }
+
+  /// Decides on the writes of a batch, stages them, and records their changes as one set. Called inside the critical sections
+  /// of all keys.
+  @inlinable
+  func decideTogether(
+    _ writes: [PreparedWrite<Key, Value>], _ parts: [BatchPart<Key, Value>], had: [CachedValue<Value>?],
+    _ effects: inout BatchEffects<Key, Value>
+  ) -> [WriteDecision] {
+    var changes: [PendingChange<Key, Value>] = []
+    var decisions: [WriteDecision] = []
+    decisions.reserveCapacity(writes.count)
+    for (index, write) in writes.enumerated() {
+      var own = WriteEffects<Key, Value>(batch: effects.batch)
+      let key = parts[index].key.key
+      let isHeld = parts[index].write.preparedValue.map { _ in true } ?? false
+      let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
+      decisions.append(decision)
+      if case .refused = own.outcome { effects.outcome = .refused(size: 0) }
+      if case .some = own.replacedEdits { effects.replacedEdits.append(own.replacedEdits) }
+      if let event = decision.event {
+        let former = FormerValue(cached: had[index], edited: own.replacedEdits)
+        let change = pending(event, of: key, replacing: former, write.entry.preparedValue)
+        if event == .unannounced {
+          observers.recordUnannounced(change)
+        } else {
+          changes.append(change)
+        }
+      }
+    }
+    if observers.isObserved { observers.record(changes, context: effects.context) }
+    return decisions
   }
 
   /// Throws if the second tier cannot hold the writes in one commit, or one of them at all.
@@ -79,5 +86,23 @@ extension WritePipeline {
     CisternError(
       .tooLarge, "the batch is larger than the memory limit; nothing of it was stored", location: reports.location,
       remedy: "Divide the batch, or raise the memory limit")
+  }
+}
+
+/// The effects of a batch beside its entries, collected inside the critical sections.
+@usableFromInline
+struct BatchEffects<Key: Hashable & Sendable, Value: Sendable> {
+  /// The open batch; nil without a second tier.
+  @usableFromInline let batch: BatchToken?
+  /// The writer, as given by the caller.
+  @usableFromInline let context: WriterContext?
+  /// Whether the second tier refused a write. It is ``WriteOutcome/nothing`` otherwise.
+  @usableFromInline var outcome = WriteOutcome.nothing
+  @usableFromInline var replacedEdits: [EditedKeys<Key, Value>.Edited?] = []
+
+  @inlinable
+  init(batch: BatchToken?, context: WriterContext?) {
+    self.batch = batch
+    self.context = context
   }
 }

@@ -45,10 +45,14 @@ extension EntryTable {
 
   /// Removes from the parts the values that memory cannot hold together with the values before them.
   ///
+  /// - Parameters:
+  ///   - parts: The parts of the batch.
+  ///   - room: A further limit on their cost.
   /// - Returns: The room for the remaining values, and whether no value was removed.
   @inlinable
-  func fit(_ parts: inout [BatchPart<Key, Value>]) -> (Reservation, isWhole: Bool) {
-    let limit = budget.overallLimit
+  func fit(_ parts: inout [BatchPart<Key, Value>], within room: Int = .max) -> (Reservation, isWhole: Bool) {
+    var limit = budget.overallLimit
+    limit.cost = min(limit.cost, room)
     var (cost, count) = (0, 0)
     var isWhole = true
     for index in parts.indices {
@@ -82,15 +86,26 @@ extension EntryTable {
   /// - Parameters:
   ///   - parts: one for each key, with room reserved for their values.
   ///   - decide: called once inside the critical sections of all keys, before the entries change. Gets the value that memory had
-  ///     of each key, and returns the decision on each write.
+  ///     of each key, and returns the decision on each write; nil if the batch must not apply.
   @inlinable
   func writeAll(
-    _ parts: [BatchPart<Key, Value>], decide: ([CachedValue<Value>?]) -> [WriteDecision]
+    _ parts: [BatchPart<Key, Value>], decide: ([CachedValue<Value>?]) -> [WriteDecision]?
+  ) -> Bool {
+    var batch = BatchInEffect(had: [])
+    // Replaced entries are released with `batch`, outside all locks.
+    return writeAll(parts, &batch, decide: decide)
+  }
+
+  /// Applies all parts at once, or none. As ``writeAll(_:decide:)``, for a caller that holds the locks of other tables: it must
+  /// release `batch` outside all locks.
+  @inlinable
+  func writeAll(
+    _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    decide: ([CachedValue<Value>?]) -> [WriteDecision]?
   ) -> Bool {
     let places = parts.indices.map { BatchPosition(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
-    var batch = BatchInEffect(had: Array(repeating: nil, count: parts.count))
+    batch.had = Array(repeating: nil, count: parts.count)
     batch.leaving.reserveCapacity(parts.count)
-    // Replaced entries are released with `batch`, outside all locks.
     return withShards(of: places[...], parts, &batch, decide)
   }
 
@@ -111,10 +126,11 @@ extension EntryTable {
   @inlinable
   func withShards(
     of places: ArraySlice<BatchPosition>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
-    _ decide: ([CachedValue<Value>?]) -> [WriteDecision]
+    _ decide: ([CachedValue<Value>?]) -> [WriteDecision]?
   ) -> Bool {
     guard let index = places.first?.shard else {
-      batch.decisions = decide(batch.had)
+      guard let decisions = decide(batch.had) else { return false }
+      batch.decisions = decisions
       return true
     }
     let own = places.prefix { $0.shard == index }

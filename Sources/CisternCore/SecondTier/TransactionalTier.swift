@@ -1,6 +1,6 @@
-/// A second tier that can invalidate records in all of its partitions with one commit.
+/// A second tier that can change several of its partitions with one commit.
 ///
-/// The tier on disk implements it. In a user's own tier, each partition is invalidated separately.
+/// The tier on disk implements it. In a user's own tier, each partition has its own commits.
 package protocol TransactionalTier: SecondTier {
   /// Begins an invalidation of several partitions, which becomes one commit. After a crash, all partitions have it, or
   /// none has it.
@@ -23,6 +23,17 @@ package protocol TransactionalTier: SecondTier {
   /// - Parameter batch: The open batch.
   /// - Returns: The ticket of the commit.
   func endInvalidating(_ batch: BatchToken) -> CommitTicket
+
+  /// Begins a batch of writes in several partitions, as ``TransactionalPartition/beginBatch()`` does for one.
+  ///
+  /// The token is valid in all partitions of the tier.
+  func beginBatch() -> BatchToken
+
+  /// Ends the batch.
+  ///
+  /// - Parameter batch: The open batch.
+  /// - Returns: The ticket of the batch's commit.
+  func endBatch(_ batch: BatchToken) -> CommitTicket
 
   /// Suspends until the write of the ticket is committed.
   ///

@@ -15,8 +15,8 @@ extension Store {
   /// caches together; ``commitRemovalOfAll(tagged:context:)`` waits. In your own ``SecondTier``, only the open caches
   /// are concerned, and each has its own commit.
   ///
-  /// The caches are locked one after the other, so that another thread can find a value removed in one cache before it is
-  /// removed in the next. An empty tag is no tag: no value has it. If the store is closed, its caches continue in memory
+  /// The caches are locked one after the other. Another thread can find a value removed in one cache before it is removed in
+  /// the next. An empty tag is no tag: no value has it. If the store is closed, its caches continue in memory
   /// only, and the values are removed there.
   ///
   /// - Parameters:

@@ -47,6 +47,9 @@ struct CommitRound {
     var count = unopened?.change.count ?? 0
     var units: [Int] = []
     var unitNumbers = UnitNumbers(first: batches.count * 2)
+    // A batch can have writes in several partitions, and each partition has joined only its own.
+    var links = BatchLinks()
+    for batch in batches { links.join(batch.links) }
     for (number, batch) in batches.enumerated() {
       if batch.removesAll { count += 1 }
       count += batch.invalidated?.invalidations.count ?? 0
@@ -57,7 +60,7 @@ struct CommitRound {
           guard entry.clearCount == batch.clearCount else { return }
           let key = entry.write.key
           let isDigest = key.count > DiskKey.longestDirectKey
-          let unit = entry.batch == .zero ? 0 : unitNumbers.number(of: batch.links.root(of: entry.batch))
+          let unit = entry.batch == .zero ? 0 : unitNumbers.number(of: links.root(of: entry.batch))
           let group = unit == 0 ? number * 2 + (isDigest ? 1 : 0) : unit
           places.append(Place(group: group, prefix: CommitRound.prefix(of: key.rawSpan), index: items.count))
           units.append(unit)

@@ -15,6 +15,11 @@ struct BatchLinks: Sendable {
     if first != second { parents[max(first, second)] = min(first, second) }
   }
 
+  /// Joins the batches that are joined in `other`, which has the links of another partition.
+  mutating func join(_ other: BatchLinks) {
+    for (batch, parent) in other.parents { join(batch, parent) }
+  }
+
   /// Returns the number that represents a batch and all batches that are joined with it.
   func root(of batch: BatchNumber) -> BatchNumber {
     var batch = batch

@@ -201,5 +201,7 @@ private final class TierWithHook: TransactionalTier {
   }
 
   func endInvalidating(_ batch: BatchToken) -> CommitTicket { base.endInvalidating(batch) }
+  func beginBatch() -> BatchToken { base.beginBatch() }
+  func endBatch(_ batch: BatchToken) -> CommitTicket { base.endBatch(batch) }
   func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) { try await base.waitForCommit(ticket) }
 }

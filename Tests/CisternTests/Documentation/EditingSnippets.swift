@@ -61,6 +61,18 @@ extension Client {
     #expect(articles[id] == edited && articles["draft"] == nil)
   }
 
+  @Test func `a batch over several caches`() throws {
+    let store = try sampleStore()
+    let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
+    let drafts = try store.cache("drafts", of: Article.self, keyedBy: String.self)
+    drafts[id] = draft
+    try store.batch { batch in
+      batch.setValue(edited, forKey: id, in: articles)
+      batch.removeValue(forKey: id, in: drafts)
+    }
+    #expect(articles[id] == edited && drafts[id] == nil)
+  }
+
   @Test func `a draft`() throws {
     let articles = try sampleArticles()
     articles[id] = edited

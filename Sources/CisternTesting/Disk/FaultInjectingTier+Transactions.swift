@@ -11,7 +11,11 @@ extension FaultInjectingTier: TransactionalTier {
     }
   }
 
-  package func endInvalidating(_ batch: BatchToken) -> CommitTicket {
+  package func endInvalidating(_ batch: BatchToken) -> CommitTicket { endBatch(batch) }
+
+  package func beginBatch() -> BatchToken { beginInvalidating() }
+
+  package func endBatch(_ batch: BatchToken) -> CommitTicket {
     // The end of a batch concerns no partition.
     FaultInjectingPartition(tier: self, name: "").endBatch(batch)
   }

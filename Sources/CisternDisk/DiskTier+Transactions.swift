@@ -1,6 +1,6 @@
 import CisternCore
 
-// A close during the invalidation must not divide it. Only its beginning therefore asks whether the tier is closed.
+// A close must not divide an invalidation or a batch. Only its beginning therefore asks whether the tier is closed.
 
 extension DiskTier: TransactionalTier {
   package func beginInvalidating() -> BatchToken {
@@ -14,6 +14,10 @@ extension DiskTier: TransactionalTier {
   package func endInvalidating(_ batch: BatchToken) -> CommitTicket {
     batch.number == .zero ? .zero : engine.endBatch(batch)
   }
+
+  package func beginBatch() -> BatchToken { isClosed ? BatchToken(number: .zero) : engine.beginBatch() }
+
+  package func endBatch(_ batch: BatchToken) -> CommitTicket { engine.endBatch(batch) }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     try await engine.waitForCommit(ticket, countsEarlier: false)

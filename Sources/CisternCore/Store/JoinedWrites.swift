@@ -1,0 +1,122 @@
+import Eviction
+
+/// The writes of one cache in a batch over several caches. Only the thread of the batch uses it.
+protocol JoinedMember: AnyObject {
+  /// The identity of the cache. Caches are locked in the order of their identities.
+  var identity: ObjectIdentifier { get }
+  var name: String { get }
+  /// The store of the cache; nil if it has none.
+  var store: (any Sendable & AnyObject)? { get }
+  var partition: (any TransactionalPartition)? { get }
+
+  /// Counts the changes of the keys, until ``unwatch()``.
+  func watch()
+  func unwatch()
+
+  /// Reads the keys and prepares their writes. Calls the user's code, so it needs to be outside all locks.
+  func prepare() throws(CisternError)
+  /// The number of prepared writes.
+  var count: Int { get }
+  /// The sizes of the prepared writes in the second tier, in bytes.
+  var stagedSizes: [Int] { get }
+
+  /// Chooses the values for memory, whose costs are at most `room`. Returns their cost, and whether these are all values.
+  func fit(within room: Int) -> (cost: Int, isWhole: Bool)
+  /// Reserves room for these values. Returns the budget that lacks room, or nil if the room is reserved.
+  func reserve() -> MemoryBudget?
+  func release()
+
+  /// Locks the keys, and checks that no key has changed since ``prepare()``. Then calls `others`, and applies the writes if it
+  /// returns true. Returns whether the writes are applied.
+  ///
+  /// Calls no code of the user, except a key's.
+  func apply(in batch: BatchToken?, others: () -> Bool) -> Bool
+  /// Whether the second tier has refused a write.
+  var isRefused: Bool { get }
+  /// The reason of a refusal.
+  func refusal() -> CisternError
+  /// Notifies observers, outside all locks.
+  func finish()
+}
+
+/// The writes of one cache in a batch over several caches: the state of one attempt.
+///
+/// It holds everything that the critical sections replace, because their user's deinitializers must run outside the
+/// locks of all caches.
+final class JoinedWrites<Key: Hashable & Sendable, Value: Sendable>: JoinedMember {
+  typealias Plan = (Key, ReadSnapshot<Key, Value>) throws(CisternError) -> PlannedWrite<Value>
+
+  private let cache: Cache<Key, Value>
+  private let keys: [HashedKey<Key>]
+  private let context: WriterContext?
+  private let dependsOnCached: Bool
+  private let plan: Plan
+  private var writes: [PreparedWrite<Key, Value>] = []
+  private var parts: [BatchPart<Key, Value>] = []
+  private var reservation = EntryTable<Key, Value>.Reservation(cost: 0, count: 0)
+  private var inEffect = EntryTable<Key, Value>.BatchInEffect(had: [])
+  private var effects: BatchEffects<Key, Value>
+
+  /// Creates the writes of these keys.
+  ///
+  /// - Parameters:
+  ///   - cache: The cache.
+  ///   - keys: The keys, each once.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - dependsOnCached: Whether `plan` needs the cached values.
+  ///   - plan: Returns the write of a key. It can be called several times for each.
+  init(
+    _ cache: Cache<Key, Value>, keys: [Key], context: WriterContext?, dependsOnCached: Bool, plan: @escaping Plan
+  ) {
+    self.cache = cache
+    self.keys = keys.map { cache.table.hashed($0) }
+    self.context = context
+    self.dependsOnCached = dependsOnCached
+    self.plan = plan
+    effects = BatchEffects(batch: nil, context: context)
+  }
+
+  var identity: ObjectIdentifier { ObjectIdentifier(cache) }
+  var name: String { cache.name }
+  var store: (any Sendable & AnyObject)? { cache.shared }
+  var partition: (any TransactionalPartition)? { cache.secondTier?.partition }
+
+  func watch() { for key in keys { cache.table.watch(key.hash) } }
+  func unwatch() { for key in keys { cache.table.unwatch(key.hash) } }
+
+  func prepare() throws(CisternError) {
+    let prepared = try cache.conditional.prepareTogether(
+      keys, context: context, dependsOnCached: dependsOnCached, plan)
+    writes = prepared.writes
+    parts = zip(prepared.keys, writes).map { BatchPart(key: $0, write: $1.entry) }
+    inEffect = EntryTable.BatchInEffect(had: [])
+    effects = BatchEffects(batch: nil, context: context)
+  }
+
+  var count: Int { writes.count }
+
+  var stagedSizes: [Int] { writes.compactMap { $0.staged?.stagedSize } }
+
+  func fit(within room: Int) -> (cost: Int, isWhole: Bool) {
+    let (reservation, isWhole) = cache.table.fit(&parts, within: room)
+    self.reservation = reservation
+    return (reservation.cost, isWhole)
+  }
+
+  func reserve() -> MemoryBudget? { cache.table.budget.reserve(cost: reservation.cost, count: reservation.count) }
+
+  func release() { cache.table.release(reservation) }
+
+  func apply(in batch: BatchToken?, others: () -> Bool) -> Bool {
+    effects = BatchEffects(batch: partition == nil ? nil : batch, context: context)
+    return cache.table.writeAll(parts, &inEffect) { had in
+      others() ? cache.writes.decideTogether(writes, parts, had: had, &effects) : nil
+    }
+  }
+
+  var isRefused: Bool { if case .refused = effects.outcome { true } else { false } }
+
+  func refusal() -> CisternError { cache.writes.refusal(size: 0, location: cache.writes.reports.location) }
+
+  func finish() { cache.writes.deliverChanges() }
+}

@@ -1,0 +1,132 @@
+import Eviction
+
+// A batch over several caches: all of them are locked at once, and the second tier has one batch.
+
+/// The commits of a batch over several caches.
+enum JoinedOutcome {
+  /// Nothing was staged.
+  case nothing
+  /// One commit has the whole batch.
+  case tier(any TransactionalTier, CommitTicket)
+  /// Each cache has its own commit.
+  case partitions([(any TransactionalPartition, CommitTicket)])
+  /// The second tier refused a write.
+  case refused(CisternError)
+
+  nonisolated(nonsending) func waitForCommit() async throws(CisternError) {
+    switch self {
+    case .nothing: break
+    case .tier(let tier, let ticket): try await tier.waitForCommit(ticket)
+    case .partitions(let tickets): for (partition, ticket) in tickets { try await partition.waitForCommit(ticket) }
+    case .refused(let error): throw error
+    }
+  }
+}
+
+extension SharedStore {
+  /// Applies the writes of several caches as one, or none of them. Begins again if a key is written in between.
+  ///
+  /// No two members may belong to the same cache.
+  func write(_ members: [any JoinedMember]) throws(CisternError) -> JoinedOutcome {
+    try check(members)
+    let ordered = members.sorted { $0.identity < $1.identity }
+    for member in ordered { member.watch() }
+    defer { for member in ordered { member.unwatch() } }
+    while true {
+      for member in ordered { try member.prepare() }
+      let writing = ordered.filter { $0.count > 0 }
+      if writing.isEmpty { return .nothing }
+      try checkSize(of: writing)
+      try fit(writing)
+      reserve(writing)
+      if let outcome = apply(writing) { return outcome }
+      for member in writing { member.release() }
+    }
+  }
+
+  private func check(_ members: [any JoinedMember]) throws(CisternError) {
+    guard let foreign = members.first(where: { $0.store !== self }) else { return }
+    throw CisternError(
+      .invalidArgument,
+      "\(foreign.name.isEmpty ? "a cache without a store" : "the cache \"\(foreign.name)\"") does not belong to this store; nothing was stored",
+      location: "writing to several caches", remedy: "Use one batch or draft for each store")
+  }
+
+  private func checkSize(of members: [any JoinedMember]) throws(CisternError) {
+    let sizes = members.flatMap(\.stagedSizes)
+    guard let partition = members.lazy.compactMap(\.partition).first else { return }
+    let size = sizes.reduce(0, +)
+    if partition.canHold(batchBytes: size, count: sizes.count),
+      sizes.allSatisfy({ partition.canHold(batchBytes: $0, count: 1) })
+    {
+      return
+    }
+    let limit = partition.largestBatch.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
+    throw CisternError(
+      .tooLarge,
+      "a batch of \(sizes.count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored",
+      location: "writing to several caches", remedy: "Divide the batch, or raise the store's disk limit")
+  }
+
+  /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their
+  /// values.
+  private func fit(_ members: [any JoinedMember]) throws(CisternError) {
+    var room = budget.costLimit
+    for member in members where member.partition == nil {
+      let (cost, isWhole) = member.fit(within: room)
+      guard isWhole else {
+        throw CisternError(
+          .tooLarge, "the batch is larger than the memory limit; nothing of it was stored",
+          location: "cache \"\(member.name)\"", remedy: "Divide the batch, or raise the memory limit")
+      }
+      room -= cost
+    }
+    for member in members where member.partition != nil { room -= member.fit(within: room).cost }
+  }
+
+  /// Reserves the room of all members at once. A member that holds its room while it waits for another's could wait forever
+  /// for a batch that does the same.
+  private func reserve(_ members: [any JoinedMember]) {
+    while let (count, short) = firstShort(members) {
+      for member in members.prefix(count) { member.release() }
+      short.evictSomewhere()
+    }
+  }
+
+  private func firstShort(_ members: [any JoinedMember]) -> (count: Int, MemoryBudget)? {
+    for (count, member) in members.enumerated() {
+      if let short = member.reserve() { return (count, short) }
+    }
+    return nil
+  }
+
+  /// Applies prepared writes. Returns nil if a key has changed, and then nothing has happened.
+  private func apply(_ members: [any JoinedMember]) -> JoinedOutcome? {
+    let tier = secondTier as? any TransactionalTier
+    let partitions = members.compactMap(\.partition)
+    // The gate of the second tier precedes the locks of all caches.
+    let batch = partitions.isEmpty ? nil : tier?.beginBatch()
+    let batches = tier == nil ? members.map { $0.partition?.beginBatch() } : members.map { _ in batch }
+    let applied = lock(members[...], batches[...])
+    let ticket = batch.flatMap { tier?.endBatch($0) }
+    var tickets: [(any TransactionalPartition, CommitTicket)] = []
+    if tier == nil {
+      for (member, batch) in zip(members, batches) {
+        guard let partition = member.partition, let batch else { continue }
+        tickets.append((partition, partition.endBatch(batch)))
+      }
+    }
+    guard applied else { return nil }
+    for member in members { member.finish() }
+    if let refused = members.first(where: \.isRefused) { return .refused(refused.refusal()) }
+    if let tier, let ticket { return .tier(tier, ticket) }
+    return tickets.isEmpty ? .nothing : .partitions(tickets.filter { $0.1 > .zero })
+  }
+
+  /// Locks the first member, then the others, and applies all writes while all are locked. A reader that sees the write of one
+  /// cache therefore waits for those of the others.
+  private func lock(_ members: ArraySlice<any JoinedMember>, _ batches: ArraySlice<BatchToken?>) -> Bool {
+    guard let first = members.first, let batch = batches.first else { return true }
+    return first.apply(in: batch) { lock(members.dropFirst(), batches.dropFirst()) }
+  }
+}

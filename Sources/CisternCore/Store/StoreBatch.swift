@@ -1,0 +1,94 @@
+import Locking
+
+/// A group of writes in several caches of a store that apply together; see ``Store/batch(context:_:)``.
+///
+/// The rules of ``Batch`` apply in each cache. A write that is added after the end of the closure has no effect.
+public final class StoreBatch: Sendable {
+  private struct State: Sendable {
+    /// The writes of each cache, in the order of their first writes. Each retains its cache, so that no other cache can have
+    /// its identity.
+    var members: [any StoreBatchMember] = []
+    var positions: [ObjectIdentifier: Int] = [:]
+  }
+
+  private let state = Guarded(State())
+
+  init() {}
+
+  var members: [any StoreBatchMember] { state.withLock { $0.members } }
+
+  /// Whether the batch contains no write.
+  public var isEmpty: Bool { members.isEmpty }
+
+  /// The number of keys with a write, over all caches.
+  public var count: Int { members.reduce(0) { $0 + $1.count } }
+
+  /// Adds a write that stores a value, like ``Cache/setValue(_:forKey:expiry:tags:context:)``.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - key: The key.
+  ///   - cache: A cache of the store.
+  ///   - expiry: The lifetime of the value, or nil for that of the cache.
+  ///   - tags: The tags of the value, or nil if the write names no tags.
+  public func setValue<Key, Value>(
+    _ value: Value, forKey key: Key, in cache: Cache<Key, Value>, expiry: Expiry? = nil, tags: [String]? = nil
+  ) {
+    writes(of: cache).add(.store(value, WriteOptions(expiry: expiry, tags: tags)), to: key)
+  }
+
+  /// Adds a write that removes a key, like ``Cache/removeValue(forKey:context:)``.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - cache: A cache of the store.
+  public func removeValue<Key, Value>(forKey key: Key, in cache: Cache<Key, Value>) {
+    writes(of: cache).add(.remove, to: key)
+  }
+
+  private func writes<Key, Value>(of cache: Cache<Key, Value>) -> StoreBatchWrites<Key, Value> {
+    let identity = ObjectIdentifier(cache)
+    let present = state.withLock { state in state.positions[identity].map { state.members[$0] } }
+    if let writes = present as? StoreBatchWrites<Key, Value> { return writes }
+    let made = StoreBatchWrites(cache)
+    let first = state.withLock { state -> (any StoreBatchMember)? in
+      if let position = state.positions[identity] { return state.members[position] }
+      state.positions[identity] = state.members.count
+      state.members.append(made)
+      return nil
+    }
+    return first as? StoreBatchWrites<Key, Value> ?? made
+  }
+}
+
+/// The writes of a batch in one cache.
+protocol StoreBatchMember: AnyObject, Sendable {
+  var count: Int { get }
+  var partition: (any TransactionalPartition)? { get }
+  func joined(context: WriterContext?) -> any JoinedMember
+}
+
+final class StoreBatchWrites<Key: Hashable & Sendable, Value: Sendable>: StoreBatchMember {
+  private let cache: Cache<Key, Value>
+  private let batch: Guarded<Batch<Key, Value>>
+
+  init(_ cache: Cache<Key, Value>) {
+    self.cache = cache
+    batch = Guarded(Batch(layering: cache.layering))
+  }
+
+  func add(_ write: KeyWrite<Value>, to key: Key) {
+    // A replaced value is released outside the lock.
+    _ = batch.withLock { $0.write(write, to: key) }
+  }
+
+  var count: Int { batch.withLock { $0.count } }
+  var partition: (any TransactionalPartition)? { cache.secondTier?.partition }
+
+  func joined(context: WriterContext?) -> any JoinedMember {
+    let batch = batch.withLock { $0 }
+    return JoinedWrites(cache, keys: batch.keys, context: context, dependsOnCached: cache.dependsOnCached) {
+      [cache] key, snapshot throws(CisternError) in try cache.plan(batch, key, snapshot)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Checks the batches over three partitions that `DiskChild batch-across` or the test below has written.
+///
+/// An odd batch writes its number to the keys 0 to 9 of the first two partitions. An even batch writes it to the keys 5 to
+/// 14 of the second partition, and to the keys 0 to 9 of the third.
+func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: Comment? = nil) {
+  func numbers(_ keys: Range<Int>, in cache: any TransactionalPartition) -> Set<Int?> {
+    Set(
+      keys.map { key in cache.get("key-\(key)").flatMap { Int(String(decoding: $0.prefix { $0 != 58 }, as: UTF8.self)) }
+      })
+  }
+  let odd = numbers(0..<10, in: caches[0])
+  let even = numbers(0..<10, in: caches[2])
+  #expect(odd.count == 1 && even.count == 1, comment)
+  #expect(numbers(0..<5, in: caches[1]) == odd && numbers(10..<15, in: caches[1]) == even, comment)
+  let newest = max(odd.first.flatMap { $0 } ?? 0, even.first.flatMap { $0 } ?? 0)
+  #expect(numbers(5..<10, in: caches[1]) == [newest == 0 ? nil : newest], comment)
+}
+
+/// Batches over several partitions of a tier.
+@Suite struct DiskStoreBatchTests {
+  private func write(_ key: Int, _ bytes: [UInt8]) -> StagedWrite {
+    .record(
+      key: Array("key-\(key)".utf8), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: bytes)
+  }
+
+  @Test func `A commit contains all or none of a batch over several partitions, also if batches are joined`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let copies = Copies(of: scratch)
+    let tier = try openTier(
+      scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
+    let names = ["one", "two", "three"]
+    let caches = try names.map { try tier.cache($0) }
+    for number in 1...40 {
+      let batch = tier.beginBatch()
+      let isOdd = number % 2 == 1
+      for slot in 0..<10 {
+        let bytes = Array("\(number):".utf8) + [UInt8](repeating: 1, count: slot * 200)
+        _ = caches[isOdd ? 0 : 2].stage(write(slot, bytes), in: batch)
+        _ = caches[1].stage(write(slot + (isOdd ? 0 : 5), bytes), in: batch)
+      }
+      _ = tier.endBatch(batch)
+      for other in 0..<10 {
+        _ = caches[other % 3].stage(write(100 + (number * 10 + other) % 200, value(other, size: 800)))
+      }
+      if number % 4 == 0 { try await tier.flush() }
+    }
+    try await tier.flush()
+    expectWholeBatches(across: caches)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    for copy in 0..<copies.count {
+      let crashed = try openTier(copies.scratch(copy), limit: .mebibytes(1))
+      expectWholeBatches(across: try names.map { try crashed.cache($0) }, "after \(copy) commits")
+      try await crashed.close()
+    }
+  }
+
+  @Test func `A close during a batch does not divide it`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .seconds(3600))
+    let (one, two) = (try tier.cache("one"), try tier.cache("two"))
+    let batch = tier.beginBatch()
+    _ = one.stage(write(1, [1]), in: batch)
+    #expect(tier.detach())
+    _ = two.stage(write(1, [1]), in: batch)
+    _ = tier.endBatch(batch)
+    await tier.release()
+    let late = tier.beginBatch()
+    guard case .refused = one.stage(write(2, [2]), in: late) else {
+      Issue.record("a closed tier took a write")
+      return
+    }
+    _ = tier.endBatch(late)
+    let again = try openTier(scratch)
+    #expect(try again.cache("one").get("key-1") == [1] && again.cache("two").get("key-1") == [1])
+    #expect(try again.cache("one").get("key-2") == nil)
+    try await again.close()
+  }
+
+  @Test func `After SIGKILL at any point a batch over several partitions is present completely or not at all`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    var generator = SeededGenerator(seed: 9)
+    for round in 0..<5 {
+      let child = try ChildProcess("batch-across", scratch.store, "\(1 << 20)", "processCrash")
+      for _ in 0..<Int.random(in: 1...20, using: &generator) where child.readLine() == nil { break }
+      _ = child.kill()
+      let tier = try openTier(scratch, limit: .mebibytes(1))
+      let caches = try ["one", "two", "three"].map { try tier.cache($0) }
+      expectWholeBatches(across: caches, "round \(round)")
+      #expect(tier.checkInvariants() == [])
+      // The next process begins with its first batch again.
+      for cache in caches { _ = cache.stageRemovalOfAll() }
+      try await tier.close()
+    }
+  }
+}
