@@ -46,19 +46,26 @@ extension Cache: DraftParent {
     var versions: [Key: VersionBelow] = [:]
     // The values are needed for their tags, too.
     let outcome = try conditional.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
-      key, snapshot throws(CisternError) in
-      let version = VersionBelow(snapshot.version)
-      versions[key] = version
-      let write = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
-      guard let write else { return PlannedWrite(.keep) }
-      // The write itself is one change.
-      versions[key] = VersionBelow(after: snapshot.version)
-      var writeOptions = write.writeOptions
-      // If the value expired since the draft read it, that is no conflict, and its tags stay.
-      if case nil = snapshot.usable { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
-      return try conditional.plan(write, writeOptions, for: key, over: snapshot)
+      key, snapshot throws(CisternError) in try plan(draft, key, over: snapshot, policy, &versions)
     }
     return SavedDraft(outcome: outcome, versions: versions)
+  }
+
+  /// Plans the write of a key that a draft wrote. Sets the number of changes of the key after the save.
+  func plan(
+    _ draft: DraftState<Key, Value>, _ key: Key, over snapshot: ReadSnapshot<Key, Value>,
+    _ policy: DraftConflictPolicy<Key, Value>, _ versions: inout [Key: VersionBelow]
+  ) throws(CisternError) -> PlannedWrite<Value> {
+    let version = VersionBelow(snapshot.version)
+    versions[key] = version
+    let write = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
+    guard let write else { return PlannedWrite(.keep) }
+    // The write itself is one change.
+    versions[key] = VersionBelow(after: snapshot.version)
+    var writeOptions = write.writeOptions
+    // If the value expired since the draft read it, that is no conflict, and its tags stay.
+    if case nil = snapshot.usable { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
+    return try conditional.plan(write, writeOptions, for: key, over: snapshot)
   }
 
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {

@@ -98,6 +98,19 @@ extension Client {
     #expect(articles[id] == Article(title: "A better title", text: "A better text"))
   }
 
+  @Test func `a draft over several caches`() throws {
+    let store = try sampleStore()
+    let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
+    let drafts = try store.cache("drafts", of: Article.self, keyedBy: String.self)
+    articles[id] = edited
+    drafts[id] = draft
+    let changes = store.draft()
+    changes[id, in: articles]?.title = "A better title"
+    changes[id, in: drafts] = nil
+    try changes.save(onConflict: .throw.resolving(drafts, by: .mine))
+    #expect(articles[id]?.title == "A better title" && drafts[id] == nil)
+  }
+
   @Test func `whose change it was`() throws {
     let articles = try sampleArticles()
     let me = WriterContext()
