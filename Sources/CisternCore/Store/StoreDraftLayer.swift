@@ -6,7 +6,7 @@ protocol StoreDraftLayer: AnyObject, Sendable {
   func discard()
   func waitForRoom()
   nonisolated(nonsending) func prepareToCommit() async
-  /// Returns the save of the present writes; nil if there are none.
+  /// Returns the save of the present writes; nil for no writes.
   func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> (any StoreDraftSave)?
 }
 
