@@ -22,9 +22,14 @@ extension DiskFile {
     guard !others.isEmpty else { return }
     try environment.withWrite { (transaction) throws(LMDBError) in
       var step = try WriteStep(file: self, recency: RecencyBitmap(capacity: 1), in: &transaction)
+      // The step identifies partitions by their addresses.
+      var removed: [Partition] = []
+      defer { withExtendedLifetime(removed) {} }
       for storedNames in others {
         for storedName in storedNames.dropLast() {
-          try step.removeAll(of: Partition(name: storedName.name), in: &transaction)
+          let partition = Partition(name: storedName.name)
+          removed.append(partition)
+          try step.removeAll(of: partition, in: &transaction)
           try step.moveRows(from: storedName.name, to: nil, in: &transaction)
         }
         guard let kept = storedNames.last else { continue }

@@ -37,6 +37,17 @@ import Testing
     try await tier.close()
   }
 
+  /// Writes a record to several caches, as earlier versions did.
+  private func write(_ names: [String], _ key: String, _ scratch: TemporaryDirectory) async throws {
+    let tier = try openTier(scratch)
+    for name in names {
+      let partition = tier.engine.partition(named: name)
+      _ = tier.engine.stage(
+        .record(key: Array(key.utf8), DiskPartition.metadata(tags: []), bytes: [1]), in: partition)
+    }
+    try await tier.close()
+  }
+
   @Test(arguments: [(composed, decomposed), (decomposed, composed)])
   func `equal names denote one cache, also after reopening`(first: String, second: String) async throws {
     let scratch = TemporaryDirectory()
@@ -91,6 +102,26 @@ import Testing
     try await store.close()
     let check = try openTier(scratch)
     #expect(try check.partitionNames().count == 1)
+    #expect(check.checkInvariants() == [])
+    try await check.close()
+  }
+
+  @Test func `of many pairs of equal names, every older cache is removed`() async throws {
+    let scratch = TemporaryDirectory()
+    let letters = ["a", "e", "i", "o", "u", "A", "E", "I"]
+    let decomposed = letters.map { $0 + "\u{301}" }
+    // Each tier opens the names of one form only.
+    try await write(decomposed.map { $0.normalizedForKey() }, "old", scratch)
+    try await write(decomposed, "new", scratch)
+    let store = try open(scratch)
+    for name in decomposed {
+      let cache = try cache(name, in: store)
+      #expect(cache["new"] == [1])
+      #expect(cache["old"] == nil)
+    }
+    try await store.close()
+    let check = try openTier(scratch)
+    #expect(try check.partitionNames().count == letters.count)
     #expect(check.checkInvariants() == [])
     try await check.close()
   }
