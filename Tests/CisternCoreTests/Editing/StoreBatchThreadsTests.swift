@@ -1,6 +1,6 @@
 import CisternCore
 import CisternTesting
-import Synchronization
+import Locking
 import Testing
 
 /// Batches over several caches, on real threads.
@@ -63,5 +63,5 @@ struct StoreBatchThreadsTests {
 
 /// The newest number of a batch.
 private final class Newest: Sendable {
-  let number = Mutex(0)
+  let number = Guarded(0)
 }
