@@ -38,8 +38,10 @@ extension Store {
     tagged tag: String, context: WriterContext? = nil
   ) async throws(CisternError) {
     guard !tag.isEmpty else { return }
-    var failure: CisternError?
-    for ticket in shared.removeAll(tagged: tag, context: context) {
+    let tickets = shared.removeAll(tagged: tag, context: context)
+    // Another store of the directory may keep the disk open.
+    var failure = isClosed ? CisternError(.storeClosed, "the store is closed", location: "removing a tag") : nil
+    for ticket in tickets {
       do throws(CisternError) {
         try await ticket.waitForCommit()
       } catch {

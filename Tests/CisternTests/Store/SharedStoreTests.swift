@@ -120,6 +120,8 @@ import Testing
     try await cache.commitValue(1, forKey: "k")
     let closed = await #expect(throws: CisternError.self) { try await one.flush() }
     #expect(closed?.code == .storeClosed)
+    let removal = await #expect(throws: CisternError.self) { try await one.commitRemovalOfAll(tagged: "tag") }
+    #expect(removal?.code == .storeClosed)
     #expect(throws: CisternError.self) { _ = try one.cache("another", of: Int.self, keyedBy: String.self) }
     #expect(try numbers(two) === cache)
     try await two.close()
