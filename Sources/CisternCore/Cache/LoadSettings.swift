@@ -41,10 +41,14 @@ extension LoadSettings {
     hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     var attempt = 1
+    var failure: (any Error)?
     while true {
       do {
         return try await whenPermitted(by: clock, fetch)
       } catch {
+        // The breaker opened after an attempt. The caller learns of the origin's failure, not of the rejection.
+        if error is CircuitRejection, let failure { throw failure }
+        failure = error
         guard let retry, !Task.isCancelled, retry.retries(error, attempt: attempt) else { throw error }
         try await clock.sleep(until: clock.now().advanced(by: retry.delay(afterAttempt: attempt, hash: hash)))
         attempt += 1

@@ -14,7 +14,7 @@
 /// - Each call of the fetch counts, also each attempt of a ``RetryPolicy``. The fetch of a bulk load is one call.
 /// - A cancelled call counts neither as a success nor as a failure.
 /// - A call that began before the breaker changed its state does not count after the change.
-/// - A probe that takes longer than the open time counts as failed. The breaker then permits another probe.
+/// - A probe that takes longer than the open time does not count any more. The breaker stays half-open, and permits another probe.
 /// - A load inside the fetch of a probe is part of the probe.
 ///
 /// All keys of a cache share one breaker.
