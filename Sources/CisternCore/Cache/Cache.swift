@@ -89,7 +89,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     edits = EditedKeys()
     observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
-    table = Self.makeTable(storage, configuration: configuration, storeParts: storeParts, observers: observers)
+    table = Self.makeTable(
+      storage, configuration: configuration, storeParts: storeParts, observers: observers, edits: edits)
     let events = EventRegistry<Key>(taskExecutor: storeParts.taskExecutor)
     let parts = CacheParts(
       table: table, secondTier: storage.secondTier, observers: observers, events: events, edits: edits,
@@ -113,7 +114,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private static func makeTable(
     _ storage: Storage, configuration: CacheConfiguration<Value>, storeParts: StoreParts,
-    observers: ObserverRegistry<Key, Value>
+    observers: ObserverRegistry<Key, Value>, edits: EditedKeys<Key, Value>
   ) -> EntryTable<Key, Value> {
     let budget: MemoryBudget
     if configuration.tiers == .secondTierOnly {
@@ -136,6 +137,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       handlers: EntryTable.EvictionHandlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
         evicted: { (key: Key, held: CachedValue<Value>) in
+          // A value that unconfirmed edits show is kept beside memory.
+          if !edits.isEmpty, case .some = edits[key]?.shown { return }
           let isTierClosed = partition?.mode == .closed
           let event = WriteEvent.ofEviction(from: held.residency, isTierClosed: isTierClosed)
           guard case .removed(let cause)? = event else { return }

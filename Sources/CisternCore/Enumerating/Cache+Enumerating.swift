@@ -21,7 +21,8 @@ extension Cache where Key: CacheKey {
   /// thread. A user's own tier lists all its records at once.
   ///
   /// **Errors.** The iterator throws `CisternError` with the code ``CisternError/Code/storeClosed`` if the store is
-  /// closed, or ``CisternError/Code/diskFailed`` if the disk cannot be read. The entries before remain valid.
+  /// closed, or ``CisternError/Code/diskFailed`` if the disk cannot be read. The entries before remain valid. A cache without a
+  /// second tier throws neither.
   ///
   /// - Parameter selection: The entries to return.
   public func entries(_ selection: EntrySelection = .all) -> CacheEntries<Key, Value> {

@@ -194,4 +194,49 @@ struct EditsMeetOthersTests {
       try #require(cache.statistics.stores == before.stores + 1 && cache.statistics.removals == before.removals + 1)
     }
   }
+
+  /// The ways in which the second tier stops holding the value below an edit.
+  enum Departure: CaseIterable, Sendable {
+    case eviction, close
+  }
+
+  @Test(arguments: Departure.allCases, [true, false])
+  func `a copy that leaves memory under a pending edit is no removal`(departure: Departure, fails: Bool) throws {
+    try SeededSchedule.explore(seeds: 40) { executor in
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
+      let subject = try Subject(.twoTiers, on: executor, tier: tier)
+      let cache = subject.cache
+      cache["a"] = 1
+      let changes = Recorder<String>()
+      let token = cache.observe { changes.record("\($0.event)") }
+      defer { token.cancel() }
+      let gate = Gate()
+      let edit = Task(executorPreference: executor) {
+        try await cache.editValue(forKey: "a") { _ in
+          2
+        } confirmedBy: {
+          await gate.passUncancelled()
+          if fails { throw Broken() }
+          return nil
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      switch departure {
+      case .eviction:
+        try #require(tier.evict("a", from: Subject.partition))
+        tier.deliverLosses()
+      case .close: try await tier.close()
+      }
+      cache.trim(toCost: 0)
+      try #require(cache["a"] == 2)
+      gate.open()
+      _ = await edit.result
+      try #require(cache["a"] == (fails ? 1 : 2))
+      cache["last"] = 0
+      while changes.elements.last != "inserted(\"last\", 0)" { await Task.yield() }
+      // Observers hear of the edit and of its end, and of nothing in between.
+      let expected = ["updated(\"a\", 2)"] + (fails ? ["updated(\"a\", 1)"] : []) + ["inserted(\"last\", 0)"]
+      try #require(changes.elements == expected)
+    }
+  }
 }
