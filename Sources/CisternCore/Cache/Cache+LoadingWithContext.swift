@@ -33,9 +33,9 @@ extension Cache {
   /// of the fetch is stored.
   ///
   /// Starts nothing if a flight of the key is in progress. Starts nothing either for
-  /// ``CacheConfiguration/refreshRetryInterval`` after a refresh of the key failed, even if the key was written since. A failed
-  /// load of a key without a value starts no such pause. Other loads can join the flight. It continues without callers, and a
-  /// failure is reported (``StoreReport/Code/refreshFailed``).
+  /// ``CacheConfiguration/refreshRetryInterval`` after a refresh of the key failed, even if the key was written since. The
+  /// failed load of a key without a value does not prevent a refresh. Other loads can join the flight. It continues without
+  /// callers, and a failure is reported (``StoreReport/Code/refreshFailed``).
   ///
   /// - Parameters:
   ///   - key: the key.

@@ -234,7 +234,7 @@ struct EditsMeetOthersTests {
       try #require(cache["a"] == (fails ? 1 : 2))
       cache["last"] = 0
       while changes.elements.last != "inserted(\"last\", 0)" { await Task.yield() }
-      // Observers hear of the edit and of its end, and of nothing in between.
+      // Observers receive the changes of the edit and of its end, and no other.
       let expected = ["updated(\"a\", 2)"] + (fails ? ["updated(\"a\", 1)"] : []) + ["inserted(\"last\", 0)"]
       try #require(changes.elements == expected)
     }
