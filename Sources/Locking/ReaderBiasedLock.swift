@@ -95,24 +95,35 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
     readers.leave(place)
   }
 
-  /// Runs `body` with exclusive access, and counts it as a read. After a number of reads in a row, the lock becomes
-  /// biased.
+  /// The effect of a critical section on the bias of its lock.
+  @usableFromInline
+  package enum Access {
+    /// Other readers could have shared the section.
+    case read
+    /// The section needed exclusive access. A biased lock would have ended its bias for it.
+    case change
+  }
+
+  /// Runs `body` with exclusive access, and counts it as a read unless it reports a change. After a number of reads in
+  /// a row, the lock becomes biased.
   ///
   /// - Parameters:
   ///   - number: The number of this lock among the locks that share `readers`. Not zero.
   ///   - readers: The visible readers.
   ///   - mayShare: Whether the lock may become biased to readers.
-  ///   - body: The critical section.
+  ///   - body: The critical section, which may report a change.
   @inlinable
   @inline(__always)
   package borrowing func withLockToRead<Result>(
-    number: UInt32, readers: borrowing VisibleReaders, mayShare: Bool, _ body: () -> Result
+    number: UInt32, readers: borrowing VisibleReaders, mayShare: Bool, _ body: (inout Access) -> Result
   ) -> Result {
     mutex.withLock { readsInARow in
       beginAlone(number: number, readers: readers)
+      var access = Access.read
       // The result may be in any isolation region, because the lock guards only Sendable state.
-      nonisolated(unsafe) let result = body()
-      readsInARow &+= 1
+      nonisolated(unsafe) let result = body(&access)
+      // A bias is expensive to end, so sections that would end it must not lead to it.
+      readsInARow = access == .read ? readsInARow &+ 1 : 0
       let becomesBiased = mayShare && readsInARow >= Self.readsToBias
       if becomesBiased { readsInARow = 0 }
       endAlone()

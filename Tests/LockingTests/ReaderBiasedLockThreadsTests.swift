@@ -30,7 +30,16 @@ struct ReaderBiasedLockThreadsTests {
 
     /// Compares the numbers while holding the lock. Enough such reads in a row bias the lock to readers.
     func readAlone(mayShare: Bool = true) -> Bool {
-      lock.withLockToRead(number: 1, readers: readers, mayShare: mayShare) { left == right }
+      lock.withLockToRead(number: 1, readers: readers, mayShare: mayShare) { _ in left == right }
+    }
+
+    /// Enters the section as a read does, and reports a change.
+    func readAndChange() {
+      lock.withLockToRead(number: 1, readers: readers, mayShare: true) { access in
+        access = .change
+        left += 1
+        right += 1
+      }
     }
 
     /// Returns whether the numbers are equal, or nil if the section could not be shared.
@@ -75,6 +84,17 @@ struct ReaderBiasedLockThreadsTests {
     pair.change()
     for _ in 1..<ReaderBiasedLock.readsToBias { _ = pair.readAlone() }
     #expect(!pair.isShared)
+  }
+
+  @Test func `a read that reports a change restarts their count and never biases the lock`() {
+    let pair = Pair()
+    for _ in 1..<ReaderBiasedLock.readsToBias { _ = pair.readAlone() }
+    for _ in 0..<1000 { pair.readAndChange() }
+    #expect(!pair.isShared)
+    for _ in 1..<ReaderBiasedLock.readsToBias { _ = pair.readAlone() }
+    #expect(!pair.isShared)
+    _ = pair.readAlone()
+    #expect(pair.isShared)
   }
 
   @Test func `a lock is never biased if its reads may not share it`() {

@@ -35,12 +35,13 @@ extension EntryTable {
     _ key: Key, hash: UInt64, index: Int, at now: MonotonicTime, accepting demand: Demand?
   ) -> Shard<Key, Value>.LookUp {
     let fingerprint = Self.fingerprint(hash)
-    return unsafe shards.withShardToRead(at: index) { shard in
+    return unsafe shards.withShardToRead(at: index) { shard, access in
       // This thread alone is in the critical section, and the two uses of the pointer do not overlap.
       if let found = unsafe Shard.lookUpFresh(key, in: shard, fingerprint: fingerprint, at: now) {
         if case .hit = found { unsafe shard.pointee.counters.memoryHits += 1 }
         return found
       }
+      access = .change
       return unsafe shard.pointee.lookUp(key, fingerprint: fingerprint, at: now, accepting: demand, budget: budget)
     }
   }
@@ -55,7 +56,7 @@ extension EntryTable {
       shards.endSharing(place, at: index)
       if case .found(let held) = found { return held }
     }
-    return unsafe shards.withShardToRead(at: index) { shard in
+    return unsafe shards.withShardToRead(at: index) { shard, _ in
       guard let number = unsafe shard.pointee.locate(key, fingerprint: fingerprint, budget: budget),
         let held = unsafe shard.pointee.slots[number].entry.held
       else { return nil }

@@ -79,18 +79,18 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     }
   }
 
-  /// Runs `body` in the critical section of a shard, and counts it as a read.
+  /// Runs `body` in the critical section of a shard, and counts it as a read unless it reports a change.
   ///
   /// After a number of reads in a row, readers can share the critical section.
   @inlinable
   @inline(__always)
   borrowing func withShardToRead<Result>(
-    at index: Int, _ body: (UnsafeMutablePointer<Shard<Key, Value>>) -> Result
+    at index: Int, _ body: (UnsafeMutablePointer<Shard<Key, Value>>, inout ReaderBiasedLock.Access) -> Result
   ) -> Result {
     unsafe lock(at: index).pointee.withLockToRead(
       number: Self.lockNumber(index), readers: readers, mayShare: sharesLookUps
-    ) {
-      unsafe body(shard(at: index))
+    ) { access in
+      unsafe body(shard(at: index), &access)
     }
   }
 

@@ -1,4 +1,5 @@
 public import Eviction
+public import Locking
 
 /// Compares keys of an enumeration with memory and the unconfirmed edits, at about one instant.
 @usableFromInline
@@ -99,7 +100,7 @@ extension EntryTable {
   @inlinable
   func heldWithCost(_ key: Key, hash: UInt64) -> (held: CachedValue<Value>, cost: UInt32)? {
     let fingerprint = Self.fingerprint(hash)
-    return unsafe shards.withShardToRead(at: shards.index(of: hash)) { shard in
+    return unsafe shards.withShardToRead(at: shards.index(of: hash)) { shard, _ in
       guard let number = unsafe shard.pointee.locate(key, fingerprint: fingerprint, budget: budget),
         let held = unsafe shard.pointee.slots[number].entry.held
       else { return nil }

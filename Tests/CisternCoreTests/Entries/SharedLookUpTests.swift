@@ -114,6 +114,21 @@ struct SharedLookUpTests {
     #expect(cache.statistics.expirations == 1)
   }
 
+  @Test func `stale hits do not lead to a shared shard, which the next one would end`() throws {
+    let cache = try cache()
+    cache.setValue(1, forKey: "a", expiry: .after(.seconds(10), graceStale: .seconds(3600)))
+    clock.advance(by: .seconds(20))
+    for _ in 0..<1000 { #expect(cache.value(forKey: "a", staleUpTo: .seconds(3600)) == 1) }
+    #expect(!isShared(cache))
+  }
+
+  @Test func `hits that note the use of an idle value do not lead to a shared shard`() throws {
+    let cache = try cache()
+    cache.setValue(1, forKey: "a", expiry: .idle(.seconds(10)))
+    for _ in 0..<1000 { #expect(cache.value(forKey: "a") == 1) }
+    #expect(!isShared(cache))
+  }
+
   @Test func `an invalidated value is not found`() throws {
     let cache = try cache()
     cache.setValue(1, forKey: "a", tags: ["tag"])
