@@ -1,0 +1,55 @@
+/// The reclaim of one extent, over several transactions.
+///
+/// A closed extent does not change. The number of examined records is therefore a stable position in it, also for
+/// another process.
+struct Reclaim: Sendable, Equatable {
+  let number: ExtentNumber
+  /// The age of the extent, which the copies keep.
+  let age: ExtentAge
+  private(set) var method: ReclaimPolicy.Method
+  /// The number of records that were examined.
+  private(set) var position = 0
+  /// The number of bytes that were copied.
+  private(set) var copiedBytes = 0
+
+  init(_ choice: ReclaimPolicy.Choice, age: ExtentAge) {
+    number = choice.number
+    method = choice.method
+    self.age = age
+  }
+
+  /// The state of a record that is examined.
+  enum Finding: Sendable, Equatable {
+    /// The index no longer refers to the record, or an invalidation covers it.
+    case dead
+    /// The record is live. `isUsed` states whether it was read since it was written or copied.
+    case live(size: Int, isUsed: Bool)
+  }
+
+  enum Verdict: Sendable, Equatable {
+    /// The record needs no action.
+    case skip
+    /// The record gets a new place.
+    case copy
+    /// The record loses its item in the index.
+    case evict
+  }
+
+  /// Decides about the next record.
+  ///
+  /// - Parameter canCopy: Whether a copy has room now. Without room, the record is evicted.
+  mutating func examine(_ finding: Finding, in layout: ExtentLayout, canCopy: Bool) -> Verdict {
+    position += 1
+    guard case .live(let size, let isUsed) = finding else { return .skip }
+    let room = ExtentLayout.room(for: size)
+    let isKept =
+      switch method {
+      case .clean: true
+      // A second chance for more than half of the extent would make eviction as expensive as two writes.
+      case .evict: isUsed && copiedBytes + room <= layout.capacity / 2
+      }
+    guard isKept, canCopy else { return .evict }
+    copiedBytes += room
+    return .copy
+  }
+}
