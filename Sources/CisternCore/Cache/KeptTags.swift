@@ -35,7 +35,7 @@ extension KeptTags {
     guard !tags.isEmpty, let tagsOfValue else { return tags }
     var named = tags
     // A tag that is both named and the value's own is there twice. The value's own tags come last.
-    for tag in tagsOfValue(value) {
+    for tag in tagsOfValue(value).withoutRepetitions {
       if let index = named.lastIndex(of: tag) { named.remove(at: index) }
     }
     return named

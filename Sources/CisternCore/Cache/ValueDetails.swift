@@ -22,7 +22,7 @@ final class ValueDetails: Sendable {
   convenience init(_ timing: Timing, at now: MonotonicTime, isNew: Bool = false) {
     self.init(
       age: isNew ? .zero : timing.age(at: now).map { .nanoseconds($0) },
-      remainingLifetime: timing.remainingLifetime(at: now), tags: timing.tags)
+      remainingLifetime: timing.remainingLifetime(at: now), tags: timing.tags.withoutRepetitions)
   }
 }
 

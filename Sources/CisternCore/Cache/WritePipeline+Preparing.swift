@@ -93,7 +93,8 @@ extension WritePipeline {
     return .record(key: keyBytes, metadata, bytes: bytes)
   }
 
-  /// Returns the tags of a write and those that the value itself has. The empty tag is no tag.
+  /// Returns the tags of a write and those that the value itself has. The empty tag is no tag. A tag that is both is there twice,
+  /// so that it stays with a later value without it (``KeptTags``).
   @inlinable
   @inline(__always)
   func allTags(of value: Value, and tags: [String]) -> [String] {
@@ -104,7 +105,7 @@ extension WritePipeline {
 
   @usableFromInline
   func combinedTags(of value: Value, and tags: [String]) -> [String] {
-    (tags + (tagsOfValue?(value) ?? [])).filter { !$0.isEmpty }
+    tags.withoutRepetitions + (tagsOfValue?(value).withoutRepetitions ?? [])
   }
 
   /// Returns the size of a value, and its bytes if a tier needs them or the size is not known otherwise.
