@@ -1,11 +1,16 @@
 // The outcomes of a fetch that concern the stored value of its key.
 
 extension ConditionalWriter {
-  /// Gives the stored value a new lifetime, if the entry is still the flight's. Returns whether it did. If so, the flight has left
-  /// its entry.
+  /// Gives the stored value a new lifetime, if the entry is still the flight's and the value still stands. Returns whether it did. If
+  /// so, the flight has left its entry.
+  ///
+  /// The value may have left memory since it was read. Then the version of the key tells whether it was invalidated.
+  ///
+  /// - Parameter version: The version of the key before the value was read. The key is watched since.
   @usableFromInline
   func keep(
-    _ stored: ReadValue<Value>, as outcome: FetchOutcome<Value>, of flight: Flight<Value>, for key: HashedKey<Key>
+    _ stored: ReadValue<Value>, readAt version: KeyVersions.Version, as outcome: FetchOutcome<Value>,
+    of flight: Flight<Value>, for key: HashedKey<Key>
   ) -> Bool {
     let tags = outcome.tags ?? keptTags.namedTags(among: stored.timing.tags, of: stored.value)
     // First: the end of the value's lifetime removes its record.
@@ -26,7 +31,7 @@ extension ConditionalWriter {
     var write = PreparedWrite<Key, Value>(
       kept,
       options: StoringOptions(
-        if: .own(flight), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
+        if: .keeping(flight, since: version), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
     if case .some = encoded { write.recordCondition = stored.record.map { .identity($0) } }
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
     guard writes.apply(write, to: key) != nil else { return false }

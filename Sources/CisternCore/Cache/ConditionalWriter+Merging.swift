@@ -49,7 +49,7 @@ extension ConditionalWriter {
 
 // MARK: Fetched values
 
-/// The version of a key when a fetch began, in a cache whose writes depend on cached values. It tells the changes since then.
+/// The version of a key when a fetch began that depends on the cached value. It tells the changes since then.
 @usableFromInline
 struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let table: EntryTable<Key, Value>
@@ -60,6 +60,13 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.table = table
     self.hash = hash
     version = table.watch(hash, fetchedSince: flight.invalidationVersion)
+  }
+
+  /// Notes that the fetch reads a value with these tags. If an invalidation since the flight began concerns them, the version of
+  /// the key differs from this one.
+  @usableFromInline
+  func noteRead(_ key: Key, tags: [String], by flight: Flight<Value>) {
+    table.noteRead(key, hash: hash, tags: tags, version: version, since: flight.invalidationVersion)
   }
 
   /// Ends the watch of the key. Call it once, when the flight has published or failed.
@@ -119,7 +126,8 @@ extension ConditionalWriter {
         return value
       }
       let writeOptions = keptTags.arriving(fetched.writeOptions, over: snapshot, isNewer: isOvertaken)
-      let options = ReplacementOptions(writeOptions, effect: newValueEffect)
+      // A flight that began after the newer value has the entry, and is merged over both.
+      let options = ReplacementOptions(writeOptions, effect: isOvertaken ? .olderAddition : newValueEffect)
       if compareAndSet(.store(result), of: key, replacing: snapshot, options: options) != nil { return result }
     }
     // The entry must not wait for the flight any more.

@@ -65,11 +65,11 @@ extension Loader {
   func run(
     _ led: [BulkFlight<Key, Value>], for request: BulkRequest<Key, Value>, by work: FlightWork
   ) async {
-    let bases = led.map { mergeBase(of: $0.flight, for: $0.key) }
-    defer { for base in bases { base?.end() } }
     do {
       switch request.fetch {
       case .plain(let fetch):
+        let bases = led.map { mergeBase(of: $0.flight, for: $0.key) }
+        defer { for base in bases { base?.end() } }
         let keys = led.map(\.key.key)
         let values = try await attempt(led, by: work) { () async throws -> [Key: Value] in try await fetch(keys) }
         for (one, base) in zip(led, bases) {
@@ -79,7 +79,9 @@ extension Loader {
           }
         }
       case .withContexts(let fetch):
-        let contexts = led.map { contextFlight($0.flight, of: $0.key) }
+        let bases = led.map { makeMergeBase(of: $0.flight, for: $0.key) }
+        defer { for base in bases { base.end() } }
+        let contexts = zip(led, bases).map { contextFlight($0.flight, of: $0.key, since: $1) }
         var number = 0
         let outcomes = try await attempt(led, by: work) { () async throws -> [Key: FetchOutcome<Value>] in
           number += 1
@@ -87,8 +89,7 @@ extension Loader {
         }
         for (index, one) in led.enumerated() {
           await complete(one, with: outcomes[one.key.key]) { outcome in
-            try await complete(
-              one.flight, with: outcome, keeping: contexts[index].stored, of: one.key, since: bases[index])
+            try await complete(contexts[index], with: outcome, of: one.key, since: bases[index])
           }
         }
       }

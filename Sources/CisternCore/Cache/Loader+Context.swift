@@ -7,10 +7,9 @@ extension Loader {
   func runWithContext(_ flight: Flight<Value>, for request: Request) async {
     guard case .withContext(let fetch) = request.fetch else { preconditionFailure("a plain fetch takes no context") }
     let key = request.key
-    let base = mergeBase(of: flight, for: key)
-    defer { base?.end() }
-    // Read after the flight took the entry: a later write of the key makes the flight lose it.
-    let context = contextFlight(flight, of: key)
+    let base = makeMergeBase(of: flight, for: key)
+    defer { base.end() }
+    let context = contextFlight(flight, of: key, since: base)
     do {
       var attempt = 0
       let outcome = try await flight.work.identity.fetching {
@@ -19,47 +18,57 @@ extension Loader {
           return try await fetch(FetchContext(context, attempt: attempt))
         }
       }
-      try await complete(flight, with: outcome, keeping: context.stored, of: key, since: base)
+      try await complete(context, with: outcome, of: key, since: base)
     } catch {
       fail(flight, of: key, .failed(error))
     }
   }
 
+  /// Reads the stored value of a key for the fetch of its flight.
+  ///
+  /// The flight has taken the entry, and the key is watched. A later write or invalidation of the value therefore either takes the
+  /// entry from the flight or changes the version of the key.
   @inlinable
-  func contextFlight(_ flight: Flight<Value>, of key: HashedKey<Key>) -> ContextFlight<Key, Value> {
-    ContextFlight(flight, of: key, stored: records.storedValue(of: key), conditional: conditional)
+  func contextFlight(
+    _ flight: Flight<Value>, of key: HashedKey<Key>, since base: MergeBase<Key, Value>
+  ) -> ContextFlight<Key, Value> {
+    let stored = records.storedValue(of: key)
+    if let stored { base.noteRead(key.key, tags: stored.timing.tags, by: flight) }
+    return ContextFlight(flight, of: key, stored: stored, conditional: conditional)
   }
 
   /// Applies the outcome of a fetch, and completes its flight. Throws if the outcome cannot be applied: the flight is
   /// then in progress.
   @inlinable
   func complete(
-    _ flight: Flight<Value>, with outcome: FetchOutcome<Value>, keeping stored: ReadValue<Value>?,
-    of key: HashedKey<Key>, since base: MergeBase<Key, Value>?
+    _ context: ContextFlight<Key, Value>, with outcome: FetchOutcome<Value>, of key: HashedKey<Key>,
+    since base: MergeBase<Key, Value>
   ) async throws {
     guard let value = outcome.valueToStore else {
-      return try await complete(flight, withoutStoring: outcome, keeping: stored, of: key)
+      return try await complete(context, withoutStoring: outcome, of: key, since: base)
     }
     let options = LoadOptions.unlessDefault(expiry: outcome.expiry, tags: outcome.tags ?? [], policy: nil)
-    let published = try await publish(FetchedValue(value, of: flight, for: key, options: options), since: base)
-    flight.complete(.value(published))
+    let fetched = FetchedValue(value, of: context.flight, for: key, options: options)
+    let published = try await publish(fetched, since: dependsOnCached ? base : nil)
+    context.flight.complete(.value(published))
   }
 
   /// Applies an outcome that brings no value to store.
   @usableFromInline
   func complete(
-    _ flight: Flight<Value>, withoutStoring outcome: FetchOutcome<Value>, keeping stored: ReadValue<Value>?,
-    of key: HashedKey<Key>
+    _ context: ContextFlight<Key, Value>, withoutStoring outcome: FetchOutcome<Value>, of key: HashedKey<Key>,
+    since base: MergeBase<Key, Value>
   ) async throws {
+    let flight = context.flight
     switch outcome.kind {
     case .store, .absent:
       // No value represents the absence.
       conditional.removeFetched(key, by: flight)
       complete(flight, .absent, of: key)
     case .keepStored:
-      guard let stored else { throw nothingToKeep(key) }
+      guard let stored = context.stored else { throw nothingToKeep(key) }
       await secondTier?.partition.waitForRoom()
-      if conditional.keep(stored, as: outcome, of: flight, for: key) {
+      if conditional.keep(stored, readAt: base.version, as: outcome, of: flight, for: key) {
         flight.complete(.value(stored.value))
       } else {
         complete(flight, .value(stored.value), of: key)

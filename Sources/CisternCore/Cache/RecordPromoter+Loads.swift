@@ -40,18 +40,19 @@ extension RecordPromoter {
     }
     let interpretation = interpret(record, of: key)
     guard case .usable(let found) = interpretation else {
-      discard(interpretation, of: key, if: .own(flight))
+      discard(interpretation, of: key, if: .leading(flight))
       return .nothing(instead: nil)
     }
     let verdict = demand.verdict(on: found.timing.freshness(at: lifetimes.now()))
     guard verdict == .use(isStale: false, refreshes: false) else {
       return useOlder(found, verdict, for: flight, of: key)
     }
-    let promotion = promote(found, of: key, if: .own(flight), hit: .fresh)
+    let promotion = promote(found, of: key, if: .leading(flight), hit: .fresh)
     flight.noteSecondTier()
     flight.noteStored(found.timing)
-    // Waiters may have joined after other readers found no record: they look again.
-    table.complete(flight, promotion == .recordLost ? .lookAgain : .value(found.value), of: key)
+    // Waiters may have joined after other readers found no record, or another one: they look again.
+    let isOutdated = promotion == .recordLost || flight.hasNewerRecord
+    table.complete(flight, isOutdated ? .lookAgain : .value(found.value), of: key)
     return .completed(loaded(found))
   }
 
@@ -67,7 +68,7 @@ extension RecordPromoter {
     case .gone:
       return .nothing(instead: nil)
     case .use(let isStale, refreshes: false):
-      promote(found, of: key, if: .own(flight), isNeeded: true, hit: isStale ? .stale : .fresh)
+      promote(found, of: key, if: .leading(flight), isNeeded: true, hit: isStale ? .stale : .fresh)
       table.complete(flight, .lookAgain, of: key)
       return .completed(loaded(found, isStale: isStale))
     case .use(let isStale, refreshes: true):
@@ -128,7 +129,7 @@ extension RecordPromoter {
     guard let secondTier, let record = secondTier.read(key.key) else { return .nothing(instead: nil) }
     let interpretation = interpret(record, of: key)
     guard case .usable(let found) = interpretation else {
-      discard(interpretation, of: key, if: .own(flight))
+      discard(interpretation, of: key, if: .leading(flight))
       return .nothing(instead: nil)
     }
     let verdict = demand.verdict(on: found.timing.freshness(at: lifetimes.now()))

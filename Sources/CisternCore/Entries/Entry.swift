@@ -197,9 +197,11 @@ extension Entry {
     case .unedited: !isEdited
     case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
     case .own(let flight): !isEdited && isOwn(flight, entry)
+    case .leading(let flight): !isEdited && isOwn(flight, entry) && !flight.hasNewerRecord
+    case .keeping(let flight, let earlier): !isEdited && isOwn(flight, entry) && watched?.version == earlier
     case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == writeVersion
     case .unheld(let earlier): !isEdited && entry?.held == nil && earlier == writeVersion
-    case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil
+    case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil && !flight.hasNewerRecord
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
     case .inUse(let uses): entry?.held.map { $0.isPersisted && $0.timing.uses === uses } ?? false
     }
@@ -211,7 +213,7 @@ extension Entry {
   /// no value, for example after a removal.
   ///
   /// - Parameter keepsFlight: Whether the entry keeps a flight in progress. Otherwise, the flight is disowned. True
-  ///   for a promotion beside the flight, and for a value that unconfirmed edits show.
+  ///   for a promotion beside the flight, for a value that unconfirmed edits show, and for one of an older fetch.
   @inlinable
   static func arrive(_ entry: inout Entry?, _ held: CachedValue<Value>?, keepsFlight: Bool = false) {
     guard keepsFlight, let flight = entry?.flight else {

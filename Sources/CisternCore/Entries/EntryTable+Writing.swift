@@ -142,6 +142,7 @@ extension Shard {
         entry in
         Entry.arrive(&entry, held, keepsFlight: keepsFlight)
       }
+      if decision.effect == .olderAddition { replaced?.flight?.noteNewerRecord() }
       return (replaced, removed)
     case .loseValue:
       let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.lose(&$0) }

@@ -41,6 +41,15 @@ extension Flight {
   @usableFromInline
   final func leaveSecondTierToNextLoad() { coversSecondTier.store(false, ordering: .relaxed) }
 
+  /// Whether an older fetch has changed the key's record since the flight began. A look-up for this flight may have read the
+  /// former record.
+  @inlinable
+  final var hasNewerRecord: Bool { newerRecord.load(ordering: .relaxed) }
+
+  /// Notes that an older fetch changed the key's record. Called inside the shard's critical section.
+  @usableFromInline
+  final func noteNewerRecord() { newerRecord.store(true, ordering: .relaxed) }
+
   /// Notes that the flight completes with a value from the second tier.
   @inlinable
   final func noteSecondTier() { completedFromSecondTier.store(true, ordering: .releasing) }

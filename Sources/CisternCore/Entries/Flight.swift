@@ -33,6 +33,9 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether the second tier reported the loss of the key's record since the flight began. Guarded by the shard's
   /// lock.
   @usableFromInline let departed = Atomic<Bool>(false)
+  /// Whether an older fetch has changed the key's record since the flight began, and left the flight under way. Guarded by the
+  /// shard's lock.
+  @usableFromInline let newerRecord = Atomic<Bool>(false)
   /// Whether a load can join the flight without a look-up in the second tier.
   ///
   /// It is true if the leader looks there, or if the cache has no second tier. Changed under the shard's lock.

@@ -10,6 +10,12 @@ enum WriteCondition<Value: Sendable> {
   case unchanged(since: KeyVersions.Version, of: Flight<Value>? = nil)
   /// The write applies if the entry belongs to this flight. Used by the flight's own result.
   case own(Flight<Value>)
+  /// The write applies if the entry belongs to this flight, and no older fetch has changed the record of the key since the flight
+  /// began. Used by promotions of the flight's leader.
+  case leading(Flight<Value>)
+  /// The write applies if the entry belongs to this flight, and the watched key still has the version that the flight read. Used by
+  /// a fetch that confirms the value that was read, which may have left memory since.
+  case keeping(Flight<Value>, since: KeyVersions.Version)
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
@@ -19,8 +25,7 @@ enum WriteCondition<Value: Sendable> {
   case unheld(writeVersion: WriteVersion)
   /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)
-  /// The write applies if the entry belongs to this flight and holds no value. Used by a promotion that keeps the
-  /// flight.
+  /// As ``leading(_:)``, if the entry also holds no value. Used by a promotion that keeps the flight.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
   case beside(Flight<Value>, invalidationVersion: InvalidationVersion)
@@ -33,7 +38,7 @@ extension WriteCondition {
   @inlinable
   var flight: Flight<Value>? {
     switch self {
-    case .own(let flight): flight
+    case .own(let flight), .leading(let flight), .keeping(let flight, _): flight
     case .unchanged(_, let flight): flight
     case .always, .unedited, .untouched, .unheld, .expired, .beside, .inUse: nil
     }
@@ -50,7 +55,7 @@ extension WriteCondition {
   var isFetched: Bool {
     switch self {
     case .untouched, .beside: true
-    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight != nil
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping: flight != nil
     }
   }
 
@@ -59,7 +64,8 @@ extension WriteCondition {
   var invalidationVersion: InvalidationVersion? {
     switch self {
     case .untouched(_, let invalidationVersion), .beside(_, let invalidationVersion): invalidationVersion
-    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own: flight?.invalidationVersion
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping:
+      flight?.invalidationVersion
     }
   }
 }

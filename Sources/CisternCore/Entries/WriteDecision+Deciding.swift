@@ -31,7 +31,7 @@ extension WriteDecision {
     // An equal value of a key whose older value was evicted or has expired is a new value for observers.
     let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced || !existed)
     return WriteDecision(
-      .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false), effect: effect,
+      .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: effect == .olderAddition), effect: effect,
       event: situation.isObserved ? event : nil, counter: isKept ? .stored : .refused)
   }
 
@@ -120,8 +120,9 @@ extension WriteDecision {
       case .stillAbsent, nil: nil
       }
     let residency = write.isPending || isPersisted ? Residency.bothTiers : .memoryOnly
+    let keepsFlight = write.confirmation == nil || write.effect == .olderAddition
     return WriteDecision(
-      .replace(residency, keepsFlight: write.confirmation == nil), effect: write.effect,
+      .replace(residency, keepsFlight: keepsFlight), effect: write.effect,
       edits: write.isPending ? .pending : .ended, event: situation.isObserved ? event : nil, counter: counter)
   }
 

@@ -204,7 +204,10 @@ struct EntryTests {
         (.expired(at: MonotonicTime(nanoseconds: 0)), false),
       ]
       if let flight = state.flight {
-        conditions += [(.own(flight), true), (.beside(flight, invalidationVersion: 0), state.entry?.held == nil)]
+        conditions += [
+          (.own(flight), true), (.leading(flight), true),
+          (.beside(flight, invalidationVersion: 0), state.entry?.held == nil),
+        ]
       }
       conditions.append((.beside(other, invalidationVersion: 0), false))
       for (condition, isPermitted) in conditions {
@@ -253,8 +256,8 @@ struct EntryTests {
       }
     }
     // Each of the 38 states has 9 loads, a refresh, 9 conditions, 2 arrivals, a loss, and the end of another entry's
-    // flight. Each of the 26 states with a flight has 4 more events.
-    #expect(pairs == 38 * 23 + 26 * 4)
+    // flight. Each of the 26 states with a flight has 5 more events.
+    #expect(pairs == 38 * 23 + 26 * 5)
     print("pairs of state and event covered: \(pairs)")
   }
 

@@ -41,12 +41,20 @@ struct KeyVersionsTests {
     #expect(
       permits(.unedited) && permits(.always) && permits(.own(flight), own) && permits(.untouched(writeVersion: 7)))
     #expect(permits(.unheld(writeVersion: 7)))
+    #expect(permits(.keeping(flight, since: version), own) && permits(.leading(flight), own))
+    #expect(!permits(.keeping(flight, since: version)) && !permits(.leading(flight)))
     versions.setEdited(true, 1)
     #expect(
       !permits(.unedited) && permits(.always) && !permits(.own(flight), own) && !permits(.untouched(writeVersion: 7)))
     #expect(!permits(.unheld(writeVersion: 7)))
+    #expect(!permits(.keeping(flight, since: version), own) && !permits(.leading(flight), own))
     #expect(permits(.unchanged(since: version)))
+    versions.setEdited(false, 1)
+    #expect(permits(.beside(flight, invalidationVersion: 0), own))
+    flight.noteNewerRecord()
+    #expect(!permits(.beside(flight, invalidationVersion: 0), own) && !permits(.leading(flight), own))
     versions.note(.addition, on: 1)
+    #expect(!permits(.keeping(flight, since: version), own) && permits(.own(flight), own))
     #expect(!permits(.unchanged(since: version)) && !permits(.unchanged(since: version, of: flight), own))
     #expect(!Entry.permits(.unchanged(since: version), nil, writeVersion: 7, watched: nil))
   }

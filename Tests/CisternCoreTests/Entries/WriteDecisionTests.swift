@@ -8,7 +8,7 @@ struct WriteDecisionTests {
 
   private static var intents: [WriteIntent] {
     var intents: [WriteIntent] = [.expire, .noteUse, .remove(stagesAlways: false), .remove(stagesAlways: true)]
-    for effect in [WriteEffect.replacement, .addition, .maintenance] {
+    for effect in [WriteEffect.replacement, .addition, .olderAddition, .maintenance] {
       intents += bools.map { .store(effect: effect, isAnnounced: $0) }
     }
     intents += DiscardReason.allCases.map { .discard($0) }
@@ -26,8 +26,10 @@ struct WriteDecisionTests {
         var write = ShownWrite(isPending: isPending, hasValue: hasValue, isAnnounced: isAnnounced)
         write.confirmation = confirmation
         write.removalCause = isPending ? .explicit : .expired
-        write.effect = isPending ? .addition : .replacement
-        writes.append(write)
+        for effect in [WriteEffect.olderAddition, isPending ? .addition : .replacement] {
+          write.effect = effect
+          writes.append(write)
+        }
       }
     }
     return writes
@@ -157,9 +159,13 @@ struct WriteDecisionTests {
 
     var entry: EntryChange {
       switch intent {
-      case .store, .remove: .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: false)
+      case .remove: .replace(.memoryOnly, keepsFlight: false)
+      case .store(let effect, _):
+        .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: effect == .olderAddition)
       case .show(let write):
-        .replace(isPersisted || isPending ? .bothTiers : .memoryOnly, keepsFlight: write.confirmation == nil)
+        .replace(
+          isPersisted || isPending ? .bothTiers : .memoryOnly,
+          keepsFlight: write.confirmation == nil || write.effect == .olderAddition)
       case .promote(let keepsFlight, _): .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: keepsFlight)
       case .discard: .unchanged
       case .expire: .loseValue
@@ -218,7 +224,7 @@ struct WriteDecisionTests {
       }
     }
     // 61 writes, 24 situations, 4 records and 4 answers.
-    #expect(cases == 61 * 24 * 16)
+    #expect(cases == 103 * 24 * 16)
     print("decisions on writes covered: \(cases)")
   }
 

@@ -1,0 +1,119 @@
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+@testable import CisternCore
+
+/// Two flights of one key in a cache that merges: a set came between their beginnings, and the older one ends first.
+struct MergingFlightTests {
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `a fetch that began after a set is merged over it, although an older fetch ends before`(
+    kind: FieldsSubject.Kind, isEvicted: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 60) { executor in
+      let subject = try FieldsSubject(kind, on: executor)
+      let cache = subject.cache
+      let (older, newer) = (Gate(), Gate())
+      let first = subject.task {
+        try await cache.value(forKey: "k") { _ in
+          try await older.pass()
+          return ["older": 1, "all": 1]
+        }
+      }
+      await older.arrivals(atLeast: 1)
+      cache["k"] = ["set": 2, "all": 2]
+      if isEvicted, kind != .memory { cache.trim(toCost: 0) }
+      let second = subject.task {
+        try await cache.value(forKey: "k", policy: .reload) { _ in
+          try await newer.pass()
+          return ["newer": 3, "all": 3]
+        }
+      }
+      await newer.arrivals(atLeast: 1)
+      older.open()
+      try #require(try await first.value == ["older": 1, "set": 2, "all": 2])
+      // The newer flight still has the entry: a load joins it.
+      let third = subject.task { try await cache.value(forKey: "k", policy: .reload) { _ in ["third": 4] } }
+      while cache.statistics.joins < 1 { await Task.yield() }
+      newer.open()
+      try #require(try await second.value == ["older": 1, "set": 2, "newer": 3, "all": 3])
+      try #require(try await third.value == ["older": 1, "set": 2, "newer": 3, "all": 3])
+      for value in subject.valuesFromBothTiers("k") {
+        try #require(value == ["older": 1, "set": 2, "newer": 3, "all": 3])
+      }
+      try #require(subject.findings == [])
+    }
+  }
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `the newer fetch keeps its entry below unconfirmed edits, too`(kind: FieldsSubject.Kind) throws {
+    try SeededSchedule.explore(seeds: 40) { executor in
+      let subject = try FieldsSubject(kind, on: executor)
+      let cache = subject.cache
+      let (older, newer, edited) = (Gate(), Gate(), Gate())
+      // A failing edit leaves no trace.
+      let edit = subject.edit("edited", gate: edited, fails: true)
+      await edited.arrivals(atLeast: 1)
+      let first = subject.task {
+        try await cache.value(forKey: "k", policy: .reload) { _ in
+          try await older.pass()
+          return ["older": 1, "all": 1]
+        }
+      }
+      await older.arrivals(atLeast: 1)
+      cache["k"] = ["set": 2, "all": 2]
+      let second = subject.task {
+        try await cache.value(forKey: "k", policy: .reload) { _ in
+          try await newer.pass()
+          return ["newer": 3, "all": 3]
+        }
+      }
+      await newer.arrivals(atLeast: 1)
+      older.open()
+      _ = try await first.value
+      newer.open()
+      _ = try await second.value
+      edited.open()
+      _ = try? await edit.value
+      for value in subject.valuesFromBothTiers("k") {
+        try #require(value == ["older": 1, "set": 2, "newer": 3, "all": 3])
+      }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a look-up for the newer flight does not bring back the record before the merge`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    try SeededExecutor.run(seed: 1) { executor in
+      let subject = try FieldsSubject(kind, on: executor)
+      let cache = subject.cache
+      let (older, newer, contexts) = (Gate(), Gate(), Recorder<FetchContext<String, Fields>>())
+      let first = subject.task {
+        try await cache.value(forKey: "k") { _ in
+          try await older.pass()
+          return ["older": 1]
+        }
+      }
+      await older.arrivals(atLeast: 1)
+      cache["k"] = ["set": 2]
+      let second = subject.task {
+        try await cache.load("k", policy: .reload) { context in
+          contexts.record(context)
+          try await newer.pass()
+          return .store(["newer": 3])
+        }
+      }
+      await newer.arrivals(atLeast: 1)
+      let flight = contexts.elements[0].flight.flight
+      try #require(!flight.hasNewerRecord)
+      older.open()
+      _ = try await first.value
+      // Promotions of a record that was read before are refused.
+      try #require(flight.hasNewerRecord)
+      newer.open()
+      _ = try await second.value
+      try #require(subject.findings == [])
+    }
+  }
+}
