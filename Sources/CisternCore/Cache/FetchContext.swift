@@ -37,11 +37,11 @@ public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// expiry. For example, announce the head of a streamed response, and return the complete response as the outcome.
   ///
   /// If the cache merges, callers get the value merged with the cached one. If the key has unconfirmed edits, callers get
-  /// the value that the edits show. A load that begins after an invalidation does not join a flight that announced a
-  /// value before.
+  /// the value that the edits show. A load that begins after an invalidation, or while unconfirmed edits remove the key, does not
+  /// join a flight that announced a value before.
   ///
-  /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, and if the
-  ///   value cannot be merged. Also false after the last caller left an abandonable flight.
+  /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, if the
+  ///   value cannot be merged, and if unconfirmed edits remove the key. Also false after the last caller left an abandonable flight.
   @discardableResult
   public func announce(_ value: Value) -> Bool { flight.announce(value) }
 }

@@ -32,15 +32,17 @@ extension Loader {
     return records.described(held.value, held.timing, from: .memory, isStale: isStale)
   }
 
-  /// Returns whether a load may use a value that a flight announced. If not, the flight has left its entry.
+  /// Returns whether a load that joined a flight may use the value that the flight announced. If not, the flight has left its entry.
   ///
   /// The tags of an announced value are not known. A load that began after an invalidation that began after the flight
-  /// therefore starts another flight, even if the invalidation does not concern the value.
+  /// therefore starts another flight, even if the invalidation does not concern the value. So does a load of a key that unconfirmed
+  /// edits remove: they may have begun after the announcement.
   @usableFromInline
   func isCurrent(_ flight: Flight<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion)
     -> Bool
   {
-    guard invalidationVersion > flight.invalidationVersion else { return true }
+    let isRemoved = if case .some(nil) = records.shownByEdits(key.key) { true } else { false }
+    guard isRemoved || invalidationVersion > flight.invalidationVersion else { return true }
     table.end(flight, forKey: key.key, hash: key.hash)
     return false
   }

@@ -78,12 +78,12 @@ extension OptimisticEdits {
     return prepare(edited, replacing: snapshot, of: key, options: options, after: .confirms)
   }
 
-  /// Returns the value that the edits of a key make of a confirmed value. Nil for a key without edits, and if they show
-  /// none.
-  func shownValue(over confirmed: Value, of key: Key) -> Value? {
+  /// Returns the value that the edits of a key make of a confirmed value, or `.some(nil)` if they show none. Returns nil for a key
+  /// without edits.
+  func shownValue(over confirmed: Value, of key: Key) -> Value?? {
     guard var queue = records.edits.isEmpty ? nil : records.edits[key]?.queue else { return nil }
     queue.replaceBase(by: confirmed)
-    return queue.shown()
+    return .some(queue.shown())
   }
 
   /// Weighs and encodes, outside all locks.
