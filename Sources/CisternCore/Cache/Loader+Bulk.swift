@@ -13,6 +13,13 @@ extension Loader {
     @usableFromInline let leads: Bool
     /// The limits of the wait; nil for a wait until the flight completes.
     @usableFromInline let waitLimits: WaitLimits<Value>?
+    /// The outcome of a wait whose time is up before it begins.
+    @usableFromInline var ended: FlightOutcome<Value>?
+
+    /// The wait, if it has limits.
+    @usableFromInline var limited: Wait<Value>? {
+      waitLimits.map { Wait(flight: flight, waiter: waiter, source: source, waitLimits: $0) }
+    }
 
     /// The source of a value that the flight brings.
     @inlinable
@@ -63,6 +70,8 @@ extension Loader {
     }
     start(led, for: request, priority: priority, work: work)
     work.leaveOne()
+    let timer = startTimer(ofBulk: &awaited)
+    defer { timer?.cancel() }
     // The permit is lent once, and not for each key.
     let enclosing = awaited.isEmpty ? nil : WorkIdentity.enclosing
     enclosing?.lendPermit()
@@ -90,36 +99,37 @@ extension Loader {
     return leftOut
   }
 
+  /// Ends the waits whose time is up before they begin, and starts the timer of the others. It ends them all at the timeout: a wait
+  /// begins after those of other keys, and its flight may have ended in time.
+  @usableFromInline
+  func startTimer(ofBulk awaited: inout [BulkWaiter]) -> Task<Void, Never>? {
+    var waits: [KeyedWait] = []
+    for index in awaited.indices {
+      guard let wait = awaited[index].limited else { continue }
+      awaited[index].ended = endIfOver(wait, for: awaited[index].key)
+      if case nil = awaited[index].ended { waits.append(KeyedWait(wait, awaited[index].key)) }
+    }
+    return waits.isEmpty ? nil : startTimer(of: waits)
+  }
+
   /// Waits for the flight of one key. Returns nil if the flight brought nothing that this load may have.
   @inlinable
   nonisolated(nonsending) func wait(
     _ waiter: BulkWaiter, for request: BulkRequest<Key, Value>, since invalidationVersion: InvalidationVersion,
     inside enclosing: WorkIdentity?
   ) async throws -> Loaded<Value>? {
-    let (flight, source) = (waiter.flight, waiter.source)
-    if let waitLimits = waiter.waitLimits {
-      let wait = Wait(flight: flight, waiter: waiter.waiter, source: source, waitLimits: waitLimits)
-      return try await finish(wait, of: waiter.key, for: request.options)
-    }
+    let flight = waiter.flight
     let outcome =
-      if let enclosing {
+      if let ended = waiter.ended {
+        ended
+      } else if let enclosing {
         await flight.wait(as: waiter.waiter, inside: enclosing)
       } else {
         await flight.wait(as: waiter.waiter)
       }
-    switch outcome {
-    case .value(let value):
-      if flight.isInvalidated(since: invalidationVersion) || flight.doesNotSatisfy(request.policy.demand) { return nil }
-      return loaded(value, from: source, by: flight, for: request.options)
-    case .early(let value):
-      guard isCurrent(flight, of: waiter.key, since: invalidationVersion) else { return nil }
-      return Loaded(value: value, source: source)
-    case .absent:
-      if flight.isInvalidated(since: invalidationVersion) { return nil }
-      throw AbsentValue()
-    case .lookAgain, .timedOut: return nil
-    case .failed(let error): throw error
-    }
+    if let wait = waiter.limited { return try conclude(outcome, of: wait, for: waiter.key, request.options) }
+    let result = FlightResult(outcome, of: flight, from: waiter.source, since: invalidationVersion)
+    return try use(result, of: waiter.key, for: request.options)
   }
 
   /// The first half of a load of one key.
@@ -168,8 +178,9 @@ extension Loader {
         table.countMiss()
         return .missing
       case .join(let flight, let waiter, _, let instead):
-        let waitLimits = bulkLimits(
-          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        let waitLimits = waitLimits(
+          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue,
+          lendsPermit: false)
         return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: false, waitLimits: waitLimits))
       case .lead(let flight, let waiter, let instead, let looksInSecondTier):
         if looksInSecondTier {
@@ -188,8 +199,9 @@ extension Loader {
           }
         }
         table.countMiss()
-        let waitLimits = bulkLimits(
-          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        let waitLimits = waitLimits(
+          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue,
+          lendsPermit: false)
         return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: true, waitLimits: waitLimits))
       }
     }
@@ -199,19 +211,5 @@ extension Loader {
   @inlinable
   func usableValue(of key: HashedKey<Key>, accepting demand: Demand) -> Value? {
     table.usableValue(of: key, at: lifetimes.now(), accepting: demand) { records.writeUse($0, of: key) }
-  }
-
-  /// As ``waitLimits(_:invalidationVersion:instead:secondTierValue:)``. A wait inside a fetch alone needs no limits here.
-  @inlinable
-  func bulkLimits(
-    _ options: LoadOptions, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
-    secondTierValue: Fallback<Value>?
-  ) -> WaitLimits<Value>? {
-    let policy = options.policy ?? settings.policy
-    guard policy.timeout != .max || policy.softTimeout != .max || instead != nil || secondTierValue != nil else {
-      return nil
-    }
-    return makeWaitLimits(
-      options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
   }
 }

@@ -6,15 +6,15 @@ extension Loader {
   /// - Parameters:
   ///   - instead: the older value that memory has.
   ///   - secondTierValue: the older value that the second tier alone has.
+  ///   - lendsPermit: whether the wait must lend the permit of a fetch that it is inside of. Asked last, because it costs most.
   @inlinable
   func waitLimits(
     _ options: LoadOptions?, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
-    secondTierValue: Fallback<Value>?
+    secondTierValue: Fallback<Value>?, lendsPermit: @autoclosure () -> Bool = WorkIdentity.enclosing != nil
   ) -> WaitLimits<Value>? {
     let policy = options?.policy ?? settings.policy
     guard
-      policy.timeout != .max || policy.softTimeout != .max || instead != nil || secondTierValue != nil
-        || WorkIdentity.enclosing != nil
+      policy.timeout != .max || policy.softTimeout != .max || instead != nil || secondTierValue != nil || lendsPermit()
     else { return nil }
     return makeWaitLimits(
       options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
@@ -60,35 +60,30 @@ extension Loader {
   nonisolated(nonsending) func finish(
     _ wait: Wait<Value>, of key: HashedKey<Key>, for options: LoadOptions?
   ) async throws -> Loaded<Value>? {
-    let (flight, waitLimits) = (wait.flight, wait.waitLimits)
     let outcome: FlightOutcome<Value>
     if let ended = endIfOver(wait, for: key) {
       outcome = ended
     } else {
-      let timer = startTimer(of: wait, for: key)
+      let timer = startTimer(of: [KeyedWait(wait, key)])
       defer { timer?.cancel() }
       outcome =
-        if let fetch = waitLimits.fetch {
-          await flight.wait(as: wait.waiter, lendingPermitOf: fetch)
+        if let fetch = wait.waitLimits.fetch {
+          await wait.flight.wait(as: wait.waiter, lendingPermitOf: fetch)
         } else {
-          await flight.wait(as: wait.waiter)
+          await wait.flight.wait(as: wait.waiter)
         }
     }
+    return try conclude(outcome, of: wait, for: key, options)
+  }
+
+  /// Returns the result of a wait with limits. Returns the older value after the end of the time, or if the flight failed, while that
+  /// value is in grace. Returns nil if the caller must look again.
+  @usableFromInline
+  func conclude(
+    _ outcome: FlightOutcome<Value>, of wait: Wait<Value>, for key: HashedKey<Key>, _ options: LoadOptions?
+  ) throws -> Loaded<Value>? {
+    let waitLimits = wait.waitLimits
     switch outcome {
-    case .value(let value):
-      if flight.isInvalidated(since: waitLimits.invalidationVersion) || flight.doesNotSatisfy(waitLimits.policy.demand)
-      {
-        return nil
-      }
-      return loaded(value, from: wait.source, by: flight, for: options)
-    case .early(let value):
-      guard isCurrent(flight, of: key, since: waitLimits.invalidationVersion) else { return nil }
-      return Loaded(value: value, source: wait.source)
-    case .absent:
-      if flight.isInvalidated(since: waitLimits.invalidationVersion) { return nil }
-      throw AbsentValue()
-    case .lookAgain:
-      return nil
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
       events.send(CacheEvent(.timedOut, key.key))
@@ -100,6 +95,10 @@ extension Loader {
       guard let value = usable(waitLimits.instead), fallsBack(after: error) else { throw error }
       noteFailedRefresh(of: key.key, error)
       return olderValue(value, of: wait, key)
+    case .value, .early, .absent, .lookAgain:
+      let result = FlightResult(
+        outcome, of: wait.flight, from: wait.source, since: waitLimits.invalidationVersion)
+      return try use(result, of: key, for: options)
     }
   }
 
@@ -126,56 +125,6 @@ extension Loader {
       return Loaded(value: value, source: source, isStale: true)
     }
     return records.described(value, timing, from: source, isStale: true)
-  }
-
-  /// Starts the task that ends the wait in time. Returns nil for a wait without an end.
-  private func startTimer(of wait: Wait<Value>, for key: HashedKey<Key>) -> Task<Void, Never>? {
-    let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
-    if case (nil, nil) = (softDeadline, deadline) { return nil }
-    return Task(executorPreference: flightOptions.taskExecutor) { [self] in
-      let clock = lifetimes.clock
-      if let softDeadline {
-        guard (try? await clock.sleep(until: softDeadline)) != nil else { return }
-        if case .some = endSoftly(wait) { return }
-      }
-      guard let deadline,
-        (try? await clock.sleep(until: deadline)) != nil
-      else { return }
-      _ = end(wait, for: key)
-    }
-  }
-
-  /// Ends a wait whose time is up before it begins. Returns nil if there is time to wait.
-  ///
-  /// The caller does not get the outcome of a flight that has completed: that would depend on the speed of the fetch.
-  private func endIfOver(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
-    let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
-    if case (nil, nil) = (softDeadline, deadline) { return nil }
-    let now = lifetimes.clock.now()
-    var outcome: FlightOutcome<Value>?
-    if let softDeadline, softDeadline <= now { outcome = endSoftly(wait) }
-    if case nil = outcome, let deadline, deadline <= now { outcome = end(wait, for: key) }
-    if case .some = outcome { wait.flight.withdraw(wait.waiter) }
-    return outcome
-  }
-
-  /// Ends a wait at its soft timeout: the caller leaves with the older value. The flight continues, so that its value is stored.
-  /// Returns nil after the end of the older value's grace: the wait continues.
-  private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
-    guard let instead = wait.waitLimits.instead, instead.canReplaceFetch(at: lifetimes.now()) else { return nil }
-    let outcome = FlightOutcome<Value>.timedOut(stale: instead.value)
-    wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
-    return outcome
-  }
-
-  /// Ends a wait at its timeout.
-  private func end(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value> {
-    // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
-    table.postponeRefresh(by: wait.flight, forKey: key.key, hash: key.hash, pause: retryPause())
-    let outcome = FlightOutcome<Value>.timedOut(stale: nil)
-    // A caller without an older value leaves the flight as a cancelled one does.
-    wait.flight.leave(wait.waiter, with: outcome)
-    return outcome
   }
 
   private func timedOut(_ key: HashedKey<Key>) -> CisternError {

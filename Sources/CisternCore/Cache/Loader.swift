@@ -63,26 +63,9 @@ extension Loader {
       case .loaded(let loaded):
         return loaded
       case .waiting(let flight, let waiter, let source, nil):
-        switch await flight.wait(as: waiter) {
-        case .value(let value):
-          if flight.isInvalidated(since: invalidationVersion)
-            || flight.doesNotSatisfy((request.options?.policy ?? settings.policy).demand)
-          {
-            continue
-          }
-          return loaded(value, from: source, by: flight, for: request.options)
-        case .early(let value):
-          guard isCurrent(flight, of: request.key, since: invalidationVersion) else { continue }
-          return Loaded(value: value, source: source)
-        case .absent:
-          if flight.isInvalidated(since: invalidationVersion) { continue }
-          throw AbsentValue()
-        case .failed(let error):
-          throw error
-        case .lookAgain, .timedOut:
-          // The flight brought nothing that this caller may have.
-          continue
-        }
+        let outcome = await flight.wait(as: waiter)
+        let result = FlightResult(outcome, of: flight, from: source, since: invalidationVersion)
+        if let loaded = try use(result, of: request.key, for: request.options) { return loaded }
       case .waiting(let flight, let waiter, let source, let waitLimits?):
         let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
         return try await load(request, beginningWith: wait)

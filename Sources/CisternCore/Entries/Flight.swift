@@ -253,6 +253,9 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline
   final var isAwaited: Bool { withState { $0.isAwaited } }
 
+  /// Whether this waiter still waits for the result, or is about to wait for it.
+  final func isAwaited(by waiter: Int) -> Bool { withState { $0.isAwaited(by: waiter) } }
+
   /// The number of waiters that have neither left nor resumed. The cache counts as one if it keeps the flight.
   @inlinable
   final var waiterCount: Int { withState { $0.remaining } }

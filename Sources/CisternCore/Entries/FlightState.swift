@@ -101,6 +101,14 @@ struct FlightState<Value: Sendable, Continuation> {
     return waiters.first.map(isHere) ?? false || waiters.places.contains { isHere($0.waiter) }
   }
 
+  /// Whether a waiter still waits for the result, or is about to wait for it.
+  func isAwaited(by waiter: Int) -> Bool {
+    switch (waiters[waiter] ?? .gone, phase) {
+    case (.waiting, _), (.expected, .running), (.expected, .kept): true
+    case (.expected, .announced), (.expected, .completed), (.expected, .abandoned), (.left, _), (.gone, _): false
+    }
+  }
+
   /// Notes the priority of a waiter.
   ///
   /// - Returns: The priority to which the caller must raise the flight; nil if the flight's priority is high enough.
@@ -176,6 +184,8 @@ struct FlightState<Value: Sendable, Continuation> {
     case .expected:
       // The flight has completed, so the waiter gets its result instead of `outcome`.
       guard isUnderWay else { return LeaveDecision(leaves: false) }
+      // The value was announced in time.
+      if case (.announced, .timedOut) = (phase, outcome) { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(CompletedOutcome(outcome)))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)

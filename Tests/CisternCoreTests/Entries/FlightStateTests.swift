@@ -16,6 +16,7 @@ struct FlightStateTests {
     case leave(Int)
     case complete
     case leaveKeeping(Int)
+    case timeOut(Int)
     case withdraw(Int)
     case returnWaiters
     case announce
@@ -67,7 +68,7 @@ struct FlightStateTests {
         if !waiter.waits, !waiter.isWithdrawn { events.append(.wait(number)) }
         events.append(.leave(number))
         guard isWide else { continue }
-        events.append(.leaveKeeping(number))
+        events += [.leaveKeeping(number), .timeOut(number)]
         if !waiter.waits, !waiter.isWithdrawn { events.append(.withdraw(number)) }
       }
       if isWide { events += [.returnWaiters, .announce] }
@@ -84,8 +85,9 @@ struct FlightStateTests {
         require(raised?.priority == expected)
         model.priority = expected ?? model.priority
       case .wait(let number): wait(number)
-      case .leave(let number): leave(number, keeps: false)
+      case .leave(let number): leave(number)
       case .leaveKeeping(let number): leave(number, keeps: true)
+      case .timeOut(let number): leave(number, timesOut: true)
       case .withdraw(let number): withdraw(number)
       case .returnWaiters: returnWaiters()
       case .complete: complete()
@@ -124,13 +126,13 @@ struct FlightStateTests {
       case .resume(.value(let value)):
         require(model.hasLanded && !model.waiters[number].left && value == 5)
         model.waiters[number].endings.append(.completed)
-      case .resume(.failed):
+      case .resume(.failed), .resume(.timedOut):
         require(model.waiters[number].left)
         model.waiters[number].endings.append(.cancelled)
       case .resume(.lookAgain):
         require(model.waiters[number].isSentBack)
         model.waiters[number].endings.append(.sentBack)
-      case .resume(.timedOut), .resume(.absent):
+      case .resume(.absent):
         require(false)
       }
     }
@@ -153,11 +155,16 @@ struct FlightStateTests {
       for number in resumed { model.waiters[number].endings.append(.sentBack) }
     }
 
-    private mutating func leave(_ number: Int, keeps: Bool) {
-      let decision = state.leave(number, abandoningIfLast: abandonsIfLast, keepingFlight: keeps)
+    private mutating func leave(_ number: Int, keeps: Bool = false, timesOut: Bool = false) {
       let waiter = model.waiters[number]
-      // If the result is already known, a waiter that has not waited yet can still receive it.
-      let leaves = !waiter.isDone && (isFlying || waiter.waits)
+      let isAwaited = state.isAwaited(by: number)
+      require(isAwaited == (!waiter.isDone && isFlying && !model.isAnnounced))
+      let outcome = timesOut ? FlightOutcome<Int>.timedOut(stale: nil) : .failed(CancellationError())
+      let decision = state.leave(
+        number, with: outcome, abandoningIfLast: abandonsIfLast, keepingFlight: keeps)
+      // If the result is already known, a waiter that has not waited yet can still receive it. If its time is up, that is so for
+      // an announced value, too.
+      let leaves = !waiter.isDone && (isFlying || waiter.waits) && !(timesOut && model.isAnnounced)
       require((decision.resume != nil) == (leaves && waiter.waits))
       if leaves { model.waiters[number].left = true }
       if leaves, keeps, isFlying { model.isKept = true }

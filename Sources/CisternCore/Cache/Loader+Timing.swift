@@ -1,0 +1,74 @@
+// The ends of waits in time.
+
+extension Loader {
+  /// A wait with limits, and its key.
+  @usableFromInline
+  struct KeyedWait: Sendable {
+    let wait: Wait<Value>
+    let key: HashedKey<Key>
+
+    @usableFromInline
+    init(_ wait: Wait<Value>, _ key: HashedKey<Key>) {
+      self.wait = wait
+      self.key = key
+    }
+  }
+
+  /// Starts the task that ends these waits in time. They have the same timeouts and the same start. Returns nil if they have no end.
+  ///
+  /// The waits may begin later. A wait whose flight ends or announces a value before the timeout gets that outcome.
+  @usableFromInline
+  func startTimer(of waits: [KeyedWait]) -> Task<Void, Never>? {
+    let softDeadline = waits.lazy.compactMap(\.wait.waitLimits.softDeadline).first
+    let deadline = waits.lazy.compactMap(\.wait.waitLimits.deadline).first
+    if case (nil, nil) = (softDeadline, deadline) { return nil }
+    return Task(executorPreference: flightOptions.taskExecutor) { [self] in
+      let clock = lifetimes.clock
+      var left = waits
+      if let softDeadline {
+        guard (try? await clock.sleep(until: softDeadline)) != nil else { return }
+        left.removeAll { endSoftly($0.wait) != nil }
+      }
+      guard !left.isEmpty, let deadline,
+        (try? await clock.sleep(until: deadline)) != nil
+      else { return }
+      for one in left where one.wait.flight.isAwaited(by: one.wait.waiter) { _ = end(one.wait, for: one.key) }
+    }
+  }
+
+  /// Ends a wait whose time is up before it begins. Returns nil if there is time to wait.
+  ///
+  /// The caller does not get the outcome of a flight that has completed: that would depend on the speed of the fetch.
+  @usableFromInline
+  func endIfOver(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
+    let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
+    if case (nil, nil) = (softDeadline, deadline) { return nil }
+    let now = lifetimes.clock.now()
+    var outcome: FlightOutcome<Value>?
+    if let softDeadline, softDeadline <= now { outcome = endSoftly(wait) }
+    if case nil = outcome, let deadline, deadline <= now { outcome = end(wait, for: key) }
+    if case .some = outcome { wait.flight.withdraw(wait.waiter) }
+    return outcome
+  }
+
+  /// Ends a wait at its soft timeout: the caller leaves with the older value. The flight continues, so that its value is stored.
+  /// Returns nil after the end of the older value's grace: the wait continues.
+  private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
+    guard case .some = wait.waitLimits.softDeadline, let instead = wait.waitLimits.instead,
+      instead.canReplaceFetch(at: lifetimes.now())
+    else { return nil }
+    let outcome = FlightOutcome<Value>.timedOut(stale: instead.value)
+    wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
+    return outcome
+  }
+
+  /// Ends a wait at its timeout.
+  private func end(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value> {
+    // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
+    table.postponeRefresh(by: wait.flight, forKey: key.key, hash: key.hash, pause: retryPause())
+    let outcome = FlightOutcome<Value>.timedOut(stale: nil)
+    // A caller without an older value leaves the flight as a cancelled one does.
+    wait.flight.leave(wait.waiter, with: outcome)
+    return outcome
+  }
+}
