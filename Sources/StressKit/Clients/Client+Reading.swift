@@ -65,8 +65,8 @@ extension Client {
       }
       for (name, error) in loaded.failures { Loading.judge(error, name: name, workshop) }
     } catch {
-      tally.record(.failed, from: start, to: Ticks.now())
-      Loading.judge(error, name: "a bulk load", workshop)
+      // A bulk load throws nothing else than the cancellation of its task.
+      tally.record(workshop.violations.judge(error, of: "a bulk load"), from: start, to: Ticks.now())
     }
   }
 

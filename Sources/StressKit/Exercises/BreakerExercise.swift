@@ -61,8 +61,7 @@ final class BreakerExercise: Exercise {
       } catch let error as CisternError where error.code == .circuitOpen {
         return .failed
       } catch {
-        violations.report(.failed, "a load behind a breaker failed: \(error)")
-        return .failed
+        return violations.judge(error, of: "a load behind a breaker")
       }
     }
   }

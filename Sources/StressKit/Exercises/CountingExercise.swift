@@ -30,8 +30,7 @@ final class CountingExercise: Exercise {
       do {
         value = try await increment(Self.keys[key], way: way, yields: yields)
       } catch {
-        violations.report(.failed, "\(Self.keys[key]): an increment failed: \(error)")
-        return .failed
+        return violations.judge(error, of: "\(Self.keys[key]): an increment")
       }
       histories.withLock { $0[key].end() }
       report(histories.withLock { $0[key].judgeIncrement(to: value, endedBefore: before) }, key)

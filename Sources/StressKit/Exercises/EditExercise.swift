@@ -55,8 +55,7 @@ final class EditExercise: Exercise {
         check(key, field, is: count, "after a rejected edit")
         return .takenBack
       } catch {
-        violations.report(.failed, "\(Self.keys[key]): an edit failed: \(error)")
-        return .failed
+        return violations.judge(error, of: "\(Self.keys[key]): an edit")
       }
     }
   }

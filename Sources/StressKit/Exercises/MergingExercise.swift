@@ -57,8 +57,7 @@ final class MergingExercise: Exercise {
         cache.setValue(fields, forKey: name)
       }
     } catch {
-      violations.report(.failed, "\(name): a merging write failed: \(error)")
-      return .failed
+      return violations.judge(error, of: "\(name): a merging write")
     }
     histories.withLock { histories in for key in [key] + others { histories[key].note(fields) } }
     return way == 17 ? .updated : way == 18 ? .batched : .written
@@ -81,8 +80,7 @@ final class MergingExercise: Exercise {
         }
         return Outcome(of: loaded, anew: anew)
       } catch {
-        violations.report(.failed, "\(Self.keys[key]): a merging load failed: \(error)")
-        return .failed
+        return violations.judge(error, of: "\(Self.keys[key]): a merging load")
       }
     }
   }

@@ -78,8 +78,7 @@ final class OutageExercise: Exercise {
     } catch is UnsteadyOrigin.Down {
       return .failed
     } catch {
-      violations.report(.failed, "\(Self.names[key]): \(error)")
-      return .failed
+      return violations.judge(error, of: "\(Self.names[key]): a load during outages")
     }
   }
 

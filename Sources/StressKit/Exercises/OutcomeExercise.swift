@@ -109,8 +109,7 @@ final class OutcomeExercise: Exercise {
     } catch is UnsteadyOrigin.Hiccup {
       return .failed
     } catch {
-      violations.report(.failed, "\(Self.names[key]): a load with a context failed: \(error)")
-      return .failed
+      return violations.judge(error, of: "\(Self.names[key]): a load with a context")
     }
   }
 
@@ -129,8 +128,7 @@ final class OutcomeExercise: Exercise {
       for (name, key) in keys { if let one = loaded.details[name] { check(one, key) } }
       return .bulk
     } catch {
-      violations.report(.failed, "a load of several keys with contexts failed: \(error)")
-      return .failed
+      return violations.judge(error, of: "a load of several keys with contexts")
     }
   }
 
@@ -147,7 +145,7 @@ final class OutcomeExercise: Exercise {
         violations.report(.unsound, "\(entry.key) is twice in an enumeration")
       }
     } catch {
-      violations.report(.failed, "an enumeration failed: \(error)")
+      _ = violations.judge(error, of: "an enumeration")
     }
     return names
   }

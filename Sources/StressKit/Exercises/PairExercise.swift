@@ -42,8 +42,7 @@ final class PairExercise: Exercise {
         }
         return .batched
       } catch {
-        violations.report(.failed, "\(pair.left): a batch failed: \(error)")
-        return .failed
+        return violations.judge(error, of: "\(pair.left): a batch")
       }
     }
   }

@@ -75,11 +75,8 @@ final class RecallExercise: Exercise {
       }
       check(loaded.value, key)
       return Outcome(of: loaded, anew: false)
-    } catch is CancellationError {
-      return .cancelled
     } catch {
-      violations.report(.failed, "\(Self.names[key]): a load failed: \(error)")
-      return .failed
+      return violations.judge(error, of: "\(Self.names[key]): a load")
     }
   }
 
@@ -99,11 +96,8 @@ final class RecallExercise: Exercise {
         check(reply, key)
       }
       return .bulk
-    } catch is CancellationError {
-      return .cancelled
     } catch {
-      violations.report(.failed, "a load of several keys failed: \(error)")
-      return .failed
+      return violations.judge(error, of: "a load of several keys")
     }
   }
 

@@ -50,8 +50,7 @@ final class TransferExercise: Exercise {
       } catch let error as CisternError where error.code == .conflict {
         return .conflicted
       } catch {
-        violations.report(.failed, "\(Self.accounts[source]): a draft could not be saved: \(error)")
-        return .failed
+        return violations.judge(error, of: "\(Self.accounts[source]): the save of a draft")
       }
     }
   }

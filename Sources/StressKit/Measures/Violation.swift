@@ -60,6 +60,17 @@ final class ViolationLog: Sendable {
     }
   }
 
+  /// Judges the error of a call that must not fail, in the task of its caller. Reports it, unless the task was cancelled.
+  ///
+  /// The end of a run cancels the clients that still wait after some seconds. It cancels no other task.
+  ///
+  /// - Returns: The outcome of the call.
+  func judge(_ error: any Error, of call: @autoclosure () -> String) -> Outcome {
+    if error is CancellationError, Task.isCancelled { return .cancelled }
+    report(.failed, "\(call()) failed: \(error)")
+    return .failed
+  }
+
   /// The number of all violations.
   var count: Int { state.withLock { $0.count } }
 
