@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Checks that every example in the README and the articles is a part of a test.
+/// Checks that every example in the README and the articles is a part of a test, or of the example server, which has its own tests.
 @Suite struct SnippetsAreTestedTests {
   private struct Snippet: CustomStringConvertible {
     let place: String
@@ -10,10 +10,17 @@ import Testing
     var description: String { "\(place):\n" + lines.joined(separator: "\n") }
   }
 
-  @Test func `every Swift block of the README and the articles is in a test, but for its indentation`() throws {
+  @Test
+  func
+    `every Swift block of the README and the articles is in a test or in the example server, but for its indentation`()
+    throws
+  {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let folders = ["Tests/CisternTests/Documentation", "Tests/CisternServiceTests/Documentation"]
+    let folders = [
+      "Tests/CisternTests/Documentation", "Tests/CisternServiceTests/Documentation",
+      "Examples/Server/Sources/ArticleServer",
+    ]
     let sources = try folders.flatMap { try files(in: root.appendingPathComponent($0), extension: "swift") }
       .map { try lines(of: $0) }
     var pages = try files(

@@ -5,8 +5,8 @@ import Logging
 /// The store and the caches of the server, with their instruments.
 struct ArticleCaches: Sendable {
   let service: StoreService
-  let articles: InstrumentedCache<String, Article>
-  let authors: InstrumentedCache<String, [Article]>
+  let articles: InstrumentedCache<String, Representation<Article>>
+  let authors: InstrumentedCache<String, Representation<[Article]>>
 
   init(_ settings: ServerSettings, instruments: CacheInstruments) throws {
     var configuration = Store.Configuration()
@@ -20,8 +20,10 @@ struct ArticleCaches: Sendable {
     // A value in its grace is returned at once, and fetched again in the background.
     let expiry = Expiry.after(.seconds(60), graceStale: .seconds(3600))
     articles = InstrumentedCache(
-      try store.cache("articles", of: Article.self, keyedBy: String.self, expiry: expiry), instruments: instruments)
+      try store.cache("articles", of: Representation<Article>.self, keyedBy: String.self, expiry: expiry),
+      instruments: instruments)
     authors = InstrumentedCache(
-      try store.cache("authors", of: [Article].self, keyedBy: String.self, expiry: expiry), instruments: instruments)
+      try store.cache("authors", of: Representation<[Article]>.self, keyedBy: String.self, expiry: expiry),
+      instruments: instruments)
   }
 }

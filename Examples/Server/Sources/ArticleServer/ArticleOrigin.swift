@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Cistern
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -21,27 +22,56 @@ package struct ArticleOrigin: Sendable {
     self.client = client
   }
 
-  func article(_ id: String) async throws -> Article {
-    try await send(HTTPClientRequest(url: "\(address)/articles/\(id)"))
+  /// Fetches an article.
+  func article(
+    _ context: FetchContext<String, Representation<Article>>
+  ) async throws -> FetchOutcome<Representation<Article>> {
+    try await fetch("\(address)/articles/\(context.key)", replacing: context.stored?.value)
   }
 
-  func articles(by author: String) async throws -> [Article] {
-    try await send(HTTPClientRequest(url: "\(address)/authors/\(author)"))
+  /// Fetches the articles of an author. The result has the author as a tag.
+  func articles(
+    by context: FetchContext<String, Representation<[Article]>>
+  ) async throws -> FetchOutcome<Representation<[Article]>> {
+    try await fetch(
+      "\(address)/authors/\(context.key)", replacing: context.stored?.value, tags: ["author:\(context.key)"])
   }
 
   /// Changes a title. Returns the article as the origin stored it.
-  func rename(_ id: String, to title: String) async throws -> Article {
+  func rename(_ id: String, to title: String) async throws -> Representation<Article> {
     var request = HTTPClientRequest(url: "\(address)/articles/\(id)")
     request.method = .POST
     request.headers.add(name: "content-type", value: "application/json")
     request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(TitleChange(title: title))))
-    return try await send(request)
-  }
-
-  private func send<Answer: Decodable>(_ request: HTTPClientRequest) async throws -> Answer {
     let response = try await client.execute(request, timeout: .seconds(30))
     let body = try await response.body.collect(upTo: 1 << 20)
     guard response.status == .ok else { throw UnexpectedStatus(code: response.status.code) }
-    return try JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
+    return try Self.representation(of: body, response.headers)
+  }
+
+  // MARK: Requests
+
+  /// Sends a request, which is conditional if the stored content has an entity tag.
+  private func fetch<Content>(
+    _ url: String, replacing stored: Representation<Content>?, tags: [String] = []
+  ) async throws -> FetchOutcome<Representation<Content>> {
+    var request = HTTPClientRequest(url: url)
+    if let tag = stored?.entityTag { request.headers.add(name: "if-none-match", value: tag.text) }
+    let response = try await client.execute(request, timeout: .seconds(30))
+    let body = try await response.body.collect(upTo: 1 << 20)
+    switch response.status {
+    case .ok: return .store(try Self.representation(of: body, response.headers), tags: tags)
+    case .notModified where stored?.entityTag != nil: return .keepStored()
+    case .notFound, .gone: return .absent()
+    default: throw UnexpectedStatus(code: response.status.code)
+    }
+  }
+
+  private static func representation<Content>(
+    of body: ByteBuffer, _ headers: HTTPHeaders
+  ) throws -> Representation<Content> {
+    Representation(
+      try JSONDecoder().decode(Content.self, from: Data(body.readableBytesView)),
+      entityTag: headers["etag"].first.flatMap { EntityTag($0) })
   }
 }

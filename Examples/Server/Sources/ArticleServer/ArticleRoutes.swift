@@ -12,8 +12,12 @@ struct ArticleRoutes: Sendable {
   let metrics: PrometheusMetrics
 
   func add(to router: Router<BasicRequestContext>) {
-    router.get("articles/:id") { _, context in try await article(try context.parameters.require("id")) }
-    router.get("authors/:author") { _, context in try await articles(by: try context.parameters.require("author")) }
+    router.get("articles/:id") { request, context in
+      try await article(try context.parameters.require("id"), for: request)
+    }
+    router.get("authors/:author") { request, context in
+      try await articles(by: try context.parameters.require("author"), for: request)
+    }
     router.get("articles/:id/updates") { _, context in updates(of: try context.parameters.require("id")) }
     router.get("metrics") { _, _ in metricsPage() }
     router.post("articles/:id") { request, context in
@@ -25,16 +29,26 @@ struct ArticleRoutes: Sendable {
   // MARK: Reading
 
   /// Returns an article. A stale one is returned at once, and the cache fetches it again in the background.
-  private func article(_ id: String) async throws -> Response {
-    let loaded = try await caches.articles.loadedValue(forKey: id) { id in try await origin.article(id) }
-    return try json(loaded.value, headers: [.cacheStatus: cacheStatus(of: loaded)])
+  private func article(_ id: String, for request: Request) async throws -> Response {
+    try answer(try await caches.articles.load(id) { context in try await origin.article(context) }, to: request)
   }
 
-  private func articles(by author: String) async throws -> Response {
-    let loaded = try await caches.authors.loadedValue(forKey: author, tags: ["author:\(author)"]) { author in
-      try await origin.articles(by: author)
+  private func articles(by author: String, for request: Request) async throws -> Response {
+    try answer(try await caches.authors.load(author) { context in try await origin.articles(by: context) }, to: request)
+  }
+
+  /// Returns a content, or 304 if the client has it.
+  private func answer<Content>(_ loaded: Loaded<Representation<Content>>?, to request: Request) throws -> Response {
+    guard let loaded else { throw HTTPError(.notFound) }
+    var headers: HTTPFields = [.cacheStatus: cacheStatus(of: loaded)]
+    // The server encodes the content anew, so its bytes can differ from those of the origin.
+    if let tag = loaded.value.entityTag?.weakened {
+      headers[.eTag] = tag.text
+      if let known = request.headers[.ifNoneMatch], tag.matches(ifNoneMatch: known) {
+        return Response(status: .notModified, headers: headers)
+      }
     }
-    return try json(loaded.value, headers: [.cacheStatus: cacheStatus(of: loaded)])
+    return try json(loaded.value.content, headers: headers)
   }
 
   /// The source of a value, in the form of RFC 9211.
@@ -52,15 +66,17 @@ struct ArticleRoutes: Sendable {
   private func rename(_ id: String, to title: String) async throws -> Response {
     let confirmed = try await caches.articles.cache.editValue(forKey: id) { article in
       var article = article
-      article?.title = title
+      article?.content.title = title
+      // The tag names the content without the edit.
+      article?.entityTag = nil
       return article
     } confirmedBy: {
       try await origin.rename(id, to: title)
     }
     guard let confirmed else { throw HTTPError(.conflict) }
     // The lists of this author contain the old title.
-    caches.authors.cache.removeAll(tagged: "author:\(confirmed.author)")
-    return try json(confirmed)
+    caches.authors.cache.removeAll(tagged: "author:\(confirmed.content.author)")
+    return try json(confirmed.content)
   }
 
   // MARK: Observing
@@ -74,7 +90,8 @@ struct ArticleRoutes: Sendable {
       body: ResponseBody { writer in
         try await writer.write(ByteBuffer(string: ": observing\n\n"))
         for try await change in updates {
-          let data = try change.value.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) } ?? "null"
+          let article = change.value?.content
+          let data = try article.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) } ?? "null"
           try await writer.write(ByteBuffer(string: "data: \(data)\n\n"))
         }
         try await writer.finish(nil)

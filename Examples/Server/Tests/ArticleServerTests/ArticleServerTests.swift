@@ -128,8 +128,9 @@ import Testing
         configuration: configuration)
       #expect(store.reports.isEmpty)
       let cache = try store.cache(
-        "articles", of: Article.self, keyedBy: String.self, expiry: .after(.seconds(60), graceStale: .seconds(3600)))
-      for article in articles.prefix(8) { #expect(cache[article.id] == article) }
+        "articles", of: Representation<Article>.self, keyedBy: String.self,
+        expiry: .after(.seconds(60), graceStale: .seconds(3600)))
+      for article in articles.prefix(8) { #expect(cache[article.id]?.content == article) }
       try await store.close()
     }
   }

@@ -10,6 +10,7 @@ final class LoopbackOrigin: Sendable {
   private struct State {
     var articles: [String: Article] = [:]
     var requestCount = 0
+    var unmodifiedCount = 0
     var refusesChanges = false
   }
 
@@ -26,7 +27,12 @@ final class LoopbackOrigin: Sendable {
   /// The number of requests that read.
   var requestCount: Int { state.withLock { $0.requestCount } }
 
+  /// The number of requests that were answered with "not modified".
+  var unmodifiedCount: Int { state.withLock { $0.unmodifiedCount } }
+
   func refuseChanges() { state.withLock { $0.refusesChanges = true } }
+
+  func remove(_ id: String) { state.withLock { $0.articles[id] = nil } }
 
   func rename(_ id: String, to title: String) -> Article? {
     state.withLock { state in
@@ -39,18 +45,18 @@ final class LoopbackOrigin: Sendable {
   /// The routes of the origin.
   var router: Router<BasicRequestContext> {
     let router = Router()
-    router.get("articles/:id") { [self] _, context in
+    router.get("articles/:id") { [self] request, context in
       let id = try context.parameters.require("id")
       state.withLock { $0.requestCount += 1 }
       await reads.passUncancelled()
       guard let article = state.withLock({ $0.articles[id] }) else { throw HTTPError(.notFound) }
-      return try Self.json(article)
+      return try answer(article, tag: Self.tag(of: [article]), to: request)
     }
-    router.get("authors/:author") { [self] _, context in
+    router.get("authors/:author") { [self] request, context in
       let author = try context.parameters.require("author")
       state.withLock { $0.requestCount += 1 }
-      return try Self.json(
-        state.withLock { $0.articles.values.filter { $0.author == author }.sorted { $0.id < $1.id } })
+      let articles = state.withLock { $0.articles.values.filter { $0.author == author }.sorted { $0.id < $1.id } }
+      return try answer(articles, tag: Self.tag(of: articles), to: request)
     }
     router.post("articles/:id") { [self] request, context in
       let change = try await request.decode(as: TitleChange.self, context: context)
@@ -59,14 +65,25 @@ final class LoopbackOrigin: Sendable {
       guard let article = rename(try context.parameters.require("id"), to: change.title) else {
         throw HTTPError(.notFound)
       }
-      return try Self.json(article)
+      return try Self.json(article, tag: Self.tag(of: [article]))
     }
     return router
   }
 
-  private static func json(_ value: some Encodable) throws -> Response {
+  /// Returns a value, or 304 if the request names its tag.
+  private func answer(_ value: some Encodable, tag: String, to request: Request) throws -> Response {
+    guard request.headers[.ifNoneMatch] == tag else { return try Self.json(value, tag: tag) }
+    state.withLock { $0.unmodifiedCount += 1 }
+    return Response(status: .notModified, headers: [.eTag: tag])
+  }
+
+  private static func tag(of articles: [Article]) -> String {
+    "\"" + articles.map { "\($0.id)-\($0.revision)" }.joined(separator: ",") + "\""
+  }
+
+  private static func json(_ value: some Encodable, tag: String) throws -> Response {
     Response(
-      status: .ok, headers: [.contentType: "application/json"],
+      status: .ok, headers: [.contentType: "application/json", .eTag: tag],
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: try JSONEncoder().encode(value))))
   }
 }

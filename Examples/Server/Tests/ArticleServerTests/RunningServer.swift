@@ -22,6 +22,7 @@ struct RunningServer: Sendable {
   struct Answer: Sendable {
     let status: UInt
     let cacheStatus: String?
+    let entityTag: String?
     let body: Data
 
     var text: String { String(decoding: body, as: UTF8.self) }
@@ -81,8 +82,10 @@ struct RunningServer: Sendable {
     }
   }
 
-  func get(_ path: String) async throws -> Answer {
-    try await send(HTTPClientRequest(url: address + path))
+  func get(_ path: String, ifNoneMatch tags: String? = nil) async throws -> Answer {
+    var request = HTTPClientRequest(url: address + path)
+    if let tags { request.headers.add(name: "if-none-match", value: tags) }
+    return try await send(request)
   }
 
   func post(_ path: String, _ value: some Encodable) async throws -> Answer {
@@ -103,6 +106,6 @@ struct RunningServer: Sendable {
     let body = try await response.body.collect(upTo: 1 << 20)
     return Answer(
       status: response.status.code, cacheStatus: response.headers["cache-status"].first,
-      body: Data(body.readableBytesView))
+      entityTag: response.headers["etag"].first, body: Data(body.readableBytesView))
   }
 }
