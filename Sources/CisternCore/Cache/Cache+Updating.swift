@@ -64,28 +64,26 @@ extension Cache {
     return result
   }
 
-  /// As `updateValue(forKey:)`, in a separate task.
+  /// As `updateValue(forKey:)`, in a separate task that starts at once.
+  ///
+  /// The update runs to its end if the caller drops the task. A cancelled update that is not yet stored stores nothing, and its
+  /// task throws `CancellationError`. Cancellation does not take back a stored value.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - expiry: the new value's lifetime; nil for the cache's.
   ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: the writer, for ``Change/context``.
-  ///   - transform: changes the value.
-  ///   - completion: called in that task with the stored value, or nil after a removal; or with the error of `transform`.
+  ///   - transform: changes the value. Runs in that task, on the cache's task executor if it has one.
+  /// - Returns: the task. Its value is the stored value, or nil after a removal. It throws the error of `transform`.
+  @discardableResult
   public func updateValueInBackground(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
-    _ transform: @escaping @Sendable (inout Value?) async throws -> Void,
-    completion: @escaping @Sendable (Result<Value?, any Error>) -> Void = { _ in }
-  ) {
+    _ transform: @escaping @Sendable (inout Value?) async throws -> Void
+  ) -> Task<Value?, any Error> {
     let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
-    Task(executorPreference: loader.flightOptions.taskExecutor) { [self] in
-      do {
-        let (_, written) = try await update(key, options: options, transform)
-        completion(.success(written.value))
-      } catch {
-        completion(.failure(error))
-      }
+    return Task(executorPreference: loader.flightOptions.taskExecutor) { [self] in
+      try await update(key, options: options, transform).written.value
     }
   }
 

@@ -51,13 +51,7 @@ final class CountingExercise: Exercise {
     case 16:
       return try await cache.commitUpdate(forKey: key, Self.incremented)
     default:
-      return try await withCheckedThrowingContinuation { continuation in
-        cache.updateValueInBackground(forKey: key) { value in
-          _ = Self.incremented(&value)
-        } completion: { result in
-          continuation.resume(with: result.map { $0 ?? 0 })
-        }
-      }
+      return try await cache.updateValueInBackground(forKey: key) { value in _ = Self.incremented(&value) }.value ?? 0
     }
   }
 

@@ -46,13 +46,7 @@ struct TagAndPrefixTests {
       let tags = ["news"]
       cache.updateValue(forKey: "a", tags: tags) { $0 = 1 }
       try await cache.updateValue(forKey: "b", tags: tags) { value async in value = 1 }
-      try await withCheckedThrowingContinuation { done in
-        cache.updateValueInBackground(forKey: "c", tags: tags) {
-          $0 = 1
-        } completion: {
-          done.resume(with: $0.map { _ in })
-        }
-      }
+      _ = try await cache.updateValueInBackground(forKey: "c", tags: tags) { $0 = 1 }.value
       try await cache.editValue(forKey: "d", tags: tags) { _ in
         1
       } confirmedBy: {

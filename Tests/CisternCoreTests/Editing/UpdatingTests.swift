@@ -134,28 +134,84 @@ struct UpdatingTests {
     }
   }
 
-  @Test func `a background update passes its stored value or its error to the completion`() throws {
+  @Test func `a background update returns its stored value or its error`() throws {
     try SeededSchedule.explore(seeds: 50) { executor in
       let subject = try FieldsSubject(.memory, on: executor)
-      let outcomes = Recorder<Result<Fields?, any Error>>()
       subject.cache["k"] = ["v": 1]
-      subject.cache.updateValueInBackground(forKey: "k") { value in
+      let update = subject.cache.updateValueInBackground(forKey: "k") { value in
         await Task.yield()
         value?["w"] = 2
+      }
+      let stored = try await update.value
+      try #require(stored == ["v": 1, "w": 2])
+      let failing = subject.cache.updateValueInBackground(forKey: "k") { _ in throw Broken(number: 7) }
+      await #expect(throws: Broken(number: 7)) { try await failing.value }
+      try #require(subject.cache["k"] == ["v": 1, "w": 2])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a cancelled background update stores either its value or nothing`() throws {
+    let outcomes = Recorder<Bool>()
+    try SeededSchedule.explore(seeds: 200) { executor in
+      let subject = try FieldsSubject(.memory, on: executor)
+      subject.cache["k"] = ["v": 1]
+      let update = subject.cache.updateValueInBackground(forKey: "k") { value in
+        await Task.yield()
+        value?["w"] = 2
+      }
+      let cancelling = subject.task { update.cancel() }
+      let result = await update.result
+      _ = await cancelling.result
+      switch result {
+      case .success(let stored):
+        outcomes.record(true)
+        try #require(stored == ["v": 1, "w": 2] && subject.cache["k"] == ["v": 1, "w": 2])
+      case .failure(let error):
+        outcomes.record(false)
+        try #require(error is CancellationError && subject.cache["k"] == ["v": 1])
+      }
+      try #require(subject.findings == [])
+    }
+    #expect(Set(outcomes.elements) == [true, false])
+  }
+
+  @Test func `a background update that is cancelled during its closure stores nothing`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(.memory, on: executor)
+      let gate = Gate()
+      let update = subject.cache.updateValueInBackground(forKey: "k") { value in
+        await gate.passUncancelled()
+        value = ["v": 1]
+      }
+      await gate.arrivals(atLeast: 1)
+      update.cancel()
+      gate.open()
+      await #expect(throws: CancellationError.self) { try await update.value }
+      try #require(subject.cache["k"] == nil)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @available(*, deprecated)
+  @Test func `the former form of a background update passes its result to the completion`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(.memory, on: executor)
+      let outcomes = Recorder<Result<Fields?, any Error>>()
+      subject.cache.updateValueInBackground(forKey: "k") {
+        $0 = ["v": 1]
       } completion: {
         outcomes.record($0)
       }
       while outcomes.count < 1 { await Task.yield() }
+      try #require(try outcomes.elements[0].get() == ["v": 1])
       subject.cache.updateValueInBackground(forKey: "k") { _ in
         throw Broken(number: 7)
       } completion: {
         outcomes.record($0)
       }
       while outcomes.count < 2 { await Task.yield() }
-      try #require(try outcomes.elements[0].get() == ["v": 1, "w": 2])
       #expect(throws: Broken(number: 7)) { try outcomes.elements[1].get() }
-      try #require(subject.cache["k"] == ["v": 1, "w": 2])
-      try #require(subject.findings == [])
     }
   }
 
