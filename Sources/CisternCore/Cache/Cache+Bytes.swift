@@ -7,6 +7,9 @@ extension Cache {
   ///
   /// Returns nil also for known absence (``OptionalValue``).
   ///
+  /// On disk, the checksum of the whole record is verified before `body` runs. A damaged record is a miss, and is
+  /// removed. A value that waits for its commit is shown from the bytes that will be written.
+  ///
   /// A value that only memory holds is encoded first. A value that an older version of the schema wrote is migrated first:
   /// `body` gets bytes of the cache's own version only. O(log n) for n entries on disk.
   @inlinable
@@ -44,5 +47,28 @@ extension Cache {
     table.count(hashed.hash) { $0.memoryHits += 1 }
     records.noteUse(of: hashed)
     return try body(bytes.rawSpan)
+  }
+
+  /// Calls `body` with a part of the encoded value of a key, as ``withBytes(forKey:_:)`` does with all of it. For example, it
+  /// answers a request for a range of a large value without a copy of the value.
+  ///
+  /// A range that is partly outside of the value is clamped to it. A range that is wholly outside, and every range of an
+  /// empty value, gives no bytes. Call ``withBytes(forKey:_:)`` if you also need the size of the value.
+  ///
+  /// The checksum covers the whole record, so the call reads each byte of it once: O(log n + m) for n entries on disk and m
+  /// bytes of the value.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - range: The offsets of the bytes in the encoded value.
+  ///   - body: The closure that receives the bytes.
+  /// - Returns: The result of `body`, or nil as ``withBytes(forKey:_:)``.
+  @inlinable
+  public func withBytes<Result, Failure: Error>(
+    forKey key: Key, in range: Range<Int>, _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    try withBytes(forKey: key) { (bytes) throws(Failure) in
+      try body(bytes.extracting(range.clamped(to: 0..<bytes.byteCount)))
+    }
   }
 }

@@ -63,8 +63,7 @@ extension RecordPromoter {
       } else if case .some = secondTier {
         return snapshotAfterExpiry(of: key, isOwnOf: flight)
       }
-    } else if let record = secondTier?.read(key.key) {
-      let interpretation = interpret(record, of: key)
+    } else if let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) {
       if case .usable(let found) = interpretation {
         noteRead(found.timing.tags, of: key, watched)
         add(found.value, found.timing, to: &snapshot)

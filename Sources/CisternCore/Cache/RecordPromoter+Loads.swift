@@ -35,10 +35,9 @@ extension RecordPromoter {
       table.complete(flight, .value(shown), of: key)
       return .completed(Loaded(value: shown, source: .secondTier))
     }
-    guard demand.acceptsFresh, let secondTier, let record = secondTier.read(key.key) else {
+    guard demand.acceptsFresh, let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
       return .nothing(instead: nil)
     }
-    let interpretation = interpret(record, of: key)
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: .leading(flight))
       return .nothing(instead: nil)
@@ -126,8 +125,9 @@ extension RecordPromoter {
       table.count(key.hash) { $0.memoryHits += 1 }
       return .loaded(Loaded(value: shown, source: .memory))
     }
-    guard let secondTier, let record = secondTier.read(key.key) else { return .nothing(instead: nil) }
-    let interpretation = interpret(record, of: key)
+    guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
+      return .nothing(instead: nil)
+    }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: .leading(flight))
       return .nothing(instead: nil)

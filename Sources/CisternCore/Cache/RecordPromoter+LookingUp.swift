@@ -27,8 +27,7 @@ extension RecordPromoter {
       if case .some = shown { table.count(key.hash) { $0.memoryHits += 1 } }
       return shown
     }
-    guard let secondTier, let record = secondTier.read(key.key) else { return nil }
-    let interpretation = interpret(record, of: key)
+    guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else { return nil }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: condition)
       return nil

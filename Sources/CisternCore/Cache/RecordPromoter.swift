@@ -88,11 +88,7 @@ extension RecordPromoter {
       let rewriting = metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
       return .usable(FoundRecord(preparedValue, rewriting: rewriting))
     } catch {
-      reports.send(
-        StoreReport(
-          .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",
-          location: reports.location(of: key.key), cause: error))
-      return .unusable(.undecodable, record.identity)
+      return undecodable(record.identity, of: key, error)
     }
   }
 

@@ -1,7 +1,7 @@
 /// Converts values to bytes and back for the second tier.
 ///
-/// The cache calls a codec outside all locks and transactions, on the thread or task that stores or reads. Both
-/// functions may throw:
+/// The cache calls a codec outside all locks and transactions, on the thread or task that stores or reads. An
+/// ``InPlaceCodec`` decodes inside a transaction, without a copy of the bytes. Both functions may throw:
 ///
 /// - If a value cannot be encoded, the cache reports it. It stores the value in memory only, and only if the cache
 ///   has a weigher.

@@ -5,7 +5,7 @@
 #endif
 
 /// Stores `Data` unchanged, with one copy in each direction.
-public struct DataCodec: Codec {
+public struct DataCodec: InPlaceCodec {
   /// Creates the codec.
   @inlinable
   public init() {}
@@ -20,6 +20,13 @@ public struct DataCodec: Codec {
   /// Returns data with these bytes. O(n).
   @inlinable
   public func decode(_ bytes: [UInt8]) -> Data { Data(bytes) }
+
+  /// Returns data with a copy of these bytes. O(n).
+  @inlinable
+  public func decode(_ bytes: RawSpan) -> Data {
+    // The pointer is used during the call only.
+    unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+  }
 
   /// Returns the number of bytes. O(1).
   @inlinable

@@ -2,7 +2,7 @@
 ///
 /// `Int` and `UInt` have the width of the platform. Use a type of explicit width if a store moves between 32-bit and
 /// 64-bit platforms.
-public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Sendable>: Codec {
+public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Sendable>: InPlaceCodec {
   /// Creates the codec.
   @inlinable
   public init() {}
@@ -23,9 +23,15 @@ public struct FixedWidthCodec<Value: FixedWidthInteger & BitwiseCopyable & Senda
   /// - Throws: ``CodecError/wrongLength(expected:actual:)`` if the number of bytes differs from the width.
   @inlinable
   public func decode(_ bytes: [UInt8]) throws(CodecError) -> Value {
-    guard bytes.count == size else { throw .wrongLength(expected: size, actual: bytes.count) }
+    try decode(bytes.rawSpan)
+  }
+
+  /// Returns the integer with these bytes, as ``decode(_:)-([UInt8])`` does.
+  @inlinable
+  public func decode(_ bytes: RawSpan) throws(CodecError) -> Value {
+    guard bytes.byteCount == size else { throw .wrongLength(expected: size, actual: bytes.byteCount) }
     // Any bytes form a valid integer, and the guard checked their number.
-    let value = unsafe bytes.span.bytes.unsafeLoadUnaligned(as: Value.self)
+    let value = unsafe bytes.unsafeLoadUnaligned(as: Value.self)
     return Value(littleEndian: value)
   }
 

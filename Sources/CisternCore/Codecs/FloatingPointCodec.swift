@@ -13,7 +13,7 @@ extension Float: FixedWidthFloatingPoint {}
 
 /// Stores a floating-point number as its bits, least significant byte first. It preserves infinities, both zeros and
 /// every NaN.
-public struct FloatingPointCodec<Value: FixedWidthFloatingPoint>: Codec {
+public struct FloatingPointCodec<Value: FixedWidthFloatingPoint>: InPlaceCodec {
   @usableFromInline
   let bits = FixedWidthCodec<Value.BitPattern>()
 
@@ -32,6 +32,12 @@ public struct FloatingPointCodec<Value: FixedWidthFloatingPoint>: Codec {
   /// - Throws: ``CodecError/wrongLength(expected:actual:)`` if the number of bytes differs from the width.
   @inlinable
   public func decode(_ bytes: [UInt8]) throws(CodecError) -> Value {
+    Value(bitPattern: try bits.decode(bytes))
+  }
+
+  /// Returns the number with these bytes, as ``decode(_:)-([UInt8])`` does.
+  @inlinable
+  public func decode(_ bytes: RawSpan) throws(CodecError) -> Value {
     Value(bitPattern: try bits.decode(bytes))
   }
 

@@ -1,5 +1,5 @@
 /// Stores strings as UTF-8. The Unicode scalars are preserved exactly.
-public struct StringCodec: Codec {
+public struct StringCodec: InPlaceCodec {
   /// Creates the codec.
   @inlinable
   public init() {}
@@ -17,6 +17,15 @@ public struct StringCodec: Codec {
   @inlinable
   public func decode(_ bytes: [UInt8]) throws(CodecError) -> String {
     guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+    return string
+  }
+
+  /// Returns the string with this UTF-8, as ``decode(_:)-([UInt8])`` does, without an array of the bytes. O(n).
+  @inlinable
+  public func decode(_ bytes: RawSpan) throws(CodecError) -> String {
+    // The pointer is used during the call only.
+    let string = unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    guard let string else { throw .invalidUTF8 }
     return string
   }
 

@@ -3,6 +3,8 @@
 final class ValueCodec<Value: Sendable>: Sendable {
   @usableFromInline let encode: @Sendable (Value) throws -> [UInt8]
   @usableFromInline let decode: @Sendable ([UInt8]) throws -> Value
+  /// Decodes borrowed bytes, or nil if the codec cannot (``InPlaceCodec``).
+  @usableFromInline let decodeInPlace: (@Sendable (RawSpan) throws -> Value)?
   @usableFromInline let encodedSize: @Sendable (Value) -> Int?
   @usableFromInline let formatIdentifier: String
   /// The test for absent values, which are stored without bytes, or nil if values cannot be absent.
@@ -12,6 +14,7 @@ final class ValueCodec<Value: Sendable>: Sendable {
   init(_ codec: some Codec<Value>) {
     encode = { try codec.encode($0) }
     decode = { try codec.decode($0) }
+    decodeInPlace = Self.inPlaceDecoder(of: codec)
     encodedSize = { codec.encodedSize(of: $0) }
     formatIdentifier = codec.formatIdentifier
     absence = nil
@@ -21,6 +24,11 @@ final class ValueCodec<Value: Sendable>: Sendable {
   init<Wrapped>(ofOptional codec: some Codec<Wrapped>) where Value == Wrapped? {
     encode = { value in if let value { try codec.encode(value) } else { [] } }
     decode = { try codec.decode($0) }
+    if let decode = ValueCodec<Wrapped>.inPlaceDecoder(of: codec) {
+      decodeInPlace = { (bytes: RawSpan) throws -> Value in try decode(bytes) }
+    } else {
+      decodeInPlace = nil
+    }
     encodedSize = { value in if let value { codec.encodedSize(of: value) } else { 0 } }
     // The identifier is that of the wrapped value's codec, because nil is stored without bytes.
     formatIdentifier = codec.formatIdentifier
@@ -31,6 +39,7 @@ final class ValueCodec<Value: Sendable>: Sendable {
   init(_ codec: some Codec<Value>, absence: Absence<Value>) {
     encode = { absence.isAbsent($0) ? [] : try codec.encode($0) }
     decode = { try codec.decode($0) }
+    decodeInPlace = Self.inPlaceDecoder(of: codec)
     encodedSize = { absence.isAbsent($0) ? 0 : codec.encodedSize(of: $0) }
     formatIdentifier = codec.formatIdentifier
     self.absence = absence
@@ -38,6 +47,13 @@ final class ValueCodec<Value: Sendable>: Sendable {
 }
 
 extension ValueCodec {
+  /// Returns the function that decodes borrowed bytes, or nil if the codec has none.
+  @usableFromInline
+  static func inPlaceDecoder(of codec: some Codec<Value>) -> (@Sendable (RawSpan) throws -> Value)? {
+    guard let codec = codec as? any InPlaceCodec<Value> else { return nil }
+    return { try codec.decode($0) }
+  }
+
   /// Returns whether the value represents absence.
   @inlinable
   func isAbsent(_ value: Value) -> Bool { absence?.isAbsent(value) ?? false }

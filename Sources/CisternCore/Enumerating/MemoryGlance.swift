@@ -88,8 +88,7 @@ extension RecordPromoter {
   func valueWithoutPromotion(of key: HashedKey<Key>) -> Value? {
     if let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) { return held.value }
     if let shown = shownByEdits(key.key) { return shown }
-    guard let secondTier, let record = secondTier.read(key.key),
-      case .usable(let found) = interpret(record, of: key)
+    guard let secondTier, case .usable(let found)? = interpretedRecord(of: key, in: secondTier)
     else { return nil }
     return found.value
   }

@@ -1,5 +1,6 @@
 import CisternTestSupport
 import Cistern
+import CisternTesting
 import Testing
 
 /// The examples of "Codecs and keys".
@@ -21,13 +22,23 @@ import Testing
     #expect(tile.withKeyBytes { Tile(keyBytes: $0) } == tile)
   }
 
+  @Test func `a codec without a copy`() throws {
+    let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1))
+    let pixels = try store.cache("pixels", codec: BorrowingPixelCodec(), keyedBy: Tile.self)
+    let tile = Tile(column: 1, row: 2)
+    pixels[tile] = Pixel(red: 1, green: 2, blue: 3)
+    store.trimMemory(to: .bytes(0))
+    #expect(pixels[tile] == Pixel(red: 1, green: 2, blue: 3))
+  }
+
   @Test func `reading without decoding`() throws {
     let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8))
     let images = try store.cache("images", of: [UInt8].self, keyedBy: String.self)
     images[id] = [1, 2, 3]
     let size = images.withBytes(forKey: id) { bytes in bytes.byteCount }
-    #expect(size == 3)
+    let head = images.withBytes(forKey: id, in: 0..<2) { bytes in bytes.byteCount }
+    #expect(size == 3 && head == 2)
   }
 
   @Test func `a type of a module that is isolated to the main actor`() throws {
@@ -58,6 +69,15 @@ struct PixelCodec: Codec {
   }
 
   func encodedSize(of value: Pixel) -> Int? { 3 }
+}
+
+struct BorrowingPixelCodec: InPlaceCodec {
+  func encode(_ value: Pixel) -> [UInt8] { [value.red, value.green, value.blue] }
+
+  func decode(_ bytes: RawSpan) throws -> Pixel {
+    guard bytes.byteCount == 3 else { throw CodecError.wrongLength(expected: 3, actual: bytes.byteCount) }
+    return unsafe bytes.withUnsafeBytes { unsafe Pixel(red: $0[0], green: $0[1], blue: $0[2]) }
+  }
 }
 
 struct ArticleID: RawRepresentable, CacheKey {
