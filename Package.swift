@@ -1,8 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CISTERN_CORE=1 leaves out the command line and what only it needs (an HTTP server, argument parsing), so that the
-// library's own tests build in seconds. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it.
+// CISTERN_CORE=1 leaves out CisternService, the command line and what only they need (an HTTP server, argument parsing), so that
+// the library's own tests build in seconds. CISTERN_CORE=service leaves out the command line, and all tests but those of
+// CisternService. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it.
+let serviceOnly = Context.environment["CISTERN_CORE"] == "service"
 let coreOnly = Context.environment["CISTERN_CORE"] == "1"
 let strict = Context.environment["CISTERN_STRICT"] == "1"
 
@@ -107,6 +109,7 @@ if !coreOnly {
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
   ]
   targets += [
     .target(
@@ -136,12 +139,15 @@ if !coreOnly {
   ]
 }
 
-if !coreOnly {
+if serviceOnly {
+  targets.removeAll { $0.type == .test && $0.name != "CisternServiceTests" }
+}
+
+if !coreOnly && !serviceOnly {
   dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
   ]
   targets += [
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),

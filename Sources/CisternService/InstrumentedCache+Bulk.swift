@@ -3,7 +3,7 @@
   import Tracing
 
   extension InstrumentedCache {
-    /// Returns the values of several keys, as ``Cache/values(forKeys:expiry:tags:policy:fetch:)`` does.
+    /// Returns the values of several keys, as ``/Cistern/Cache/values(forKeys:expiry:tags:policy:fetch:)`` does.
     ///
     /// Each call of `fetch` gives one span. If other loads already fetch some of the keys, the load links to their fetches, to at most
     /// 32 of them.
@@ -20,7 +20,7 @@
       }
     }
 
-    /// Returns the values of several keys, as ``Cache/load(keys:policy:fetch:)`` does, with spans as
+    /// Returns the values of several keys, as ``/Cistern/Cache/load(keys:policy:fetch:)`` does, with spans as
     /// ``values(forKeys:expiry:tags:policy:fetch:)``.
     public nonisolated(nonsending) func load(
       keys: some Sequence<Key>, policy: LoadPolicy? = nil,

@@ -27,7 +27,7 @@
       events = cache.observeEvents { log.add($0) }
     }
 
-    /// Returns the value of a key, as ``Cache/value(forKey:expiry:tags:policy:fetch:)`` does.
+    /// Returns the value of a key, as ``/Cistern/Cache/value(forKey:expiry:tags:policy:fetch:)`` does.
     @inlinable
     public nonisolated(nonsending) func value(
       forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
@@ -37,7 +37,7 @@
       return try await loadedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch).value
     }
 
-    /// Returns the value of a key with its source, as ``Cache/loadedValue(forKey:expiry:tags:policy:fetch:)`` does.
+    /// Returns the value of a key with its source, as ``/Cistern/Cache/loadedValue(forKey:expiry:tags:policy:fetch:)`` does.
     public nonisolated(nonsending) func loadedValue(
       forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (Key) async throws -> Value
@@ -56,7 +56,7 @@
       }
     }
 
-    /// Returns the value of a key, or nil if the origin has none, as ``Cache/load(_:policy:fetch:)`` does.
+    /// Returns the value of a key, or nil if the origin has none, as ``/Cistern/Cache/load(_:policy:fetch:)`` does.
     public nonisolated(nonsending) func load(
       _ key: Key, policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
@@ -75,7 +75,7 @@
       }
     }
 
-    /// Starts a fetch in the background, as ``Cache/refresh(_:fetch:)`` does. The span of the fetch is in the caller's trace.
+    /// Starts a fetch in the background, as ``/Cistern/Cache/refresh(_:fetch:)`` does. The span of the fetch is in the caller's trace.
     @discardableResult
     public func refresh(
       _ key: Key, fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
