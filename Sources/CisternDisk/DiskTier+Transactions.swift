@@ -12,7 +12,7 @@ extension DiskTier: TransactionalTier {
   }
 
   package func endInvalidating(_ batch: BatchToken) -> CommitTicket {
-    batch.number == .zero ? .zero : engine.endBatch(batch)
+    batch.number == .zero ? .zero : engine.closeBatch(batch)
   }
 
   package func beginBatch() -> BatchToken { isClosed ? BatchToken(number: .zero) : engine.beginBatch() }

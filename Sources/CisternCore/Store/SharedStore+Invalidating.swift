@@ -27,11 +27,11 @@ extension SharedStore {
     }
     // A cache that was opened since can have read a value before the tier concealed it. A cache that is opened from now
     // on cannot.
-    var count = 0
-    while count != removals.count {
+    var count: Int
+    repeat {
       count = removals.count
       members = removeAll(tagged: tag, context: context, in: batch, from: members, &removals)
-    }
+    } while count != removals.count
     let ticket = batch.flatMap { tier?.endInvalidating($0) }
     for removal in removals { removal.finish() }
     if let tier, let ticket { return [.tier(tier, ticket)] }

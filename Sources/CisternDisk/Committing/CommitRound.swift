@@ -27,6 +27,8 @@ struct CommitRound {
   private let taken: [Item]
   /// The batch of each item in `taken`. Zero if the item belongs to no batch.
   private let units: [Int]
+  /// The tickets that the callers of a unit's batches wait for.
+  private let ticketsOfUnits: [Int: [CommitTicket]]
   /// The indices in `taken`, in commit order.
   private let order: [Int]
   /// Every write up to this ticket is in this group or an earlier one, was replaced by a later write, or is void.
@@ -36,7 +38,8 @@ struct CommitRound {
   let takenCount: Int
 
   init(
-    batches: [PartitionBatch], unopened: UnopenedChange? = nil, through: CommitTicket, partBytes: Int = .max
+    batches: [PartitionBatch], unopened: UnopenedChange? = nil, through: CommitTicket,
+    batchTickets: [BatchNumber: CommitTicket] = [:], partBytes: Int = .max
   ) {
     self.batches = batches
     self.unopened = unopened
@@ -68,6 +71,11 @@ struct CommitRound {
         }
       }
     }
+    var ticketsOfUnits: [Int: [CommitTicket]] = [:]
+    for (batch, ticket) in batchTickets {
+      if let unit = unitNumbers.known(links.root(of: batch)) { ticketsOfUnits[unit, default: []].append(ticket) }
+    }
+    self.ticketsOfUnits = ticketsOfUnits
     if bytes > partBytes {
       CommitRound.part(&places, items, units, partBytes: partBytes, groups: unitNumbers.next)
     }
@@ -99,6 +107,10 @@ struct CommitRound {
     return position..<end
   }
 
+  /// The tickets that the callers of the batches at a position wait for. Later writes may have replaced the writes that
+  /// have them.
+  func batchTickets(at position: Int) -> [CommitTicket] { ticketsOfUnits[units[order[position]]] ?? [] }
+
   /// Returns the approximate size of the items in the file, and the number of pages that putting them touches.
   func size(of items: Range<Int>) -> (footprint: Int, pages: Int) {
     items.reduce((0, 0)) { sum, index in
@@ -116,6 +128,8 @@ struct CommitRound {
     private(set) var next: Int
 
     init(first: Int) { next = first }
+
+    func known(_ root: BatchNumber) -> Int? { numbers[root] }
 
     mutating func number(of root: BatchNumber) -> Int {
       if let known = numbers[root] { return known }

@@ -63,7 +63,7 @@ struct CommitState {
   /// Gives up the next item or batch, because it does not fit even after eviction.
   mutating func skip(_ error: CisternError) {
     let unit = round.unit(from: position)
-    for index in unit { giveUp(round[index], error) }
+    giveUp(unit, error)
     // A full device has its own report.
     if error.code != .noSpace { refusals.append(error) }
     position = unit.upperBound
@@ -99,8 +99,21 @@ struct CommitState {
   /// Gives up everything that is not committed.
   mutating func giveUp(_ error: LMDBError, as failure: CisternError) {
     self.error = error
-    for index in position..<round.count { giveUp(round[index], failure) }
+    var next = position
+    while next < round.count {
+      let unit = round.unit(from: next)
+      giveUp(unit, failure)
+      next = unit.upperBound
+    }
     if !hasPreliminaries || position == 0 { failureOfAll = failure }
+  }
+
+  /// Gives up an item or a batch.
+  private mutating func giveUp(_ unit: Range<Int>, _ error: CisternError) {
+    for index in unit { giveUp(round[index], error) }
+    for ticket in round.batchTickets(at: unit.lowerBound) {
+      failures.append(CommitProgress.Failure(tickets: ticket...ticket, error: error))
+    }
   }
 
   private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {
@@ -145,14 +158,12 @@ struct CommitState {
   ///   - evicted: The records that the transaction evicted.
   ///   - partitions: The partitions of the engine.
   ///   - invalidationVersions: The newest invalidation version of each partition, read before the first eviction.
-  ///   - start: The position before which the items are committed.
   mutating func leaving(
     _ evicted: [EvictedRecord], among partitions: [Partition],
-    since invalidationVersions: [ObjectIdentifier: InvalidationVersion],
-    putBefore start: Int
+    since invalidationVersions: [ObjectIdentifier: InvalidationVersion]
   ) -> [EvictedKey] {
     guard !evicted.isEmpty else { return [] }
-    while committedCount < start {
+    while committedCount < position {
       committed.insert(round[committedCount].entry.ticket)
       committedCount += 1
     }
@@ -161,10 +172,21 @@ struct CommitState {
       let (clearCount, generation) = partition.present
       if generation != .zero { byGeneration[generation] = (partition, clearCount) }
     }
+    // Apart from `committed`, because the transaction can fail.
+    var put: Set<CommitTicket> = []
+    var putCount = position
     return evicted.compactMap { record in
+      while putCount < record.position {
+        put.insert(round[putCount].entry.ticket)
+        putCount += 1
+      }
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
-      // A newer record of the key is staged, or this step puts it. The key is not lost.
-      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.ticket) { return nil }
+      // A newer record of the key is staged, or this step puts it after the eviction. The key is not lost.
+      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.ticket),
+        !put.contains(entry.ticket)
+      {
+        return nil
+      }
       let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? .zero
       return EvictedKey(
         partition: partition, key: record.key,

@@ -47,6 +47,8 @@ struct EvictedRecord: Sendable {
   let key: [UInt8]
   let tags: [String]
   let schemaVersion: UInt32
+  /// The position in the commit order before which the items were put when the record was evicted.
+  let position: Int
 }
 
 /// The result of examining the oldest record for eviction.

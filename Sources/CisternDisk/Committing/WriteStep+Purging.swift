@@ -19,7 +19,8 @@ extension WriteStep {
       return nil
     }
     return EvictedRecord(
-      generation: key.generation, key: fullKey, tags: metadata.tags, schemaVersion: metadata.schemaVersion)
+      generation: key.generation, key: fullKey, tags: metadata.tags, schemaVersion: metadata.schemaVersion,
+      position: position)
   }
 
   /// Removes the records under these file keys that the set conceals. Their removal is not reported as a loss.

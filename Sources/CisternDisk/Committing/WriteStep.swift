@@ -27,6 +27,8 @@ struct WriteStep {
   var fileVersions: [ObjectIdentifier: FileInvalidationVersion] = [:]
   /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
   private var protected: Set<SequenceNumber> = []
+  /// The position in the commit order before which the items are put, in this transaction or in an earlier one.
+  var position = 0
   /// The changes of the transaction so far.
   var outcome = StepOutcome()
 

@@ -44,6 +44,10 @@ final class DiskEngine: Sendable {
   let writerIsIdle = Atomic<Bool>(false)
   /// The number of the newest batch. Only ``beginBatch()`` uses it.
   let batchNumber = Atomic<UInt64>(0)
+  /// The tickets of the batches that ended since the last hand-over.
+  ///
+  /// The callers of the batches wait for these tickets, even if later writes replaced the writes that have them.
+  let batchTickets = Guarded<[BatchNumber: CommitTicket]>([:])
   /// The gate between open batches and the writer thread.
   let batchGate = Monitor(BatchGate())
   let progress = Guarded(CommitProgress())
@@ -127,10 +131,11 @@ final class DiskEngine: Sendable {
       learnGeneration(of: made)
       let entered = partitionsByName.withLock { partitions -> Partition? in
         if let partition = partitions[name] { return partition }
-        let (newCount, pending) = unopened.withLock { ($0.commitCount, $0.pending) }
+        // The file has the handed-over change of a partition that the commit has written, but none of the later ones.
+        let (newCount, pending) = unopened.withLock { ($0.commitCount, isCommitted ? $0.staged : $0.pending) }
         // An invalidation was committed since the partition was read, and no reader may miss it.
         guard newCount == commitCount else { return nil }
-        if !isCommitted { stagePending(pending, in: made) }
+        stagePending(pending, in: made)
         partitions[name] = made
         return made
       }

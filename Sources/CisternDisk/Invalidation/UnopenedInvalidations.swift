@@ -33,7 +33,9 @@ struct UnopenedInvalidations: Sendable {
     }
   }
 
-  private var staged = Change()
+  /// The change that the next hand-over takes. A partition that is read from the file after the commit under way must
+  /// stage it.
+  private(set) var staged = Change()
   private var committing = Change()
   /// The number of changes that were committed.
   private(set) var commitCount: UInt64 = 0

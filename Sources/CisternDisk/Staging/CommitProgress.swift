@@ -13,9 +13,12 @@ struct CommitProgress: Sendable {
   /// The newest failures, each with its place among all failures.
   ///
   /// They are kept so that a caller that waits for a single write late still gets its error.
-  private var failures: [(place: UInt64, failure: Failure)] = []
+  private(set) var failures: [(place: UInt64, failure: Failure)] = []
   private var failureCount: UInt64 = 0
+  /// The number of failures that the last call of ``note(_:through:error:)`` has recorded.
+  private var newestCount = 0
 
+  /// The number of failures to keep. The failures of the newest commit group are kept in any number.
   private static let rememberedFailures = 4096
 
   struct Waiter: Sendable {
@@ -28,6 +31,10 @@ struct CommitProgress: Sendable {
   struct Failure: Sendable {
     let tickets: ClosedRange<CommitTicket>
     let error: CisternError
+
+    fileprivate func hasError(of other: Failure) -> Bool {
+      error.code == other.error.code && error.message == other.error.message && error.location == other.error.location
+    }
   }
 
   /// A waiter to resume, and its result.
@@ -58,11 +65,10 @@ struct CommitProgress: Sendable {
   /// Call this method before other threads can see that the disk fails. A caller that begins to wait afterwards
   /// waits for later writes, and these failures do not concern it.
   mutating func note(_ failed: [Failure], through ticket: CommitTicket, error: CisternError?) {
-    for failure in failed { note(failure) }
+    let before = failures.count
+    for failure in CommitProgress.joined(failed) { note(failure) }
     if let error, ticket > settled { note(Failure(tickets: settled.next()...ticket, error: error)) }
-    if failures.count > CommitProgress.rememberedFailures {
-      failures.removeFirst(failures.count - CommitProgress.rememberedFailures)
-    }
+    if failures.count > before { newestCount = failures.count - before }
   }
 
   private mutating func note(_ failure: Failure) {
@@ -70,14 +76,38 @@ struct CommitProgress: Sendable {
     failures.append((failureCount, failure))
   }
 
+  /// Returns the failures with one element for consecutive tickets that have the same error.
+  private static func joined(_ failures: [Failure]) -> [Failure] {
+    var joined: [Failure] = []
+    for next in failures.sorted(by: { $0.tickets.lowerBound < $1.tickets.lowerBound }) {
+      guard let last = joined.last, next.tickets.lowerBound <= last.tickets.upperBound.next(), last.hasError(of: next)
+      else {
+        joined.append(next)
+        continue
+      }
+      let end = max(last.tickets.upperBound, next.tickets.upperBound)
+      joined[joined.count - 1] = Failure(tickets: last.tickets.lowerBound...end, error: last.error)
+    }
+    return joined
+  }
+
   /// Settles the writes up to `ticket`: they were committed, or their failure is recorded.
   mutating func settle(through ticket: CommitTicket) {
     settled = max(settled, ticket)
+    if waiters.isEmpty { forgetOldFailures() }
+  }
+
+  /// Forgets the oldest failures. A waiter of this moment must not need them.
+  private mutating func forgetOldFailures() {
+    let excess = failures.count - max(CommitProgress.rememberedFailures, newestCount)
+    if excess > 0 { failures.removeFirst(excess) }
   }
 
   /// Marks every settled write as durable. Returns the waiters to resume.
   mutating func makeDurable() -> [Resumption] {
     durable = settled
+    // The results of the waiters below depend on the failures.
+    defer { forgetOldFailures() }
     let ready = waiters.filter { $0.waiter.ticket <= durable }
     guard !ready.isEmpty else { return [] }
     waiters.removeAll { $0.waiter.ticket <= durable }

@@ -153,7 +153,10 @@ struct StoreRemovalTests {
     }
   }
 
-  @Test func `a cache that is opened during a removal from the store keeps no older value in memory`() throws {
+  @Test(arguments: [false, true])
+  func `a cache that is opened during a removal from the store keeps no older value in memory`(
+    isFirst: Bool
+  ) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let records = FaultInjectingTier(commits: .immediate, taskExecutor: executor)
       try Self.numbers("later", in: Self.store(over: records, on: executor)).setValue(1, forKey: "a", tags: ["news"])
@@ -161,7 +164,8 @@ struct StoreRemovalTests {
       let store = try Store(
         secondTier: tier, memoryLimit: .mebibytes(1),
         configuration: .ignoringMemoryPressure(clock: ManualClock(), taskExecutor: executor))
-      _ = try Self.numbers("open", in: store)
+      let open = isFirst ? nil : try Self.numbers("open", in: store)
+      defer { withExtendedLifetime(open) {} }
       let opened = Switch<Cache<String, Int>>()
       tier.beforeStaging.set {
         guard let later = try? Self.numbers("later", in: store) else { return }

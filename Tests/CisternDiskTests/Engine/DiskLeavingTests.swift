@@ -156,4 +156,40 @@ import Testing
     try await tier.close()
     cache.withLock { $0 = nil }
   }
+
+  @Test(arguments: [1, 10, 20], [100, 200, 300])
+  func `The loss of a record that its own transaction evicts is told`(count: Int, size: Int) async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let marks = Switch<RecencyBitmap>()
+    // All records count as read at each commit, and get second chances until the commit group has used them up. From
+    // then on, the oldest record is evicted even if it was just written: a record that replaces another keeps its place.
+    let tier = try openTier(
+      scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600),
+      faults: DiskFaults {
+        if let marks = marks.peek() { for number in 1...2000 { marks.mark(SequenceNumber(number: UInt64(number))) } }
+        return nil
+      })
+    let cache = try tier.cache(told: told)
+    for number in 0..<80 { cache.put("old-\(1000 + number)", value(number, size: 600)) }
+    try await tier.flush()
+    let before = cache.keys()
+    told.losses.withLock { $0 = [] }
+    marks.set(tier.engine.recency)
+    // No commit group begins while a batch is open, so that all writes are in one group.
+    let batch = tier.beginBatch()
+    let new = (0..<count).map { "new-\(1000 + $0)" }
+    for key in new { cache.put(key, value(2, size: 900)) }
+    for key in before { cache.put(key, value(3, size: size)) }
+    _ = tier.endBatch(batch)
+    try await tier.flush()
+    marks.set(nil)
+    let present = cache.keys()
+    let lost = Set(told.lostKeys.map { String(decoding: $0, as: UTF8.self) })
+    #expect(before.union(new).subtracting(present).subtracting(lost) == [])
+    #expect(present.intersection(lost) == [])
+    #expect(told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
 }

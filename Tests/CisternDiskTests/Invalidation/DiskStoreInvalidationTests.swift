@@ -79,6 +79,35 @@ import Testing
     try await opened.close()
   }
 
+  @Test
+  func `An invalidation that is staged during the commit of another one reaches the partitions that this commit opens`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let tier = Switch<DiskTier>()
+    let isStaged = Switch<Bool>()
+    let opened = try openTier(
+      scratch, interval: .seconds(3600),
+      faults: DiskFaults {
+        guard let tier = tier.take() else { return nil }
+        _ = invalidate("kept", in: tier)
+        isStaged.set(true)
+        return nil
+      })
+    tier.set(opened)
+    // The writer thread opens both partitions after this commit.
+    try await opened.waitForCommit(invalidate("gone", in: opened))
+    #expect(isStaged.peek() == true)
+    for name in ["one", "two"] { #expect(try opened.cache(name).keys() == []) }
+    try await opened.flush()
+    #expect(opened.checkInvariants() == [])
+    try await opened.close()
+    let again = try openTier(scratch)
+    for name in ["one", "two"] { #expect(try again.cache(name).keys() == []) }
+    try await again.close()
+  }
+
   @Test func `Too many invalidations empty the partitions that are not open`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])

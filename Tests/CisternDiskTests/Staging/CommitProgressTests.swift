@@ -64,4 +64,41 @@ struct CommitProgressTests {
     #expect(await subject.wait(12, countsEarlier: false).value == .diskFailed)
     #expect(await subject.wait(13, countsEarlier: false).value == nil)
   }
+
+  @Test func `Every waiter receives the failure of its write, even if very many writes fail at once`() async {
+    let subject = Subject()
+    let flush = await subject.wait(20_000, countsEarlier: true)
+    let first = await subject.wait(1, countsEarlier: false)
+    let second = await subject.wait(2, countsEarlier: false)
+    // Every other write of the group fails.
+    for ticket in stride(from: 1, to: 20_000, by: 2) {
+      subject.note(CommitTicket(number: UInt64(ticket))...CommitTicket(number: UInt64(ticket)))
+    }
+    let late = await subject.wait(3, countsEarlier: false)
+    subject.settle(20_000)
+    #expect(await first.value == .diskFailed)
+    #expect(await second.value == nil)
+    #expect(await late.value == .diskFailed)
+    #expect(await flush.value == .diskFailed)
+  }
+
+  @Test func `A waiter that comes after its group receives the failure of its write, however many writes failed`() async
+  {
+    let subject = Subject()
+    let failures = stride(from: 1, to: 20_000, by: 2).map { number -> CommitProgress.Failure in
+      let ticket = CommitTicket(number: UInt64(number))
+      return CommitProgress.Failure(tickets: ticket...ticket, error: CommitProgressTests.failure)
+    }
+    subject.progress.withLock { $0.note(failures, through: 0, error: nil) }
+    subject.settle(20_000)
+    #expect(await subject.wait(1, countsEarlier: false).value == .diskFailed)
+    #expect(await subject.wait(2, countsEarlier: false).value == nil)
+    // The failures of later groups displace those of this one.
+    for ticket in 20_001...30_000 {
+      let ticket = CommitTicket(number: UInt64(ticket))
+      subject.settle(ticket, failed: ticket...ticket)
+    }
+    #expect(await subject.wait(30_000, countsEarlier: false).value == .diskFailed)
+    #expect(subject.progress.withLock { $0.failures.count } < 10_000)
+  }
 }

@@ -200,6 +200,36 @@ func expectWholeBatches(
     try await tier.close()
   }
 
+  @Test(arguments: [false, true])
+  func `A wait for a batch throws if the batch is given up, even if its newest write was replaced or removed since`(
+    isRemoved: Bool
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, limit: .mebibytes(4), interval: .seconds(3600))
+    let (one, two) = (try tier.cache("one"), try tier.cache("two"))
+    // The batches overlap, and are too large together. None can be committed while one is open.
+    let batches = (0..<40).map { _ in tier.beginBatch() }
+    let small = tier.beginBatch()
+    for (number, batch) in batches.enumerated() {
+      for key in 0...10 { _ = one.stage(write(number * 10 + key, value(key, size: 6000)), in: batch) }
+      _ = isRemoved ? two.stage(write(number, [1]), in: batch) : one.stage(write(number * 10 + 10, [1]), in: batch)
+    }
+    if isRemoved { _ = two.stageRemovalOfAll() }
+    _ = one.stage(write(1000, [1]), in: small)
+    for number in 0..<40 where !isRemoved { _ = one.stage(write(number * 10 + 10, [2])) }
+    let tickets = batches.map { tier.endBatch($0) }
+    let kept = tier.endBatch(small)
+    for (number, ticket) in tickets.enumerated() {
+      await #expect(throws: CisternError.self, "batch \(number)") { try await tier.waitForCommit(ticket) }
+    }
+    try await tier.waitForCommit(kept)
+    #expect(one.get("key-1000") == [1])
+    #expect((0..<401).count { one.get("key-\($0)") != nil } == 0)
+    // The next flush throws for the lost writes.
+    _ = try? await tier.flush()
+    try await tier.close()
+  }
+
   @Test func `A wait for an empty batch returns, and a closed or read-only store refuses a batch`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)

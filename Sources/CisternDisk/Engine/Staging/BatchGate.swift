@@ -44,8 +44,16 @@ extension DiskEngine {
     return BatchToken(number: BatchNumber(number: batchNumber.add(1, ordering: .relaxed).newValue))
   }
 
-  /// Ends a batch and returns the ticket of its commit.
+  /// Ends a batch of writes and returns the ticket of its commit.
   func endBatch(_ batch: BatchToken) -> CommitTicket {
+    let newest = batch.newestTicket
+    // Noted while the batch is open, so that the writer thread takes the ticket together with the writes.
+    if batch.number != .zero, newest > .zero { batchTickets.withLock { $0[batch.number] = newest } }
+    return closeBatch(batch)
+  }
+
+  /// Ends a batch whose failure does not depend on the writes that are left of it.
+  func closeBatch(_ batch: BatchToken) -> CommitTicket {
     if batch.number != .zero { batchGate.change { $0.close() } }
     let newest = batch.newestTicket
     // An empty batch gets a new ticket, which follows every write staged before it.

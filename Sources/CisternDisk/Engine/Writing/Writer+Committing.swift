@@ -51,7 +51,7 @@ extension Writer {
   private func takeRound() -> CommitRound {
     // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
     // `through` is therefore taken here, or was taken earlier.
-    let (through, batches, unopened) = engine.withoutOpenBatches {
+    let (through, batches, unopened, batchTickets) = engine.withoutOpenBatches {
       let through = engine.newestTicket
       let partitions = engine.partitions
       let unopened = engine.unopened.withLock { $0.beginCommitting() }.map {
@@ -60,10 +60,15 @@ extension Writer {
       let batches = partitions.compactMap { partition in
         partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
       }
-      return (through, batches, unopened)
+      let batchTickets = engine.batchTickets.withLock { tickets in
+        defer { tickets = [:] }
+        return tickets
+      }
+      return (through, batches, unopened, batchTickets)
     }
     return CommitRound(
-      batches: batches, unopened: unopened, through: through, partBytes: engine.limits.roundPart)
+      batches: batches, unopened: unopened, through: through, batchTickets: batchTickets,
+      partBytes: engine.limits.roundPart)
   }
 
   /// Commits the group in one or more transactions.
@@ -122,15 +127,16 @@ extension Writer {
         try step.putFormats(of: batch.partition, in: &transaction)
       }
       var position = start
+      step.position = start
       while position < commit.round.count, step.outcome.touchedPages < budget,
         position == start || !commit.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
         let next = try put(commit.round, from: position, &step, &room, in: &transaction)
       {
         position = next
+        step.position = next
       }
       try step.finish(in: &transaction)
-      leaving = commit.leaving(
-        step.outcome.evicted, among: engine.partitions, since: invalidationVersions, putBefore: start)
+      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
       for key in leaving { key.note() }
       try engine.injectFault()
       return (step, transaction.number, position)

@@ -87,7 +87,8 @@ extension Writer {
       } catch {
         guard isAboutRoom(error) else { throw error }
         // Even one eviction copies some pages. Commits that copy fewer pages make freed pages reusable.
-        if atOnce == 1 {
+        // A reader that began a moment ago can keep the pages that the last commits freed, and it ends soon.
+        if atOnce == 1, try !waitForReaders(of: file, laggingMoreThan: 0) {
           guard passes < 3, try commitTwice(in: file) else { throw error }
           passes += 1
         }
@@ -109,6 +110,7 @@ extension Writer {
     do throws(LMDBError) {
       let (dropped, isEmpty, evicted) = try runMaintenance(in: file) {
         (step, transaction) throws(LMDBError) -> (Int, Bool, [EvictedRecord]) in
+        step.position = commit.position
         var dropped = 0
         var isEmpty = false
         for _ in 0..<count where !isEmpty {
@@ -121,8 +123,7 @@ extension Writer {
             isEmpty = true
           }
         }
-        leaving = commit.leaving(
-          step.outcome.evicted, among: engine.partitions, since: invalidationVersions, putBefore: commit.position)
+        leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
         for key in leaving { key.note() }
         return (dropped, isEmpty, step.outcome.evicted)
       }

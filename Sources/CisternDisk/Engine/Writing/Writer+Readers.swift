@@ -28,22 +28,26 @@ extension Writer {
   /// Waits for a reader that keeps the pages of a full map from reuse.
   ///
   /// If a reader holds these pages, evictions would empty the store without making room. The method returns when no
-  /// old reader is left, or when the oldest one has changed.
+  /// such reader is left, or when the oldest one has changed.
   ///
+  /// - Parameter lag: The number of commits since a reader's snapshot up to which the method does not wait for the
+  ///   reader. The snapshot of every reader with a lag of more than zero keeps pages.
+  /// - Returns: Whether there was such a reader.
   /// - Throws: `LMDBError` with the code `mapFull` if the reader outlasts the store's patience. The reader is
   ///   reported once.
-  func waitForReaders(of file: DiskFile) throws(LMDBError) {
+  @discardableResult
+  func waitForReaders(of file: DiskFile, laggingMoreThan lag: UInt = 3) throws(LMDBError) -> Bool {
     try file.environment.clearStaleReaders()
     let start = monotonicNanoseconds()
     let patience = engine.options.readerPatience.clampedNanoseconds
-    guard let reader = try blockingReader(of: file) else { return }
+    guard let reader = try blockingReader(of: file, laggingMoreThan: lag) else { return false }
     while monotonicNanoseconds() - start < patience {
       usleep(1000)
       // A backup or a verification must not stop the writes of the store. It can be repeated.
       if reader.process == getpid(), monotonicNanoseconds() - start > min(patience / 2, Writer.longReadGrace) {
         engine.longReads.interrupt(.roomNeeded)
       }
-      guard try blockingReader(of: file) == reader else { return }
+      guard try blockingReader(of: file, laggingMoreThan: lag) == reader else { return true }
     }
     if longReader != reader {
       longReader = reader
@@ -57,9 +61,9 @@ extension Writer {
   }
 
   /// Returns the oldest reader whose snapshot is old enough to keep freed pages from reuse, or nil if none is.
-  private func blockingReader(of file: DiskFile) throws(LMDBError) -> ReaderSlot? {
+  private func blockingReader(of file: DiskFile, laggingMoreThan lag: UInt) throws(LMDBError) -> ReaderSlot? {
     let last = try file.environment.information().lastTransaction
-    let old = try file.environment.readers().filter { slot in slot.transaction.map { $0 + 3 < last } ?? false }
+    let old = try file.environment.readers().filter { slot in slot.transaction.map { $0 + lag < last } ?? false }
     return old.min { ($0.transaction ?? 0) < ($1.transaction ?? 0) }
   }
 }
