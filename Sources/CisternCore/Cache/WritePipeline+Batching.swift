@@ -60,10 +60,12 @@ extension WritePipeline {
     return decisions
   }
 
-  /// Throws if the second tier cannot hold the writes in one commit, or one of them at all.
+  /// Throws if the second tier cannot hold the writes in one commit, or one of them at all. Also throws if nothing would hold
+  /// them, because the store is closed.
   @inlinable
   func checkSize(of writes: [PreparedWrite<Key, Value>]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }
+    try checkIsWritable()
     let size = writes.reduce(0) { $0 + ($1.staged?.stagedSize ?? 0) }
     guard partition.canHold(batchBytes: size, count: writes.count),
       writes.allSatisfy({ partition.canHold(batchBytes: $0.staged?.stagedSize ?? 0, count: 1) })
@@ -74,11 +76,7 @@ extension WritePipeline {
 
   @usableFromInline
   func tooLarge(count: Int, size: Int) -> CisternError {
-    let limit = secondTier?.partition.largestBatch.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
-    return CisternError(
-      .tooLarge,
-      "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored",
-      location: reports.location, remedy: "Divide the batch, or raise the store's disk limit")
+    .batchTooLarge(count: count, size: size, largest: secondTier?.partition.largestBatch, location: reports.location)
   }
 
   @usableFromInline

@@ -29,23 +29,36 @@ extension WritePipeline {
 
   /// Returns the reason why the second tier refuses a write of this size.
   func refusal(size: Int, location: String) -> CisternError {
+    let effect =
+      usesMemory ? "what is written is in memory only" : "what is written is lost, because memory does not hold it"
+    let mode = secondTier?.partition.mode
+    if mode == .closed { return .storeClosed(location, effect: effect) }
     let (code, message): (CisternError.Code, String) =
-      switch secondTier?.partition.mode {
-      case .readOnly?: (.readOnly, "the store is read-only; what is written is in memory only")
-      case .closed?: (.storeClosed, "the store is closed; what is written is in memory only")
+      switch mode {
+      case .readOnly?: (.readOnly, "the store is read-only; \(effect)")
       case .active? where secondTier?.partition.canHold(batchBytes: size, count: 1) == false:
         (.tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it")
-      case .active?, .degraded?, nil: (.diskFailed, "the second tier would not take the write: it fails")
+      case .active?, .degraded?, .closed?, nil:
+        (.diskFailed, "the second tier would not take the write: it fails")
       }
     return CisternError(code, message, location: location)
   }
 
-  /// Reports a refused write if its size is the reason: the tier will refuse it the next time, too.
+  /// Throws if the second tier takes no writes, and memory does not hold the values.
+  @usableFromInline
+  func checkIsWritable() throws(CisternError) {
+    guard !usesMemory, let mode = secondTier?.partition.mode, mode == .closed || mode == .readOnly else { return }
+    throw refusal(size: 0, location: reports.location)
+  }
+
+  /// Reports a refused write if the tier will refuse it the next time, too, because of its size. Also reports a write that
+  /// is lost, because the store is closed or read-only and memory does not hold the values.
   @usableFromInline
   @inline(never)
   func reportRefusal(size: Int, of key: Key) {
     let refusal = refusal(size: size, location: reports.location(of: key))
-    guard refusal.code == .tooLarge else { return }
+    let isLost = !usesMemory && (refusal.code == .storeClosed || refusal.code == .readOnly)
+    guard refusal.code == .tooLarge || isLost else { return }
     reports.send(StoreReport(.refused, refusal.message, location: refusal.location))
   }
 }

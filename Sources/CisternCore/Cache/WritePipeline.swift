@@ -16,6 +16,8 @@ final class WritePipeline<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let tagsOfValue: (@Sendable (Value) -> [String])?
   /// The version of the schema that records are written in.
   @usableFromInline let schemaVersion: UInt32
+  /// Whether memory can hold the values. Without it, a value that the second tier refuses is lost.
+  @usableFromInline let usesMemory: Bool
 
   init(_ parts: CacheParts<Key, Value>, _ configuration: CacheConfiguration<Value>) {
     table = parts.table
@@ -28,5 +30,6 @@ final class WritePipeline<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     weigher = configuration.weigher
     tagsOfValue = configuration.tagsOfValue
     schemaVersion = configuration.schema?.version ?? 0
+    usesMemory = configuration.tiers != .secondTierOnly
   }
 }

@@ -92,6 +92,8 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
       keys = try walk.nextEntries(limit: EntryWalk<Key, Value>.chunkSize).map(\.key)[...]
       self.walk = walk
     }
+    // The keys of a scope are read without an enumeration, which checks that itself.
+    try cache.records.checkIsOpen(to: "observe the contents of the cache \(cache.name)")
     let group = keys.prefix(groupSize)
     keys = keys.dropFirst(group.count)
     let reads = group.filter { state.needs($0) }.map { read($0, in: cache) }

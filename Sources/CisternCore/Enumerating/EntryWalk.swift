@@ -37,21 +37,12 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     self.selection = selection
     location = "enumerate the cache \(cache.name)"
     self.position = position
-    if cache.records.secondTier?.partition.mode == .closed { throw Self.closedError(location) }
+    try cache.records.checkIsOpen(to: location)
     candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)
   }
 
   /// The position of the last visited entry.
   var cursor: EntryCursor? { position.map { EntryCursor($0) } }
-
-  @usableFromInline
-  func checkIsOpen() throws(CisternError) {
-    if records.secondTier?.partition.mode == .closed { throw Self.closedError(location) }
-  }
-
-  private static func closedError(_ location: String) -> CisternError {
-    CisternError(.storeClosed, "the store is closed", location: location)
-  }
 
   /// Returns the keys outside the second tier's committed records, in order.
   ///
@@ -83,7 +74,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @inlinable
   mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
     hasBegun = true
-    try checkIsOpen()
+    try records.checkIsOpen(to: location)
     var chunk = RecordChunk()
     if let partition = records.secondTier?.partition {
       chunk = try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
@@ -141,5 +132,13 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @inlinable
   func add(_ entry: Entry?, to entries: inout [Entry]) {
     if let entry, selection.includes(tags: entry.tags) { entries.append(entry) }
+  }
+}
+
+extension RecordPromoter {
+  /// Throws if the second tier is closed. An enumeration would miss its records.
+  @usableFromInline
+  func checkIsOpen(to operation: String) throws(CisternError) {
+    if secondTier?.partition.mode == .closed { throw .storeClosed(operation) }
   }
 }

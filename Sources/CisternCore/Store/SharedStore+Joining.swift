@@ -61,11 +61,8 @@ extension SharedStore {
     {
       return
     }
-    let limit = partition.largestBatch.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
-    throw CisternError(
-      .tooLarge,
-      "a batch of \(sizes.count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored",
-      location: "writing to several caches", remedy: "Divide the batch, or raise the store's disk limit")
+    throw .batchTooLarge(
+      count: sizes.count, size: size, largest: partition.largestBatch, location: "writing to several caches")
   }
 
   /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their

@@ -57,8 +57,4 @@ extension Store {
     try await shared.write(batch.members.map { $0.joined(context: context) }).waitForCommit()
     return result
   }
-
-  func checkIsOpen(to operation: String) throws(CisternError) {
-    if isClosed { throw CisternError(.storeClosed, "the store is closed", location: operation) }
-  }
 }

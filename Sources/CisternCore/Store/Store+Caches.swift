@@ -13,7 +13,7 @@ extension Store {
   ///
   /// - Returns: The cache. If any store of the directory has the cache open, returns that instance.
   ///
-  /// - Throws: `CisternError` if the name or a limit is invalid. The code is ``CisternError/Code/conflictingOpen`` in
+  /// - Throws: `CisternError` if the name or a limit is invalid, or if the store is closed. The code is ``CisternError/Code/conflictingOpen`` in
   ///   two cases, and the message states the difference:
   ///   - The cache is open with other types, another expiry or another configuration. Closures cannot be compared:
   ///     only their presence counts, and those of the first opening stay in use.
@@ -41,10 +41,7 @@ extension Store {
       return try keep(open.member, settings: open.settings, named: name, ifLike: settings)
     }
     try Self.check(name, configuration)
-    if isClosed, shared.secondTier != nil {
-      throw CisternError(
-        .storeClosed, "the store is closed", location: "opening cache \"\(name)\"")
-    }
+    try checkIsOpen(to: "opening cache \"\(name)\"")
     if configuration.tiers == .secondTierOnly, shared.secondTier == nil {
       throw CisternError(
         .invalidArgument,

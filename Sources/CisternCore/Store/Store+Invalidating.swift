@@ -40,7 +40,7 @@ extension Store {
     guard !tag.isEmpty else { return }
     let tickets = shared.removeAll(tagged: tag, context: context)
     // Another store of the directory may keep the disk open.
-    var failure = isClosed ? CisternError(.storeClosed, "the store is closed", location: "removing a tag") : nil
+    var failure = isClosed ? CisternError.storeClosed("removing a tag") : nil
     for ticket in tickets {
       do throws(CisternError) {
         try await ticket.waitForCommit()

@@ -142,10 +142,9 @@ extension Store {
   /// - Throws: `CisternError` if the disk fails. Also throws once if a write was lost after the last flush, even if the
   ///   disk works now. It may have failed for some time, or had no room for the write. Such a value is in memory only.
   public nonisolated(nonsending) func flush() async throws(CisternError) {
-    if isClosed, shared.secondTier != nil {
-      throw CisternError(.storeClosed, "the store is closed", location: "flushing a store")
-    }
-    try await shared.secondTier?.flush()
+    guard let tier = shared.secondTier else { return }
+    try checkIsOpen(to: "flushing a store")
+    try await tier.flush()
   }
 
   /// Flushes and releases the directory. The store is closed even if this throws.
@@ -161,8 +160,12 @@ extension Store {
   /// Returns the second tier. Throws if the store is closed, or is in memory only.
   package func openTier(to operation: String) throws(CisternError) -> any SecondTier {
     guard let tier = shared.secondTier else { throw Store.noDirectory(operation) }
-    if isClosed { throw CisternError(.storeClosed, "the store is closed", location: operation) }
+    try checkIsOpen(to: operation)
     return tier
+  }
+
+  func checkIsOpen(to operation: String) throws(CisternError) {
+    if isClosed { throw .storeClosed(operation) }
   }
 
   /// Returns the error for an operation that needs a directory.

@@ -62,4 +62,25 @@ struct DiskRefusalTests {
     #expect(await code { try await cache.commitRemovalOfAll(tagged: "t") } == .storeClosed)
     #expect(cache["a"] == [1])
   }
+
+  @Test func `a write that a closed store loses throws or is reported, if memory does not hold the values`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let (store, _) = try open(scratch)
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.tiers = .secondTierOnly
+    let cache = try store.cache(
+      "in the second tier", of: [UInt8].self, keyedBy: String.self, configuration: configuration)
+    try await cache.commitValue([0], forKey: "a")
+    try await store.close()
+    #expect(store.reports.isEmpty)
+    cache["a"] = [1]
+    cache.updateValue(forKey: "b") { $0 = [2] }
+    #expect(store.reports.map(\.code) == [.refused, .refused])
+    #expect(store.reports.allSatisfy { $0.message.hasPrefix("the store is closed") })
+    #expect(throws: CisternError.self) { try cache.batch { $0.setValue([3], forKey: "c") } }
+    #expect(await code { try await cache.commitBatch { $0.setValue([3], forKey: "c") } } == .storeClosed)
+    #expect(await code { try await cache.commitValue([4], forKey: "d") } == .storeClosed)
+  }
 }

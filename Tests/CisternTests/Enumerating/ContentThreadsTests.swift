@@ -121,4 +121,16 @@ import Testing
     guard case .failed(let error)? = last else { throw CancellationError() }
     #expect(error.code == .storeClosed)
   }
+
+  @Test(arguments: [ObservationScope<String>.all, .prefix("a"), .keys(["a", "b"]), .tagged("t")])
+  func `the contents of a closed store end with an error, in every scope`(scope: ObservationScope<String>) async throws
+  {
+    let fixture = try EnumerationFixture()
+    fixture.cache["a"] = [1]
+    try await fixture.store.close()
+    var iterator = fixture.cache.contentUpdates(scope).makeAsyncIterator()
+    guard case .failed(let error)? = await iterator.next() else { throw CancellationError() }
+    #expect(error.code == .storeClosed)
+    #expect(await iterator.next() == nil)
+  }
 }

@@ -110,6 +110,20 @@ import Testing
     try await with { $0.durability = .processCrash }.close()
   }
 
+  @Test func `a closed store opens no cache, also if it is in memory only`() async throws {
+    let scratch = TemporaryDirectory()
+    for store in [try open(scratch.store), try Store.inMemory(memoryLimit: .mebibytes(1))] {
+      let cache = try numbers(store)
+      try await store.close()
+      let error = #expect(throws: CisternError.self) {
+        _ = try store.cache("another", of: Int.self, keyedBy: String.self)
+      }
+      #expect(error?.code == .storeClosed)
+      cache["a"] = 1
+      #expect(cache["a"] == 1)
+    }
+  }
+
   @Test func `the directory is open until its last store is closed`() async throws {
     let scratch = TemporaryDirectory()
     let (one, two) = (try open(scratch.store), try open(scratch.store))

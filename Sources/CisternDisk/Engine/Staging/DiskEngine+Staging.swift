@@ -284,7 +284,7 @@ extension DiskEngine {
   }
 
   func closedError(_ operation: String) -> CisternError {
-    CisternError(.storeClosed, "the store is closed", location: "\(operation), \(directory)")
+    .storeClosed("\(operation), \(directory)")
   }
 
   private func inheritedError(_ operation: String) -> CisternError {

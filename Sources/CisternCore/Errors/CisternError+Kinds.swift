@@ -1,0 +1,25 @@
+extension CisternError {
+  /// Returns the error for an operation of a closed store.
+  ///
+  /// - Parameters:
+  ///   - location: The operation, and the path, cache or key that it concerned.
+  ///   - effect: The effect of the operation nevertheless; nil for none.
+  package static func storeClosed(_ location: String, effect: String? = nil) -> CisternError {
+    CisternError(.storeClosed, "the store is closed" + (effect.map { "; \($0)" } ?? ""), location: location)
+  }
+
+  /// Returns the error for a batch that one commit cannot hold.
+  ///
+  /// - Parameters:
+  ///   - count: The number of writes.
+  ///   - size: Their size in the second tier, in bytes.
+  ///   - largest: The size of the largest batch, if the tier knows it.
+  ///   - location: The operation or the cache.
+  static func batchTooLarge(count: Int, size: Int, largest: ByteCount?, location: String) -> CisternError {
+    let limit = largest.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
+    return CisternError(
+      .tooLarge,
+      "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored",
+      location: location, remedy: "Divide the batch, or raise the store's disk limit")
+  }
+}
