@@ -66,25 +66,34 @@ extension Draft: DraftParent {
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key> {
     while true {
-      var writes: [DraftState<Key, Value>.ShownWrite] = []
-      var versions: [Key: VersionBelow] = [:]
-      try policy.check(draft) { isConflict($0, of: draft) }
-      for key in draft.batch.keys {
-        let count = state.withLock { $0.writeCount(of: key) }
-        let version = VersionBelow(count)
-        let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
-        versions[key] = version
-        guard let write = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy) else {
-          continue
-        }
-        writes.append(shown(write, of: key, count: count))
-        versions[key] = VersionBelow(count.next())
-      }
+      let (writes, versions) = try plan(draft, policy)
       if let former = state.withLock({ $0.write(writes) }) {
         withExtendedLifetime(former) {}
         return SavedDraft(outcome: .nothing, versions: versions)
       }
     }
+  }
+
+  /// Plans the writes of a draft of this one, and the numbers of changes of its keys after them. Calls the policy's merge closure and
+  /// the cache's.
+  func plan(
+    _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>
+  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], versions: [Key: VersionBelow]) {
+    var writes: [DraftState<Key, Value>.ShownWrite] = []
+    var versions: [Key: VersionBelow] = [:]
+    try policy.check(draft) { isConflict($0, of: draft) }
+    for key in draft.batch.keys {
+      let count = state.withLock { $0.writeCount(of: key) }
+      let version = VersionBelow(count)
+      let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
+      versions[key] = version
+      guard let write = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy) else {
+        continue
+      }
+      writes.append(shown(write, of: key, count: count))
+      versions[key] = VersionBelow(count.next())
+    }
+    return (writes, versions)
   }
 
   func waitForRoom() {}

@@ -106,9 +106,12 @@ extension DraftState {
     let shown: Value?
   }
 
+  /// Returns whether none of the keys of these writes was written after its `shown` was computed.
+  func accepts(_ writes: [ShownWrite]) -> Bool { writes.allSatisfy { writeCount(of: $0.key) == $0.count } }
+
   /// Adds writes. Returns nil, and adds none, if any of their keys was written after its `shown` was computed.
   mutating func write(_ writes: [ShownWrite]) -> [Replaced]? {
-    guard writes.allSatisfy({ writeCount(of: $0.key) == $0.count }) else { return nil }
+    guard accepts(writes) else { return nil }
     return writes.map { one in
       writeCounts[one.key] = writeCount(of: one.key).next()
       let former = batch.write(one.write, to: one.key)

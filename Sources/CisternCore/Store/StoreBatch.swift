@@ -4,18 +4,12 @@ import Locking
 ///
 /// The rules of ``Batch`` apply in each cache. A write that is added after the end of the closure has no effect.
 public final class StoreBatch: Sendable {
-  private struct State: Sendable {
-    /// The writes of each cache, in the order of their first writes. Each retains its cache, so that no other cache can have
-    /// its identity.
-    var members: [any StoreBatchMember] = []
-    var positions: [ObjectIdentifier: Int] = [:]
-  }
-
-  private let state = Guarded(State())
+  private let parts = PartsByCache<any StoreBatchMember>()
 
   init() {}
 
-  var members: [any StoreBatchMember] { state.withLock { $0.members } }
+  /// The writes of each cache, in the order of their first writes.
+  var members: [any StoreBatchMember] { parts.all }
 
   /// Whether the batch contains no write.
   public var isEmpty: Bool { members.isEmpty }
@@ -47,17 +41,7 @@ public final class StoreBatch: Sendable {
   }
 
   private func writes<Key, Value>(of cache: Cache<Key, Value>) -> StoreBatchWrites<Key, Value> {
-    let identity = ObjectIdentifier(cache)
-    let present = state.withLock { state in state.positions[identity].map { state.members[$0] } }
-    if let writes = present as? StoreBatchWrites<Key, Value> { return writes }
-    let made = StoreBatchWrites(cache)
-    let first = state.withLock { state -> (any StoreBatchMember)? in
-      if let position = state.positions[identity] { return state.members[position] }
-      state.positions[identity] = state.members.count
-      state.members.append(made)
-      return nil
-    }
-    return first as? StoreBatchWrites<Key, Value> ?? made
+    parts.part(of: cache, erasedBy: { $0 }) { StoreBatchWrites(cache) }
   }
 }
 

@@ -1,5 +1,3 @@
-import Locking
-
 /// A layer of unsaved writes over several caches of a store. A save applies all writes together.
 ///
 /// ```swift
@@ -12,15 +10,29 @@ import Locking
 /// In each cache, the draft behaves like a ``Draft``: for reads, conflicts, tags, merging and unconfirmed edits. A save is one
 /// batch over all caches (``Store/batch(context:_:)``). After a save or a discard, the draft continues as an empty layer.
 ///
+/// A draft of a draft saves into that draft, and only the outermost one saves into the caches (``draft()``).
+///
 /// A draft may be used from any thread. A write of another thread during a save is saved, or stays in the draft.
 public final class StoreDraft: Sendable {
-  private let store: Store
-  /// The layers over the caches that were used, in the order of their first uses.
-  private let layers = Guarded<[any StoreDraftLayer]>([])
-
-  init(of store: Store) {
-    self.store = store
+  /// The layer below a draft.
+  enum Base: Sendable {
+    case store(Store)
+    case draft(StoreDraft)
   }
+
+  let base: Base
+  /// The layers over the caches that were used.
+  let layers = PartsByCache<any StoreDraftLayer>()
+
+  init(over base: Base) {
+    self.base = base
+  }
+
+  /// Returns a draft of this draft. It saves into this one, all writes together.
+  ///
+  /// A save of the nested draft has a conflict if a key that it wrote was written in this draft since. A save of this draft is no
+  /// conflict for the nested one, and changes of the caches below are conflicts of this draft.
+  public func draft() -> StoreDraft { StoreDraft(over: .draft(self)) }
 
   /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the cached one. Setting nil removes
   /// the key.
@@ -68,7 +80,7 @@ public final class StoreDraft: Sendable {
   public func draft<Key, Value>(of cache: Cache<Key, Value>) -> Draft<Key, Value> { layer(over: cache).draft() }
 
   /// Whether the draft has no unsaved writes.
-  public var isEmpty: Bool { layers.withLock { $0 }.allSatisfy(\.isEmpty) }
+  public var isEmpty: Bool { layers.all.allSatisfy(\.isEmpty) }
 
   /// Returns the keys of a cache with unsaved writes, in the order of their first writes.
   ///
@@ -82,82 +94,22 @@ public final class StoreDraft: Sendable {
 
   /// Drops the unsaved writes.
   public func discard() {
-    for layer in layers.withLock({ $0 }) { layer.discard() }
+    for layer in layers.all { layer.discard() }
   }
 
-  private func layer<Key, Value>(over cache: Cache<Key, Value>) -> Draft<Key, Value> {
-    // A layer retains its cache, so that no other cache can have its identity.
-    let identity = ObjectIdentifier(cache)
-    if let present = layers.withLock({ $0.first { $0.identity == identity } }) as? CacheDraftLayer<Key, Value> {
-      return present.draft
-    }
-    let made = CacheDraftLayer(cache)
-    let layer = layers.withLock { layers -> (any StoreDraftLayer)? in
-      if let first = layers.first(where: { $0.identity == identity }) { return first }
-      layers.append(made)
-      return nil
-    }
-    return (layer as? CacheDraftLayer<Key, Value> ?? made).draft
-  }
-}
-
-// MARK: Saving
-
-extension StoreDraft {
-  /// Saves all writes into the caches, or nothing.
-  ///
-  /// The method returns when the values are readable. Use ``commit(onConflict:context:)`` to wait for the disk.
-  ///
-  /// - Parameters:
-  ///   - policy: The resolution of conflicts, which are keys that changed in a cache.
-  ///   - context: The identity of the writer, for ``Change/context``.
-  /// - Throws: `CisternError`, as ``Store/batch(context:_:)`` does. If the policy is to throw, conflicts throw
-  ///   ``CisternError/Code/conflict``, with a ``StoreDraftConflictError`` as the cause. In all cases, the draft keeps its
-  ///   writes and can be saved again.
-  public func save(
-    onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
-  ) throws(CisternError) {
-    for layer in layers.withLock({ $0 }) where !layer.isEmpty { layer.waitForRoom() }
-    _ = try push(policy, context: context)
-  }
-
-  /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
-  ///
-  /// - Parameters:
-  ///   - policy: The resolution of conflicts, which are keys that changed in a cache.
-  ///   - context: The identity of the writer, for ``Change/context``.
-  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk fails. After a disk failure,
-  ///   the values are saved in memory and the draft no longer has the writes.
-  public nonisolated(nonsending) func commit(
-    onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
-  ) async throws(CisternError) {
-    for layer in layers.withLock({ $0 }) where !layer.isEmpty { await layer.prepareToCommit() }
-    try await push(policy, context: context).waitForCommit()
-  }
-
-  private func push(
-    _ policy: StoreDraftConflictPolicy, context: WriterContext?
-  ) throws(CisternError) -> JoinedOutcome {
-    try store.checkIsOpen(to: "saving a draft")
-    let saves = layers.withLock { $0 }.compactMap { $0.beginSaving(policy, context: context) }
-    while true {
-      let conflicts = saves.compactMap { save in
-        save.conflict().map { (cache: save.identity, name: save.name, error: $0) }
-      }
-      if !conflicts.isEmpty { throw StoreDraftConflictError(conflicts).wrapped }
-      do throws(CisternError) {
-        let outcome = try store.shared.write(saves.map { $0.joined() })
-        for save in saves { save.end() }
-        return outcome
-      } catch {
-        // A key changed after the check. The next check finds all of them.
-        if error.code != .conflict { throw error }
+  /// Returns the layer over a cache. In a draft of a draft, it is a draft of the other draft's layer.
+  func layer<Key, Value>(over cache: Cache<Key, Value>) -> Draft<Key, Value> {
+    let layer = layers.part(of: cache, erasedBy: { $0 }) { () -> CacheDraftLayer<Key, Value> in
+      switch base {
+      case .store: CacheDraftLayer(cache, below: nil)
+      case .draft(let draft): CacheDraftLayer(cache, below: draft.layer(over: cache))
       }
     }
+    return layer.draft
   }
 }
 
 extension Store {
   /// Creates a scratch layer over the caches of the store. Its writes stay in it until they are saved together.
-  public func draft() -> StoreDraft { StoreDraft(of: self) }
+  public func draft() -> StoreDraft { StoreDraft(over: .store(self)) }
 }

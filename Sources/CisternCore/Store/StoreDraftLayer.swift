@@ -1,7 +1,5 @@
 /// The layer of a ``StoreDraft`` over one cache.
 protocol StoreDraftLayer: AnyObject, Sendable {
-  /// The identity of the cache.
-  var identity: ObjectIdentifier { get }
   var isEmpty: Bool { get }
   func discard()
   func waitForRoom()
@@ -18,7 +16,14 @@ protocol StoreDraftSave: AnyObject {
   var name: String { get }
   /// Returns the error with all keys in conflict, if there are any and the policy is to throw.
   func conflict() -> (any Error)?
+  /// The write into the cache. Only for a draft over caches.
   func joined() -> any JoinedMember
+  /// Plans the writes into the draft below. Only for a draft of a draft. Throws if a key changed since the check for conflicts, and
+  /// the policy is to throw.
+  func plan() throws(CisternError)
+  /// Applies the planned writes while the layer below is locked, if none of their keys was written since, and if `rest` returns true.
+  /// Returns whether it did.
+  func take(_ rest: () -> Bool) -> Bool
   /// Removes the saved writes from the draft.
   func end()
 }
@@ -26,43 +31,56 @@ protocol StoreDraftSave: AnyObject {
 final class CacheDraftLayer<Key: Hashable & Sendable, Value: Sendable>: StoreDraftLayer {
   let draft: Draft<Key, Value>
   private let cache: Cache<Key, Value>
+  /// The layer of the draft below; nil for a draft over caches.
+  private let below: Draft<Key, Value>?
 
-  init(_ cache: Cache<Key, Value>) {
+  init(_ cache: Cache<Key, Value>, below: Draft<Key, Value>?) {
     self.cache = cache
-    draft = cache.draft()
+    self.below = below
+    draft = below?.draft() ?? cache.draft()
   }
 
-  var identity: ObjectIdentifier { ObjectIdentifier(cache) }
   var isEmpty: Bool { draft.isEmpty }
   func discard() { draft.discard() }
-  func waitForRoom() { cache.waitForRoom() }
-  nonisolated(nonsending) func prepareToCommit() async { await cache.waitForRoom() }
+  func waitForRoom() { draft.parent.waitForRoom() }
+  nonisolated(nonsending) func prepareToCommit() async { await draft.parent.waitForRoom() }
 
   func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> (any StoreDraftSave)? {
     let snapshot = draft.state.withLock { $0 }
     if snapshot.batch.isEmpty { return nil }
-    return CacheDraftSave(draft, in: cache, saving: snapshot, policy: policy.policy(for: cache), context: context)
+    let terms = DraftSavingTerms(policy: policy.policy(for: cache), context: context)
+    return CacheDraftSave(snapshot, of: draft, into: cache, below: below, terms)
   }
+}
+
+/// The options of the save of one layer.
+struct DraftSavingTerms<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  let policy: DraftConflictPolicy<Key, Value>
+  let context: WriterContext?
 }
 
 final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraftSave {
   private let draft: Draft<Key, Value>
   private let cache: Cache<Key, Value>
+  private let below: Draft<Key, Value>?
   private let snapshot: DraftState<Key, Value>
-  private let policy: DraftConflictPolicy<Key, Value>
-  private let context: WriterContext?
+  private let terms: DraftSavingTerms<Key, Value>
   /// The numbers of changes of the keys after the save.
   private var versions: [Key: VersionBelow] = [:]
+  /// The planned writes into the draft below.
+  private var planned: [DraftState<Key, Value>.ShownWrite] = []
+  /// The values that the save replaced in the draft below. They are released with the save, outside all locks.
+  private var replaced: [DraftState<Key, Value>.Replaced] = []
 
   init(
-    _ draft: Draft<Key, Value>, in cache: Cache<Key, Value>, saving snapshot: DraftState<Key, Value>,
-    policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
+    _ snapshot: DraftState<Key, Value>, of draft: Draft<Key, Value>, into cache: Cache<Key, Value>,
+    below: Draft<Key, Value>?, _ terms: DraftSavingTerms<Key, Value>
   ) {
+    self.snapshot = snapshot
     self.draft = draft
     self.cache = cache
-    self.snapshot = snapshot
-    self.policy = policy
-    self.context = context
+    self.below = below
+    self.terms = terms
   }
 
   var identity: ObjectIdentifier { ObjectIdentifier(cache) }
@@ -70,7 +88,7 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
 
   func conflict() -> (any Error)? {
     do throws(CisternError) {
-      try policy.check(snapshot) { cache.isConflict($0, of: snapshot) }
+      try terms.policy.check(snapshot) { draft.parent.isConflict($0, of: snapshot) }
       return nil
     } catch {
       return error.cause ?? error
@@ -78,9 +96,24 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
   }
 
   func joined() -> any JoinedMember {
-    JoinedWrites(cache, keys: snapshot.batch.keys, context: context, dependsOnCached: true) {
-      [self] key, read throws(CisternError) in try cache.plan(snapshot, key, over: read, policy, &versions)
+    JoinedWrites(cache, keys: snapshot.batch.keys, context: terms.context, dependsOnCached: true) {
+      [self] key, read throws(CisternError) in try cache.plan(snapshot, key, over: read, terms.policy, &versions)
     }
+  }
+
+  func plan() throws(CisternError) {
+    guard let below else { preconditionFailure("a draft over caches saves by a batch") }
+    (planned, versions) = try below.plan(snapshot, terms.policy)
+  }
+
+  func take(_ rest: () -> Bool) -> Bool {
+    guard let below else { preconditionFailure("a draft over caches saves by a batch") }
+    let former = below.state.withLock { state in
+      state.accepts(planned) && rest() ? state.write(planned) : nil
+    }
+    guard let former else { return false }
+    replaced = former
+    return true
   }
 
   func end() { draft.endSaving(snapshot, versions: versions) }

@@ -1,0 +1,94 @@
+extension StoreDraft {
+  /// Saves all writes into the layer below, or nothing.
+  ///
+  /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
+  ///
+  /// - Parameters:
+  ///   - policy: The resolution of conflicts, which are keys that changed below.
+  ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
+  /// - Throws: `CisternError`, as ``Store/batch(context:_:)`` does. If the policy is to throw, conflicts throw
+  ///   ``CisternError/Code/conflict``, with a ``StoreDraftConflictError`` as the cause. In all cases, the draft keeps its
+  ///   writes and can be saved again.
+  public func save(
+    onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
+  ) throws(CisternError) {
+    for layer in layers.all where !layer.isEmpty { layer.waitForRoom() }
+    _ = try push(policy, context: context)
+  }
+
+  /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
+  ///
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft.
+  ///
+  /// - Parameters:
+  ///   - policy: The resolution of conflicts, which are keys that changed below.
+  ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
+  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk fails. After a disk failure,
+  ///   the values are saved in memory and the draft no longer has the writes.
+  public nonisolated(nonsending) func commit(
+    onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
+  ) async throws(CisternError) {
+    for layer in layers.all where !layer.isEmpty { await layer.prepareToCommit() }
+    try await push(policy, context: context)?.waitForCommit()
+  }
+
+  /// Returns the outcome in the caches; nil for a save into another draft.
+  private func push(
+    _ policy: StoreDraftConflictPolicy, context: WriterContext?
+  ) throws(CisternError) -> JoinedOutcome? {
+    switch base {
+    case .store(let store):
+      try store.checkIsOpen(to: "saving a draft")
+      let saves = beginSaving(policy, context: context)
+      return try push(saves) { () throws(CisternError) in try store.shared.write(saves.map { $0.joined() }) }
+    case .draft(let draft):
+      let saves = beginSaving(policy, context: context)
+      try push(saves) { () throws(CisternError) in
+        repeat { for save in saves { try save.plan() } } while !draft.take(saves)
+      }
+      return nil
+    }
+  }
+
+  /// Returns the saves of all layers with writes. No nested draft saves into this one in between.
+  private func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> [any StoreDraftSave] {
+    var saves: [any StoreDraftSave] = []
+    layers.together { layers in
+      for layer in layers { if let save = layer.beginSaving(policy, context: context) { saves.append(save) } }
+    }
+    return saves
+  }
+
+  /// Applies the saves of all layers by `write`. Begins again if a key changed after the check for conflicts.
+  private func push<Outcome>(
+    _ saves: [any StoreDraftSave], _ write: () throws(CisternError) -> Outcome
+  ) throws(CisternError) -> Outcome {
+    while true {
+      let conflicts = saves.compactMap { save in
+        save.conflict().map { (cache: save.identity, name: save.name, error: $0) }
+      }
+      if !conflicts.isEmpty { throw StoreDraftConflictError(conflicts).wrapped }
+      do throws(CisternError) {
+        let outcome = try write()
+        for save in saves { save.end() }
+        return outcome
+      } catch {
+        // A key changed after the check. The next check finds all of them.
+        if error.code != .conflict { throw error }
+      }
+    }
+  }
+
+  /// Takes the planned writes of a draft of this one, all or none. Returns false if a key was written since they were planned.
+  ///
+  /// A save of this draft does not begin in between, so that it saves all of them or none.
+  private func take(_ saves: [any StoreDraftSave]) -> Bool {
+    layers.together { _ in Self.take(saves[...]) }
+  }
+
+  /// Locks one layer after the other, and writes while all are locked.
+  private static func take(_ saves: ArraySlice<any StoreDraftSave>) -> Bool {
+    guard let first = saves.first else { return true }
+    return first.take { take(saves.dropFirst()) }
+  }
+}
