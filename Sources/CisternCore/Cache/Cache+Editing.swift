@@ -29,9 +29,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - expiry: the confirmed value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the confirmed value, for ``removeAll(tagged:context:)``; nil for those of the key's value.
-  ///   - context: the writer, for ``Change/context``. All changes of the edit have it.
+  ///   - options: the lifetime and the tags of the confirmed value, and the writer of all changes of the edit.
   ///   - change: returns the shown value. Gets the one below it, which may be in grace; nil for none. Called outside all locks,
   ///     whenever that one changes. It should do nothing else, and must not write the key.
   ///   - operation: confirms the change.
@@ -39,13 +37,12 @@ extension Cache {
   ///   of `operation`, and `CisternError` if its value cannot be merged.
   @discardableResult
   public nonisolated(nonsending) func editValue(
-    forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,
-    _ change: @escaping @Sendable (Value?) -> Value?, confirmedBy operation: () async throws -> Value?
+    forKey key: Key, options: UpdateOptions = UpdateOptions(), _ change: @escaping @Sendable (Value?) -> Value?,
+    confirmedBy operation: () async throws -> Value?
   ) async throws -> Value? {
     try Task.checkCancellation()
     let edit = EditInProgress<Key>(
-      key: table.hashed(key), number: edits.makeNumber(),
-      options: ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context))
+      key: table.hashed(key), number: edits.makeNumber(), options: ReplacementOptions(options))
     // The key is watched while the edit is pending, which keeps its mark.
     table.watch(edit.key.hash)
     defer { table.unwatch(edit.key.hash) }

@@ -68,6 +68,10 @@ struct ReplacementOptions: Sendable {
     self.context = context
     self.stagesRemovals = stagesRemovals
   }
+
+  init(_ options: UpdateOptions) {
+    self.init(WriteOptions(expiry: options.expiry, tags: options.tags), context: options.context)
+  }
 }
 
 extension ConditionalWriter {

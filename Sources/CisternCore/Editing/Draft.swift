@@ -14,7 +14,7 @@ import Locking
 /// (``Cache/batch(context:_:)``): one atomic write and one set of changes. After a save or a discard, the draft
 /// continues as an empty layer. Unsaved writes are dropped with the last reference to the draft.
 ///
-/// A draft reads confirmed values. Unconfirmed edits (``Cache/editValue(forKey:expiry:tags:context:_:confirmedBy:)``)
+/// A draft reads confirmed values. Unconfirmed edits (``Cache/editValue(forKey:options:_:confirmedBy:)``)
 /// apply on top of the values that a draft saves, as on top of any other write. A save therefore makes no edit
 /// permanent.
 ///

@@ -10,25 +10,29 @@ extension Cache {
   ///   - countLimit: the highest number of values.
   ///   - expiry: the lifetime of values without an expiry.
   ///   - weigher: returns the cost of a value; at least 1. Nil for 1 each.
-  ///   - completesAbandonedFlights: see ``CacheConfiguration/completesAbandonedFlights``.
-  ///   - merge: see ``CacheConfiguration/merge``.
-  ///   - isEqual: see ``CacheConfiguration/isEqual``.
   ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
-    weigher: (@Sendable (Value) -> Int)? = nil, completesAbandonedFlights: Bool = false,
-    merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
-    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, configuration: Store.Configuration = Store.Configuration()
+    weigher: (@Sendable (Value) -> Int)? = nil, configuration: Store.Configuration = Store.Configuration()
   ) throws(CisternError) {
+    try self.init(
+      CacheConfiguration(weigher: weigher), limits: (costLimit: costLimit, countLimit: countLimit), expiry: expiry,
+      store: configuration)
+  }
+
+  convenience init(
+    _ settings: CacheConfiguration<Value>, limits: (costLimit: Int, countLimit: Int), expiry: Expiry,
+    store: Store.Configuration
+  ) throws(CisternError) {
+    let (costLimit, countLimit) = limits
     guard costLimit > 0, countLimit > 0 else {
       throw CisternError(
         .invalidArgument, "costLimit is \(costLimit) and countLimit \(countLimit); both must be at least 1",
         location: "creating a cache in memory")
     }
     self.init(
-      checked: CacheConfiguration(
-        weigher: weigher, completesAbandonedFlights: completesAbandonedFlights, merge: merge, isEqual: isEqual),
-      budget: MemoryBudget(costLimit: costLimit, countLimit: countLimit), expiry: expiry, store: configuration)
+      checked: settings, budget: MemoryBudget(costLimit: costLimit, countLimit: countLimit), expiry: expiry,
+      store: store)
   }
 
   /// Creates a cache in memory only, without a store, with all settings of a cache in a store.

@@ -14,17 +14,17 @@ extension Store {
   /// the errors are otherwise those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, ValueCoding: Codec>(
-    _ name: String, of type: ValueCoding.Value?.Type, codec: ValueCoding, keyedBy keyType: Key.Type = Key.self,
-    expiry: Expiry = .never, configuration: CacheConfiguration<ValueCoding.Value?> = CacheConfiguration()
+    _ name: String, codec: OptionalCodec<ValueCoding>, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
+    configuration: CacheConfiguration<ValueCoding.Value?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, ValueCoding.Value?> {
     try open(
-      name, codec: ValueCodec(ofOptional: codec), expiry: expiry, configuration: configuration,
+      name, codec: ValueCodec(ofOptional: codec.wrapped), expiry: expiry, configuration: configuration,
       bind: { SecondTierBinding<Key>($0) })
   }
 
   /// Opens a cache of optional `Codable` values, which are stored as JSON.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: Codable & Sendable>(
     _ name: String, of type: Wrapped?.Type = Wrapped?.self, keyedBy keyType: Key.Type = Key.self,
@@ -37,59 +37,60 @@ extension Store {
 
   /// Opens a cache of optional byte arrays.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: [UInt8]?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
     configuration: CacheConfiguration<[UInt8]?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, [UInt8]?> {
-    try cache(name, of: type, codec: BytesCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+    try cache(name, codec: OptionalCodec(BytesCodec()), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
   /// Opens a cache of optional strings.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: String?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
     configuration: CacheConfiguration<String?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, String?> {
-    try cache(name, of: type, codec: StringCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+    try cache(name, codec: OptionalCodec(StringCodec()), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 
   /// Opens a cache of optional fixed-width integers.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: FixedWidthInteger & BitwiseCopyable & Codable & Sendable>(
     _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
     configuration: CacheConfiguration<Wrapped?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, Wrapped?> {
     try cache(
-      name, of: type, codec: FixedWidthCodec<Wrapped>(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+      name, codec: OptionalCodec(FixedWidthCodec<Wrapped>()), keyedBy: keyType, expiry: expiry,
+      configuration: configuration)
   }
 
   /// Opens a cache of optional floating-point numbers.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: FixedWidthFloatingPoint & Codable>(
     _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
     configuration: CacheConfiguration<Wrapped?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, Wrapped?> {
     try cache(
-      name, of: type, codec: FloatingPointCodec<Wrapped>(), keyedBy: keyType, expiry: expiry,
+      name, codec: OptionalCodec(FloatingPointCodec<Wrapped>()), keyedBy: keyType, expiry: expiry,
       configuration: configuration)
   }
 
   /// Opens a cache of optional `Data`.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:of:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: Data?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
     configuration: CacheConfiguration<Data?> = CacheConfiguration()
   ) throws(CisternError) -> Cache<Key, Data?> {
-    try cache(name, of: type, codec: DataCodec(), keyedBy: keyType, expiry: expiry, configuration: configuration)
+    try cache(name, codec: OptionalCodec(DataCodec()), keyedBy: keyType, expiry: expiry, configuration: configuration)
   }
 }

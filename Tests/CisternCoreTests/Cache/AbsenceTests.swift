@@ -245,7 +245,7 @@ import Testing
     check(try store.cache("number", of: Double?.self, keyedBy: Int.self), 0.5)
     check(try store.cache("data", of: Data?.self, keyedBy: Int.self), Data([3]))
     check(
-      try store.cache("codec", of: Article?.self, codec: .propertyList(Article.self), keyedBy: Int.self),
+      try store.cache("codec", codec: OptionalCodec(.propertyList(Article.self)), keyedBy: Int.self),
       Article(title: "a", text: "b"))
   }
 }

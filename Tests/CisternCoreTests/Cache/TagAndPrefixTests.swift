@@ -47,12 +47,12 @@ struct TagAndPrefixTests {
       cache.updateValue(forKey: "a", tags: tags) { $0 = 1 }
       try await cache.updateValue(forKey: "b", tags: tags) { value async in value = 1 }
       _ = try await cache.updateValueInBackground(forKey: "c", tags: tags) { $0 = 1 }.value
-      try await cache.editValue(forKey: "d", tags: tags) { _ in
+      try await cache.editValue(forKey: "d", options: UpdateOptions(tags: tags)) { _ in
         1
       } confirmedBy: {
         2
       }
-      try await cache.editValue(forKey: "e", tags: tags) { _ in
+      try await cache.editValue(forKey: "e", options: UpdateOptions(tags: tags)) { _ in
         1
       } confirmedBy: {
         nil

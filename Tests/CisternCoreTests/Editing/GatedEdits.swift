@@ -13,7 +13,7 @@ extension FieldsSubject {
     _ field: String, gate: Gate, fails: Bool = false, answer: Fields? = nil, context: WriterContext? = nil
   ) -> Task<Fields?, any Error> {
     task {
-      try await cache.editValue(forKey: "k", context: context) { value in
+      try await cache.editValue(forKey: "k", options: UpdateOptions(context: context)) { value in
         (value ?? [:]).merging([field: 1]) { $1 }
       } confirmedBy: {
         await gate.passUncancelled()

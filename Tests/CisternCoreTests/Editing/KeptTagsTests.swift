@@ -23,7 +23,7 @@ struct KeptTagsTests {
         }
       case .edit, .answeredEdit:
         let answer: Fields? = self == .edit ? nil : ["base": 1, "more": 1]
-        try await cache.editValue(forKey: "k", tags: tags) {
+        try await cache.editValue(forKey: "k", options: UpdateOptions(tags: tags)) {
           $0?.merging(more) { $1 }
         } confirmedBy: {
           answer

@@ -48,7 +48,9 @@ struct RefusedEditsTests {
         let other = cache.observe { if case .removed(_, let cause) = $0.event { removals.record(cause) } }
         let refused = cache.statistics.refused
         let value = Self.value(refusal)
-        let confirmed = try await cache.editValue(forKey: "k", expiry: refusal == .lifetime ? .after(.zero) : nil) {
+        let confirmed = try await cache.editValue(
+          forKey: "k", options: UpdateOptions(expiry: refusal == .lifetime ? .after(.zero) : nil)
+        ) {
           _ in
           hasAnswer ? "shown" : value
         } confirmedBy: {
@@ -78,7 +80,7 @@ struct RefusedEditsTests {
       let gate = Gate()
       let first = Gate()
       let refused = subject.task {
-        try await cache.editValue(forKey: "k", expiry: .after(.zero)) {
+        try await cache.editValue(forKey: "k", options: UpdateOptions(expiry: .after(.zero))) {
           $0?.merging(["refused": 1]) { $1 }
         } confirmedBy: {
           await first.passUncancelled()

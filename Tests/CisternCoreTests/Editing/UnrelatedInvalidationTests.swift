@@ -94,7 +94,7 @@ struct UnrelatedInvalidationTests {
             try draft.save(onConflict: .mine)
           },
           {
-            _ = try await cache.editValue(forKey: "k", tags: ["tag"]) {
+            _ = try await cache.editValue(forKey: "k", options: UpdateOptions(tags: ["tag"])) {
               $0
             } confirmedBy: {
               ["new": 1]
@@ -138,7 +138,7 @@ struct UnrelatedInvalidationTests {
       cache.setValue(["set": 1], forKey: "k", tags: ["tag"])
       cache.updateValue(forKey: "k", tags: ["tag"]) { $0 = ["updated": 1] }
       try cache.batch { $0.setValue(["batch": 1], forKey: "k", tags: ["tag"]) }
-      _ = try await cache.editValue(forKey: "k", tags: ["tag"]) { _ in
+      _ = try await cache.editValue(forKey: "k", options: UpdateOptions(tags: ["tag"])) { _ in
         ["edited": 1]
       } confirmedBy: {
         nil

@@ -18,7 +18,8 @@ struct RepeatedTagsTests {
         let draft = cache.draft()
         draft.setValue(1, forKey: "a", tags: tags)
         try draft.save()
-      case .edit: try await cache.editValue(forKey: "a", tags: tags, { _ in 1 }, confirmedBy: { nil })
+      case .edit:
+        try await cache.editValue(forKey: "a", options: UpdateOptions(tags: tags), { _ in 1 }, confirmedBy: { nil })
       case .load: _ = try await cache.value(forKey: "a", tags: tags) { _ in 1 }
       case .context: _ = try await cache.load("a") { _ in .store(1, tags: tags) }
       case .kept:

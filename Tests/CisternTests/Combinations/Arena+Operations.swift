@@ -245,7 +245,8 @@ extension Arena {
     let answer = Recorder<Int>()
     let result: Result<Document?, any Error>
     do {
-      let confirmed = try await cache.editValue(forKey: Self.key, tags: tagsOfDependentWrites) { document in
+      let confirmed = try await cache.editValue(forKey: Self.key, options: UpdateOptions(tags: tagsOfDependentWrites)) {
+        document in
         checkpoint.passAtOnce(.change)
         return ending == .removed ? nil : (document ?? Document()).adding(mark)
       } confirmedBy: {

@@ -1,0 +1,30 @@
+// Former methods, which existing code may still use.
+
+extension Store {
+  /// The former form of ``cache(_:codec:keyedBy:expiry:configuration:)`` with an ``OptionalCodec``.
+  @available(*, deprecated, message: "pass OptionalCodec(codec) instead of the type and the codec")
+  public func cache<Key: CacheKey, ValueCoding: Codec>(
+    _ name: String, of type: ValueCoding.Value?.Type, codec: ValueCoding, keyedBy keyType: Key.Type = Key.self,
+    expiry: Expiry = .never, configuration: CacheConfiguration<ValueCoding.Value?> = CacheConfiguration()
+  ) throws(CisternError) -> Cache<Key, ValueCoding.Value?> {
+    try cache(
+      name, codec: OptionalCodec(codec), keyedBy: keyType, expiry: expiry, configuration: configuration)
+  }
+}
+
+extension Cache {
+  /// The former form of ``init(settings:expiry:configuration:)``, for a cache whose settings are all given as parameters.
+  @available(*, deprecated, message: "use init(settings:expiry:configuration:)")
+  @_disfavoredOverload
+  public convenience init(
+    costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
+    weigher: (@Sendable (Value) -> Int)? = nil, completesAbandonedFlights: Bool = false,
+    merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, configuration: Store.Configuration = Store.Configuration()
+  ) throws(CisternError) {
+    let settings = CacheConfiguration(
+      weigher: weigher, completesAbandonedFlights: completesAbandonedFlights, merge: merge, isEqual: isEqual)
+    try self.init(
+      settings, limits: (costLimit: costLimit, countLimit: countLimit), expiry: expiry, store: configuration)
+  }
+}
