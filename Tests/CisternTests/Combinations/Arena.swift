@@ -18,6 +18,7 @@ struct Arena: Sendable {
   static let otherPrefix = "b/"
   static let otherTag = "other tag"
   static let partition = "documents"
+  static let otherPartition = "other documents"
 
   /// Returns the tag of a key's values.
   static func tag(ofKey key: String) -> String { key == bystander ? otherTag : tag }
@@ -30,6 +31,8 @@ struct Arena: Sendable {
 
   let kind: CacheKind
   let cache: Cache<String, Document>
+  /// Another cache of the store, for batches over both. It is nil in a cache without a store.
+  let other: Cache<String, Document>?
   let store: Store?
   /// The second tier of a seeded trial. It is nil in a memory-only cache and over a real disk.
   let tier: FaultInjectingTier?
@@ -37,6 +40,9 @@ struct Arena: Sendable {
   let executor: (any TaskExecutor)?
   let journal = Journal()
   let audit = DocumentAudit()
+  /// The consumers of the cache's contents.
+  let contents = Recorder<ContentsAudit>()
+  let followers = Recorder<Task<Void, Never>>()
   let checkpoint: Checkpoint
   /// The tags that dependent writes specify. It is nil if the key already has a value, whose tags must be kept.
   let tagsOfDependentWrites: [String]?
@@ -73,6 +79,7 @@ struct Arena: Sendable {
     switch (kind, backing) {
     case (.memory, _):
       store = nil
+      other = nil
       var bounded = settings
       bounded.memoryLimit = limit
       cache = try Cache(settings: bounded, expiry: Self.expiry, configuration: configuration)
@@ -84,6 +91,14 @@ struct Arena: Sendable {
     }
     cache = try store!.cache(
       Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry, configuration: settings)
+    other = try Self.otherCache(of: store!)
+  }
+
+  /// Opens the other cache. Its values have no lifetime.
+  static func otherCache(of store: Store) throws -> Cache<String, Document> {
+    try store.cache(
+      otherPartition, codec: DocumentCodec(), keyedBy: String.self,
+      configuration: CacheConfiguration(weigher: { _ in 1 }))
   }
 
   static let expiry = Expiry.after(lifetime, graceStale: grace).refreshedAhead(at: refreshFraction)

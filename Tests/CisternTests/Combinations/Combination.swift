@@ -18,7 +18,7 @@ struct Combination: Hashable, Sendable {
 
   /// All possible combinations.
   static let all: [Combination] = OperationInProgress.all.flatMap { operation in
-    CacheKind.allCases.flatMap { kind in
+    CacheKind.allCases.filter { operation.exists(in: $0) }.flatMap { kind in
       operation.situations.filter { $0.exists(in: kind) }.flatMap { situation in
         operation.points(from: situation).flatMap { point in
           combinations(of: operation, in: kind, from: situation, at: point)
@@ -51,6 +51,14 @@ struct Combination: Hashable, Sendable {
     guard point.isCallback else { return [.anotherTask] }
     if point.forbidsWritingTheKey, !interference.leavesKeyAlone { return [.anotherTask] }
     return [.anotherTask, .callback]
+  }
+}
+
+extension Combination {
+  /// Whether an operation writes two caches.
+  var writesBoth: Bool {
+    if case .both = operation { return true }
+    return interference == .batchOfBoth || interference == .draftOfBoth
   }
 }
 

@@ -1,5 +1,6 @@
 import CisternTesting
 import CisternTestSupport
+import Foundation
 import Locking
 import Testing
 
@@ -46,5 +47,14 @@ struct CombinationTests {
     let count = reached.withLock { $0.count }
     print("combinations of operations, \(kind): \(count) of \(all.count)")
     if SeededSchedule.seeds(all.count).count >= all.count { #expect(count == all.count) }
+  }
+
+  @Test func `the documentation states the number of combinations`() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let article = root.appendingPathComponent("Sources/Cistern/Documentation.docc/HowItIsTested.md")
+    let (thousands, rest) = Combination.all.count.quotientAndRemainder(dividingBy: 1_000)
+    let digits = String(repeating: "0", count: 3 - String(rest).count) + String(rest)
+    #expect(try String(contentsOf: article, encoding: .utf8).contains("These are \(thousands),\(digits) combinations."))
   }
 }

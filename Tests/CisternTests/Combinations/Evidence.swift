@@ -18,6 +18,12 @@ struct Evidence: Sendable {
   let reopened: Document?
   /// The document that a lookup returns after the removal of all values with the tag.
   let afterTagRemoval: Document?
+  /// The document that a look-up finds, fresh or stale.
+  let found: Document?
+  /// The documents of the other cache for each kind of reader.
+  let others: [(place: String, document: Document?)]
+  /// The document according to each consumer of contents, with its contradictions.
+  let contents: [(name: String, document: Document?, findings: [ContentsAudit.Finding])]
   /// The events that contradicted earlier ones for an observer.
   let auditFindings: [String]
   /// The cache's violated invariants.
@@ -32,19 +38,28 @@ struct Evidence: Sendable {
     // A merging flight watches its key for a short time after its callers have returned.
     while cache.table.watchedCount > 0 { await Task.yield() }
     shown = arena.lookUp()
+    found = cache.find(Arena.key)?.value
     await arena.waitForObservers()
+    await arena.waitForContents()
+    contents = arena.contents.elements.map { ($0.name, $0[Arena.key], $0.findings) }
     replayed = arena.audit[Arena.key]
     auditFindings = arena.audit.findings
+    var others = [(place: "in memory", document: arena.other?[Arena.key])]
     if arena.kind.keepsEvicted {
       cache.trim(toCost: 0)
+      arena.other?.trim(toCost: 0)
       behindMemory = arena.lookUp()
+      others.append(("behind memory", arena.other?[Arena.key]))
       try await arena.store?.flush()
       arena.notePresenceOnDisk()
-      reopened = try await arena.reopenedValue(as: trial.combination.operation, else: behindMemory)
+      let copy = try await arena.reopenedValues(else: behindMemory)
+      reopened = copy.document
+      if let other = copy.other { others.append(("after a restart", other)) }
     } else {
       behindMemory = shown
       reopened = shown
     }
+    self.others = trial.combination.writesBoth ? others : []
     record = arena.journal.record
     statistics = cache.statistics
     cache.removeAll(tagged: Arena.tag)
@@ -66,18 +81,18 @@ extension Arena {
   /// Waits until the observer has received every change so far.
   func waitForObservers() async {
     tier?.deliverLosses()
-    cache.removeAll(tagged: "the last")
-    while !audit.hasHeard(ofTag: "the last") { await Task.yield() }
+    cache.removeAll(tagged: Self.lastTag)
+    while !audit.hasHeard(ofTag: Self.lastTag) { await Task.yield() }
   }
 
-  /// Returns the key's document in another store over this arena's second tier.
-  func reopenedValue(as operation: OperationInProgress, else value: Document?) async throws -> Document? {
-    guard let tier else { return value }
+  /// Returns the key's document in another store over this arena's second tier, and that of the other cache.
+  func reopenedValues(else value: Document?) async throws -> (document: Document?, other: Document??) {
+    guard let tier else { return (value, .none) }
     let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     let copy = tier.reopenedAfterCrash()
     let store = try Store(secondTier: copy, memoryLimit: .mebibytes(1), configuration: configuration)
     let cache: Cache<String, Document> = try store.cache(
       Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry)
-    return cache[Self.key]
+    return (cache[Self.key], .some(try Self.otherCache(of: store)[Self.key]))
   }
 }

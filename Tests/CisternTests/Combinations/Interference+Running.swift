@@ -51,6 +51,9 @@ extension Interference {
     case .commit: arena.tier?.commit()
     case .becomeStale: arena.age(by: Arena.lifetime + .nanoseconds(1))
     case .expire: arena.lose(.expiry) { arena.clock.advance(by: Arena.lifetime + Arena.grace + .nanoseconds(1)) }
+    case .batchOfBoth: arena.writeBoth()
+    case .draftOfBoth: arena.draftBothAtOnce()
+    case .observeContents: arena.observeContents("the contents from the second operation on")
     case .nothing, .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
       .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping:
       break

@@ -15,6 +15,10 @@ enum Interference: CaseIterable, Hashable, Sendable {
   case cancelJoiner
   case trim, evictFromDisk, commit
   case becomeStale, expire
+  /// A batch and a draft over two caches of the store.
+  case batchOfBoth, draftOfBoth
+  /// An observation of the contents begins.
+  case observeContents
 
   /// Whether the operation is complete when its call returns.
   var isSynchronous: Bool {
@@ -24,7 +28,8 @@ enum Interference: CaseIterable, Hashable, Sendable {
       false
     case .nothing, .lookUp, .lookUpStale, .set, .setEqual, .setBystander, .update, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .removeByOtherTag, .removeByOtherPrefix,
-      .evictThenRemoveWhere, .cancelCaller, .trim, .evictFromDisk, .commit, .becomeStale, .expire:
+      .evictThenRemoveWhere, .cancelCaller, .trim, .evictFromDisk, .commit, .becomeStale, .expire, .batchOfBoth,
+      .draftOfBoth, .observeContents:
       true
     }
   }
@@ -33,13 +38,13 @@ enum Interference: CaseIterable, Hashable, Sendable {
   var leavesKeyAlone: Bool {
     switch self {
     case .nothing, .lookUp, .lookUpStale, .setBystander, .removeByOtherTag, .removeByOtherPrefix, .loadBystander, .trim,
-      .commit:
+      .commit, .observeContents:
       true
     case .set, .setEqual, .commitSet, .update, .asynchronousUpdate, .edit, .failingEdit, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .evictThenRemoveWhere, .load,
       .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .reload, .bulkLoad, .loadAnew, .loadKeeping, .cancelCaller,
       .cancelJoiner,
-      .evictFromDisk, .becomeStale, .expire:
+      .evictFromDisk, .becomeStale, .expire, .batchOfBoth, .draftOfBoth:
       false
     }
   }
@@ -56,6 +61,7 @@ enum Interference: CaseIterable, Hashable, Sendable {
   func exists(in kind: CacheKind) -> Bool {
     switch self {
     case .evictFromDisk, .commit, .commitSet: kind.keepsEvicted
+    case .batchOfBoth, .draftOfBoth: kind != .memory
     default: true
     }
   }

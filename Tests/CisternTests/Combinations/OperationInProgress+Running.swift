@@ -13,6 +13,10 @@ extension OperationInProgress {
     case .load(let form): await arena.run(form)
     case .draft(let form): await arena.run(form)
     case .batch(let form): await arena.run(form)
+    case .both(.batch): arena.writeBoth()
+    case .both(.committed): await arena.committing { await arena.caller { await arena.commitBoth() }.value }
+    case .both(.draft): await arena.draftBoth()
+    case .contents: await arena.followContents()
     }
     if arena.checkpoint.point.isInFlight { await arena.waitForFlights() }
     await arena.checkpoint.pass(.answered)

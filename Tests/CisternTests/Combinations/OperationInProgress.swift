@@ -8,6 +8,10 @@ enum OperationInProgress: Hashable, Sendable {
   case batch(BatchForm)
   /// A set in a cache that merges.
   case mergingSet
+  /// A batch or a draft over two caches of the store.
+  case both(BothForm)
+  /// An observation of the contents of the cache.
+  case contents
 
   enum LoadForm: CaseIterable, Sendable {
     case plain, freshElseStale, refresh, bulk
@@ -67,9 +71,18 @@ enum OperationInProgress: Hashable, Sendable {
     case parts
   }
 
+  enum BothForm: CaseIterable, Sendable {
+    case batch
+    /// A batch that waits for its commit to disk.
+    case committed
+    case draft
+  }
+
   static let all: [OperationInProgress] =
-    [.lookUp, .update, .mergingSet] + LoadForm.allCases.map { .load($0) } + EditEnding.allCases.map { .edit($0) }
+    [.lookUp, .update, .mergingSet, .contents] + LoadForm.allCases.map { .load($0) }
+    + EditEnding.allCases.map { .edit($0) }
     + DraftForm.allCases.map { .draft($0) } + BatchForm.allCases.map { .batch($0) }
+    + BothForm.allCases.map { .both($0) }
 
   /// The initial situations of the key that the operation supports.
   var situations: [Situation] {
@@ -90,6 +103,8 @@ enum OperationInProgress: Hashable, Sendable {
     case .batch(.plain), .batch(.committed): [.absent, .fresh, .onDisk]
     case .batch(.parts): [.absent, .fresh]
     case .mergingSet: [.absent, .fresh, .onDisk]
+    case .both: [.absent, .fresh, .onDisk]
+    case .contents: [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
     }
   }
 
@@ -126,6 +141,10 @@ enum OperationInProgress: Hashable, Sendable {
     case .batch(.plain), .batch(.parts): [.batchBody]
     case .batch(.committed): [.room]
     case .mergingSet: [.merge]
+    case .both(.batch): [.batchBody]
+    case .both(.committed): [.room]
+    case .both(.draft): [.draftRead, .draftWritten]
+    case .contents: [.contentsBegun, .contentsRead]
     }
   }
 
@@ -133,8 +152,13 @@ enum OperationInProgress: Hashable, Sendable {
   var merges: Bool {
     switch self {
     case .mergingSet, .load(.mergingRefresh), .draft(.parts), .batch(.parts): true
-    case .lookUp, .load, .update, .edit, .draft, .batch: false
+    case .lookUp, .load, .update, .edit, .draft, .batch, .both, .contents: false
     }
+  }
+
+  /// Whether a cache of this kind has the operation: only caches of a store have batches over several caches.
+  func exists(in kind: CacheKind) -> Bool {
+    if case .both = self { kind != .memory } else { true }
   }
 
   /// Whether the cache compares values.

@@ -22,7 +22,7 @@ struct Property: Sendable {
     tiersAgree, tagsStay, limitsHold, freshValuesAreReturned, oneFetchAtOnce, failuresAreLeftAlone,
     dueValuesAreRefreshed,
     staleSourcesAreTrue, attemptsHaveCauses, conflictsHaveCauses, everyCallerIsAnswered, removalsAreCounted,
-    nothingIsLeftOver,
+    nothingIsLeftOver, contentsAgree, batchesAreWhole,
   ]
 }
 

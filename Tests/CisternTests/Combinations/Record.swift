@@ -73,6 +73,25 @@ struct Record: Sendable {
     var source: Loaded<Document>.Source?
   }
 
+  /// A batch or a draft over two caches.
+  struct Joint: Sendable {
+    let mark: Int
+    var span: Span
+    var isApplied = false
+  }
+
+  /// The documents of the key in two caches, as one reader found them.
+  struct Pair: Sendable {
+    enum Order: Sendable {
+      case keyFirst, otherFirst, atOnce
+    }
+
+    let document: Document?
+    let other: Document?
+    let order: Order
+    let span: Span
+  }
+
   struct Edit: Sendable {
     let mark: Int
     var span: Span
@@ -88,6 +107,8 @@ struct Record: Sendable {
   var fetches: [Fetch] = []
   var loads: [Load] = []
   var edits: [Edit] = []
+  var joint: [Joint] = []
+  var readPairs: [Pair] = []
   /// The ticks at which a fetch failed or its caller stopped waiting for it.
   var failures: [Int] = []
   /// The number of times that an update transformed a value or a write merged one.

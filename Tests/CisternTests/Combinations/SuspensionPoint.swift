@@ -24,6 +24,10 @@ enum SuspensionPoint: CaseIterable, Sendable {
   case merge
   /// The body of a batch runs.
   case batchBody
+  /// An observation of contents is registered, and has read nothing.
+  case contentsBegun
+  /// An observation of contents has delivered its first element.
+  case contentsRead
   /// The first caller has returned. The flight may still run.
   case answered
 
@@ -31,7 +35,9 @@ enum SuspensionPoint: CaseIterable, Sendable {
   var isSynchronous: Bool {
     switch self {
     case .secondTierRead, .change, .merge, .batchBody: true
-    case .fetch, .led, .joined, .room, .transform, .confirmation, .draftRead, .draftWritten, .answered: false
+    case .fetch, .led, .joined, .room, .transform, .confirmation, .draftRead, .draftWritten, .contentsBegun,
+      .contentsRead, .answered:
+      false
     }
   }
 
@@ -42,7 +48,9 @@ enum SuspensionPoint: CaseIterable, Sendable {
   var isCallback: Bool {
     switch self {
     case .fetch, .transform, .confirmation: true
-    case .secondTierRead, .led, .joined, .room, .change, .draftRead, .draftWritten, .merge, .batchBody, .answered: false
+    case .secondTierRead, .led, .joined, .room, .change, .draftRead, .draftWritten, .merge, .batchBody, .contentsBegun,
+      .contentsRead, .answered:
+      false
     }
   }
 
@@ -54,7 +62,7 @@ enum SuspensionPoint: CaseIterable, Sendable {
     switch self {
     case .secondTierRead, .room: kind.keepsEvicted
     case .fetch, .led, .joined, .transform, .change, .confirmation, .draftRead, .draftWritten, .merge, .batchBody,
-      .answered:
+      .contentsBegun, .contentsRead, .answered:
       true
     }
   }

@@ -37,6 +37,7 @@ struct Trial {
     let (arena, checkpoint) = (arena, arena.checkpoint)
     let token = arena.cache.observe { arena.audit.take($0) }
     defer { token.cancel() }
+    arena.observeContents("the contents from the beginning on")
     arena.enter(combination.situation)
     if combination.point == .secondTierRead {
       arena.tier?.setAfterLoad { key in
@@ -49,6 +50,7 @@ struct Trial {
       checkpoint.end()
     }
     let room = arena.task { await arena.watchRoom() }
+    let reader = combination.writesBoth ? arena.task { await arena.readBoth(until: { checkpoint.hasEnded }) } : nil
     await checkpoint.waitForArrival()
     if combination.performer == .anotherTask, checkpoint.wasReached, !combination.point.isSynchronous {
       await interfere(&generator)
@@ -56,6 +58,7 @@ struct Trial {
     checkpoint.release()
     await operation.value
     await room.value
+    await reader?.value
     arena.tier?.setAfterLoad(nil)
     let evidence = try await Evidence(of: self)
     return Property.all.flatMap { property in
