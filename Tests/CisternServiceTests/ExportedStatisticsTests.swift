@@ -79,6 +79,12 @@
       #expect(backEnds.gauge("cistern.cache.entry.count", other) == 8)
     }
 
+    @Test func `a cache keeps its label after the bound is reached`() {
+      let labels = CacheLabels(limit: 1)
+      #expect(
+        ["words", "pages", "words", "pages", ""].map(labels.label) == ["words", "other", "words", "other", "other"])
+    }
+
     @Test func `counts that begin again at zero do not lower a counter`() {
       let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
       func export(_ caches: [String: Int]) {

@@ -47,6 +47,8 @@
       let running = Task { try await service.run() }
       running.cancel()
       try await running.value
+      // The service waited for the close, although its task was cancelled.
+      #expect(backEnds.logs.entries.map(\.message) == ["the store is closed"])
       await #expect(throws: CisternError.self) { try await store.flush() }
       let reopened = try openStore(scratch)
       #expect(try reopened.cache("words", of: String.self, keyedBy: Int.self)[1] == "word")
