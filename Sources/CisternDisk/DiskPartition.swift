@@ -59,6 +59,8 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.stage(write, if: condition, in: partition)
   }
 
+  package var invalidatesExactly: Bool { true }
+
   package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   package func stageRemovalOfAll() -> CommitTicket {

@@ -24,8 +24,10 @@ extension Cache {
   }
 
   /// Removes every key in one critical section of all shards. Returns the ticket of the removal in the second tier.
+  ///
+  /// - Parameter isWidened: whether it takes the place of a removal by tag or prefix.
   @inlinable
-  func clear(context: WriterContext?) -> CommitTicket? {
+  func clear(context: WriterContext?, isWidened: Bool = false) -> CommitTicket? {
     // Released outside the locks.
     var edited: [Key: EditedKeys<Key, Value>.Edited]?
     defer { withExtendedLifetime(edited) {} }
@@ -35,7 +37,7 @@ extension Cache {
     } commit: {
       if !edits.isEmpty { edited = edits.removeAll() }
       ticket = secondTier?.partition.stageRemovalOfAll()
-      if observers.isObserved { observers.record(PendingChange(.cleared), context: context) }
+      if observers.isObserved { observers.record(PendingChange(.cleared, isWidened: isWidened), context: context) }
     }
     writes.deliverChanges()
     return ticket

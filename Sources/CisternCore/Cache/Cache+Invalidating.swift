@@ -159,11 +159,27 @@ extension Cache {
     _ what: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
     add: (inout PendingInvalidations<Key>, InvalidationVersion) -> Void
   ) -> CommitTicket? {
+    if widensInvalidations { return clearWidely(context: context) }
     let staged = stageInvalidation(what, context: context, in: nil, concerns: concerns, add: add)
     // Its edits are released outside the locks.
     defer { withExtendedLifetime(staged) {} }
     finishInvalidation()
     return staged.ticket
+  }
+
+  /// Whether the second tier removes all records instead of those that an invalidation concerns. Then memory does the same:
+  /// the tiers, observers and counts agree.
+  @usableFromInline
+  var widensInvalidations: Bool {
+    guard let partition = secondTier?.partition, partition.mode != .closed else { return false }
+    return !partition.invalidatesExactly
+  }
+
+  /// Removes every key instead of those with a tag or a prefix, and counts that.
+  @usableFromInline
+  func clearWidely(context: WriterContext?) -> CommitTicket? {
+    table.count(0) { $0.widenedRemovals += 1 }
+    return clear(context: context, isWidened: true)
   }
 
   /// Invalidates in the second tier and in all shards at once: no writer finds the invalidation in one of them only.
@@ -228,6 +244,10 @@ struct StagedInvalidation<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension Cache {
   package func stageRemoval(tagged tag: String, context: WriterContext?, in batch: BatchToken?) -> StagedRemoval {
+    if widensInvalidations {
+      let ticket = clearWidely(context: context)
+      return StagedRemoval(partition: secondTier?.partition, ticket: ticket, ended: (), finish: {})
+    }
     let staged = stageInvalidation(.tag(tag), context: context, in: batch) { _, tags in
       tags.contains(tag)
     } add: { pending, number in

@@ -4,6 +4,15 @@ public struct ChangeSet<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public let changes: [Change<Key, Value>]
   /// The context that was passed with the write; nil if none was passed.
   public let context: WriterContext?
+  /// Whether a removal by tag or prefix removed all keys, because the second tier cannot remove a part of them
+  /// (``SecondTierPartition/invalidatesExactly``).
+  public let isWidened: Bool
+
+  init(changes: [Change<Key, Value>], context: WriterContext?, isWidened: Bool = false) {
+    self.changes = changes
+    self.context = context
+    self.isWidened = isWidened
+  }
 
   /// The keys that had no value before, with their new values.
   ///

@@ -51,7 +51,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     let change = Change<Key, Value>(
       number: number, event: pending.event, previous: pending.previous, context: context)
     center.record(ErasedChange(change, tags: pending.tags)) {
-      ErasedChange(ChangeSet(changes: [change], context: context))
+      ErasedChange(ChangeSet(changes: [change], context: context, isWidened: pending.isWidened))
     }
   }
 

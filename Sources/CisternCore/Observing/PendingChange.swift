@@ -4,11 +4,17 @@ package struct PendingChange<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   let event: Change<Key, Value>.Event
   let previous: PreviousValue<Value>
   let tags: ChangeTags
+  /// Whether it is a removal of all keys in the place of a removal by tag or prefix.
+  let isWidened: Bool
 
   @usableFromInline
-  package init(_ event: Change<Key, Value>.Event, previous: PreviousValue<Value> = .unknown, tags: ChangeTags = .none) {
+  package init(
+    _ event: Change<Key, Value>.Event, previous: PreviousValue<Value> = .unknown, tags: ChangeTags = .none,
+    isWidened: Bool = false
+  ) {
     self.event = event
     self.previous = previous
     self.tags = tags
+    self.isWidened = isWidened
   }
 }

@@ -30,7 +30,11 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func stageRemovalOfAll() -> CommitTicket { base.stageRemovalOfAll() }
 
-  package func stageRemoval(of invalidation: Invalidation) -> CommitTicket { base.stageRemoval(of: invalidation) }
+  package var invalidatesExactly: Bool { base.invalidatesExactly }
+
+  package func stageRemoval(of invalidation: Invalidation) -> CommitTicket {
+    invalidatesExactly ? base.stageRemoval(of: invalidation) : base.stageRemovalOfAll()
+  }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     try await base.waitForCommit(ticket)
@@ -71,7 +75,7 @@ package final class AdaptedPartition: TransactionalPartition {
   package func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult { base.stage(write) }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
-    let ticket = base.stageRemoval(of: invalidation)
+    let ticket = stageRemoval(of: invalidation)
     let number = Self.newestNumber.add(1, ordering: .sequentiallyConsistent).newValue
     return (InvalidationVersion(number: number), ticket)
   }

@@ -64,6 +64,12 @@ extension TransactionalPartition {
       return true
     }
     chunk.records.sort { $0.position < $1.position }
+    // The tier can list a key twice, for example as staged and as committed.
+    var last: KeyPosition?
+    chunk.records.removeAll { record in
+      defer { last = record.position }
+      return record.position == last
+    }
     return chunk
   }
 }

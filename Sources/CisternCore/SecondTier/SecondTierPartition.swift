@@ -41,10 +41,17 @@ public protocol SecondTierPartition: Sendable {
   /// - Returns: The ticket to wait for the commit.
   func stageRemovalOfAll() -> CommitTicket
 
+  /// Whether ``stageRemoval(of:)`` removes exactly the records that an invalidation concerns.
+  ///
+  /// If it is false, a removal by tag or prefix removes all keys of the cache from both tiers, as
+  /// ``Cache/removeAll(context:)`` does. Observers receive ``Change/Event/cleared``, and ``ChangeSet/isWidened`` is true.
+  /// The default is false. The value must not change.
+  var invalidatesExactly: Bool { get }
+
   /// Stages the removal of all records that an invalidation concerns. No read returns these records from now on.
   ///
-  /// ``Invalidation/concerns(key:tags:)`` compares a record with the invalidation. The default implementation removes
-  /// all records of the partition.
+  /// ``Invalidation/concerns(key:tags:)`` compares a record with the invalidation. The cache calls the method only if
+  /// ``invalidatesExactly`` is true. The default implementation removes all records of the partition.
   ///
   /// - Parameter invalidation: The tag or the prefix.
   /// - Returns: The ticket to wait for the commit.
@@ -77,6 +84,9 @@ extension SecondTierPartition {
   public func contains(_ key: RawSpan) -> Bool {
     withRecord(forKey: key) { _, _ in true } ?? false
   }
+
+  /// False: the tier removes all records of the partition.
+  public var invalidatesExactly: Bool { false }
 
   /// Stages the removal of all records of the partition, as ``stageRemovalOfAll()`` does.
   public func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageRemovalOfAll() }

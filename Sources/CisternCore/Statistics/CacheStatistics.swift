@@ -16,6 +16,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var refreshes: Int
   /// The number of entries that invalidations by tag or prefix removed from memory.
   public var invalidations: Int
+  /// The number of removals by tag or prefix that removed all keys, because the second tier cannot remove a part of them.
+  public var widenedRemovals: Int
   /// The number of callers whose flight took too long. They received an older value or an error.
   public var timeouts: Int
   /// The number of flights that began. Each flight makes at most one fetch.
@@ -82,6 +84,7 @@ extension CacheStatistics {
     refreshes = counters.refreshes
     timeouts = counters.timeouts
     invalidations = counters.invalidations
+    widenedRemovals = counters.widenedRemovals
     flights = counters.flights
     joins = counters.joins
     failures = counters.failures
@@ -117,6 +120,7 @@ extension CacheStatistics: CustomStringConvertible {
     table.add("refreshes", refreshes)
     table.add("timeouts", timeouts)
     table.add("invalidations", invalidations)
+    table.add("widened removals", widenedRemovals)
     table.add("flights", flights)
     table.add("joins", joins)
     table.add("cancellations", cancellations)

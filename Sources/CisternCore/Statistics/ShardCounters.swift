@@ -19,6 +19,8 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var refreshes = 0
   /// The number of entries that invalidations by tag or prefix removed from memory.
   @usableFromInline package var invalidations = 0
+  /// The number of removals by tag or prefix that removed all keys.
+  @usableFromInline package var widenedRemovals = 0
   /// The number of callers whose flight took too long. They received an older value or an error.
   @usableFromInline package var timeouts = 0
   /// The number of flights that began.
@@ -63,6 +65,7 @@ package struct ShardCounters: Sendable, Equatable {
     sum.refreshes &+= part.refreshes
     sum.timeouts &+= part.timeouts
     sum.invalidations &+= part.invalidations
+    sum.widenedRemovals &+= part.widenedRemovals
     sum.flights &+= part.flights
     sum.joins &+= part.joins
     sum.failures &+= part.failures

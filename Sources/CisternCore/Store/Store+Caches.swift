@@ -13,8 +13,8 @@ extension Store {
   ///
   /// - Returns: The cache. If any store of the directory has the cache open, returns that instance.
   ///
-  /// - Throws: `CisternError` if the name or a limit is invalid, or if the store is closed. The code is ``CisternError/Code/conflictingOpen`` in
-  ///   two cases, and the message states the difference:
+  /// - Throws: `CisternError` if the name or a limit is invalid, or if the store is closed. The code is
+  ///   ``CisternError/Code/conflictingOpen`` in two cases, and the message states the difference:
   ///   - The cache is open with other types, another expiry or another configuration. Closures cannot be compared:
   ///     only their presence counts, and those of the first opening stay in use.
   ///   - A codec with another ``Codec/formatIdentifier`` wrote the cache's records. Use that codec, give the

@@ -103,6 +103,8 @@ final class FaultInjectingPartition: TransactionalPartition {
     return result
   }
 
+  var invalidatesExactly: Bool { true }
+
   func stageRemoval(of invalidation: Invalidation) -> CommitTicket { stageInvalidation(invalidation).ticket }
 
   func stageRemovalOfAll() -> CommitTicket {

@@ -13,6 +13,8 @@ private final class SmallTier: SecondTier {
     var lossHandler: @Sendable ([RecordLoss]) -> Void = { _ in }
     var waitedFor: [CommitTicket] = []
     var newest: UInt64 = 0
+    /// Whether the enumeration lists each record twice.
+    var listsTwice = false
 
     mutating func nextTicket() -> CommitTicket {
       newest += 1
@@ -80,7 +82,8 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
-    for (key, record) in tier.state.withLock({ $0.records }) {
+    let (records, listsTwice) = tier.state.withLock { ($0.records, $0.listsTwice) }
+    for (key, record) in Array(records) + (listsTwice ? Array(records) : []) {
       guard try body(key.rawSpan, record.metadata, record.bytes.count) else { return }
     }
   }
@@ -187,5 +190,37 @@ private struct SmallPartition: SecondTierPartition {
     cache["b"] = 2
     #expect(cache["a"] == 1 && cache["b"] == 2)
     #expect(cache.statistics.disk?.mode == .closed)
+  }
+
+  @Test(arguments: [false, true])
+  func `A removal that the tier widens removes all keys from both tiers, and observers and counts agree`(
+    isOfStore: Bool
+  ) async throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    cache.setValue(1, forKey: "a", tags: ["red"])
+    cache["b"] = 2
+    var sets = cache.changeSets().makeAsyncIterator()
+    if isOfStore { store.removeAll(tagged: "red") } else { cache.removeAll(withPrefix: "a") }
+    // No tier has the other key either, so that a look-up does not depend on memory.
+    #expect(cache["a"] == nil && cache["b"] == nil)
+    let set = await sets.next()
+    #expect(set?.isCleared == true && set?.isWidened == true)
+    cache.removeAll()
+    let other = await sets.next()
+    #expect(other?.isCleared == true && other?.isWidened == false)
+    #expect(cache.statistics.widenedRemovals == 1)
+    #expect(cache.checkInvariants() == [])
+  }
+
+  @Test func `An enumeration lists each key once, also if the tier lists it twice`() async throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    for number in 0..<20 { cache["key \(number)"] = number }
+    store.trimMemory(to: .bytes(0))
+    tier.state.withLock { $0.listsTwice = true }
+    var keys: [String] = []
+    for try await entry in cache.entries() { keys.append(entry.key) }
+    #expect(keys == Set(keys).sorted() && keys.count == 20)
   }
 }

@@ -28,11 +28,12 @@ import Testing
     part.dropped = 21
     part.invalidations = 6
     part.rejected = 22
+    part.widenedRemovals = 23
     var sum = part
     sum += part
 
     let single = numbers(of: part)
-    #expect(single.count == 22 && !single.contains(0), "the type has a counter that this test lacks")
+    #expect(single.count == 23 && !single.contains(0), "the type has a counter that this test lacks")
     #expect(numbers(of: sum) == single.map { $0 * 2 })
     let statistics = CacheStatistics(counters: sum)
     // Compares by name, because the order of a shard's counters follows their memory accesses.

@@ -67,6 +67,8 @@ struct FilePartition: SecondTierPartition {
     return isStaged ? .staged(ticket) : .refused
   }
 
+  var invalidatesExactly: Bool { true }
+
   func stageRemoval(of invalidation: Invalidation) -> CommitTicket {
     change { $0 = $0.filter { !invalidation.concerns(key: [UInt8]($0.key), tags: $0.value.metadata.tags) } }
     return ticket
