@@ -10,23 +10,22 @@ func check(
   let reports = Reports()
   let tier = try DiskTier(
     directory: directory, limit: .bytes(limit), durability: durability, report: { reports.add($0) })
-  let cache = try tier.diskPartition(named: "cache")
-  let findings = Findings(in: cache, script: script, flushed: flushed, evicts: false, keepsOrder: keepsOrder)
+  let caches = try TrialCaches(tier)
+  let findings = Findings(in: caches, script: script, flushed: flushed, evicts: false, keepsOrder: keepsOrder)
   var faults = findings.faults
   var listed = 0
-  cache.forEachRecord { _, _, _ in
+  caches.forEachRecord {
     listed += 1
     return listed < 10_000
   }
   // A new write must be readable and a removed key must be absent, unless the disk refuses the write.
   for key in 0..<Script.keyCount {
-    await cache.waitForRoom()
-    _ =
-      key % 3 == 0
-      ? cache.stage(.removal(key: Script.key(key))) : cache.stage(script.record(key, writtenLast(key, script)))
+    await caches.waitForRoom()
+    let step = key % 3 == 0 ? Script.Step.remove(key) : .set(key)
+    caches.stage(step, number: writtenLast(key, script), of: script)
   }
   try? await tier.flush()
-  let afterwards = Findings(in: cache, script: script, flushed: 0, evicts: true, keepsOrder: false)
+  let afterwards = Findings(in: caches, script: script, flushed: 0, evicts: true, keepsOrder: false)
   faults += afterwards.faults.map { "afterwards: \($0)" }
   let state =
     reports.isEmpty

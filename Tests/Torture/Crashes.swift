@@ -34,15 +34,15 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
       let tier = try DiskTier(
         directory: folder.store, limit: .bytes(limit), durability: durability == "powerCut" ? .powerCut : .processCrash,
         report: { reports.add($0) })
-      let cache = try tier.diskPartition(named: "cache")
-      let findings = Findings(in: cache, script: script, flushed: flushed, evicts: evicts)
+      let caches = try TrialCaches(tier)
+      let findings = Findings(in: caches, script: script, flushed: flushed, evicts: evicts)
       found += findings.found
       worst += (findings.faults + tier.checkInvariants()).map { "kill \(round), seed \(script.seed): \($0)" }
       if !reports.isEmpty {
         setAside += 1
         worst.append("kill \(round), seed \(script.seed): \(reports.text)")
       }
-      _ = cache.stage(script.record(0, 1))
+      caches.stage(.set(0), number: 1, of: script)
       try await tier.close()
     } catch {
       worst.append("kill \(round), seed \(script.seed): does not open: \(error)")

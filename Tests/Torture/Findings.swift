@@ -15,10 +15,10 @@ struct Findings {
   ///   - flushed: The last operation that is known to be flushed.
   ///   - evicts: Whether the store is too small for all keys, so that flushed values may be absent.
   ///   - keepsOrder: Whether every value must be at least as new as the flushed one.
-  init(in cache: any TransactionalPartition, script: Script, flushed: Int, evicts: Bool, keepsOrder: Bool = true) {
+  init(in caches: TrialCaches, script: Script, flushed: Int, evicts: Bool, keepsOrder: Bool = true) {
     var authors = [Int?](repeating: nil, count: Script.keyCount)
     for key in 0..<Script.keyCount {
-      let bytes = cache.withRecord(forKey: Script.key(key).rawSpan) { _, bytes in copy(bytes) }
+      let bytes = caches[key].withRecord(forKey: Script.key(key).rawSpan) { _, bytes in copy(bytes) }
       guard let bytes else { continue }
       found += 1
       guard let author = script.author(of: bytes, key: key) else {

@@ -7,21 +7,14 @@ import CisternDisk
 func write(directory: String, limit: Int, durability: Durability, seed: UInt64, operations: Int) async throws {
   let script = Script(seed: seed)
   var tier = try DiskTier(directory: directory, limit: .bytes(limit), durability: durability)
-  var cache = try tier.diskPartition(named: "cache")
+  var caches = try TrialCaches(tier)
   var random = Mixer(state: seed)
   var number = 0
   var flushed = 0
   while number < operations {
     number += 1
-    await cache.waitForRoom()
-    switch script.step(number) {
-    case .set(let key): _ = cache.stage(script.record(key, number))
-    case .remove(let key): _ = cache.stage(.removal(key: Script.key(key)))
-    case .batch(let keys):
-      let batch = cache.beginBatch()
-      for key in keys { _ = cache.stage(script.record(key, number), in: batch) }
-      cache.endBatch(batch)
-    }
+    await caches.waitForRoom()
+    caches.stage(script.step(number), number: number, of: script)
     if random.next(below: 60) == 0 || number - flushed >= Script.mostUnflushed {
       try await tier.flush()
       flushed = number
@@ -32,7 +25,7 @@ func write(directory: String, limit: Int, durability: Durability, seed: UInt64, 
       say("\(number)")
       _ = try DiskTier.compact(directory: directory)
       tier = try DiskTier(directory: directory, limit: .bytes(limit), durability: durability)
-      cache = try tier.diskPartition(named: "cache")
+      caches = try TrialCaches(tier)
     }
   }
   try await tier.close()
