@@ -19,12 +19,13 @@ struct CancelledClientTests {
     ]
     for exercise in exercises { try exercise.open(in: store, isFirst: true) }
     for exercise in exercises {
-      let client = Task {
-        withUnsafeCurrentTask { unsafe $0?.cancel() }
-        let client = Performer(number: 0, tally: Tally(), generator: SplitMix64(seed: 1, index: 0))
-        for _ in 0..<200 { await exercise.perform(by: client) }
+      await withTaskGroup(of: Void.self) { group in
+        group.cancelAll()
+        group.addTask {
+          let client = Performer(number: 0, tally: Tally(), generator: SplitMix64(seed: 1, index: 0))
+          for _ in 0..<200 { await exercise.perform(by: client) }
+        }
       }
-      await client.value
       await exercise.settle()
     }
     try await store.close()
@@ -35,11 +36,15 @@ struct CancelledClientTests {
     let violations = ViolationLog()
     #expect(violations.judge(CancellationError(), of: "a load") == .failed)
     #expect(violations.violations.map(\.detail) == ["a load failed: CancellationError()"])
-    let client = Task {
-      withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return (violations.judge(CancellationError(), of: "a load"), violations.judge(Broken(), of: "a load"))
+    let outcomes = await withTaskGroup(of: [Outcome].self) { group -> [Outcome]? in
+      group.cancelAll()
+      group.addTask { () -> [Outcome] in
+        let errors: [any Error] = [CancellationError(), Broken()]
+        return errors.map { violations.judge($0, of: "a load") }
+      }
+      return await group.next()
     }
-    #expect(await client.value == (.cancelled, .failed))
+    #expect(outcomes == [.cancelled, .failed])
     #expect(violations.count == 2)
   }
 
