@@ -169,7 +169,7 @@ import Testing
 
   @Test func `absence is no value of the codec`() throws {
     let cache: Cache<String, [UInt8]?> = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1))
-      .cache("things", of: [UInt8]?.self, codec: Spy(calls: calls), keyedBy: String.self)
+      .cache("things", codec: OptionalCodec(Spy(calls: calls)), keyedBy: String.self)
     cache["a"] = .some(nil)
     cache["b"] = .some([1])
     cache.trim(toCost: 0)
