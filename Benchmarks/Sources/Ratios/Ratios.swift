@@ -18,6 +18,7 @@ enum Ratios {
     ("refreshing", "hits while an entry is refreshed", { try await Refreshing().rows() }),
     ("loading", "joining a flight, loading alone", { try await Loading().rows() }),
     ("reads", "hits on disk", { try await DiskReads().rows() }),
+    ("enumerating", "keys and entries of a million records", { try await Enumerating(entries: 1_000_000).rows() }),
     ("writes", "writes to disk", { try await DiskWrites().rows() }),
     ("opening", "opening a store of a million entries", { try await Opening(entries: 1_000_000).rows() }),
     ("shrinking", "opening with a smaller limit", { try await Shrinking(entries: 100_000).rows() }),

@@ -49,6 +49,18 @@ public final class DirectLMDB {
     }
   }
 
+  /// Visits all keys with a cursor, in one transaction. Returns the sum of their lengths.
+  public func visitKeys() -> Int {
+    var cursor: OpaquePointer?
+    check(mdb_txn_renew(reading))
+    defer { mdb_txn_reset(reading) }
+    check(mdb_cursor_open(reading, database, &cursor))
+    defer { mdb_cursor_close(cursor) }
+    var (key, found, sum) = (MDB_val(), MDB_val(), 0)
+    while mdb_cursor_get(cursor, &key, &found, MDB_NEXT) == 0 { sum += key.mv_size }
+    return sum
+  }
+
   /// Writes the value under each of the keys in one transaction, in the given order.
   public func putBatch(_ keys: some Sequence<Int>, value: [UInt8]) {
     var writing: OpaquePointer?

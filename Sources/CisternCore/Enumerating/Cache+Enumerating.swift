@@ -45,8 +45,12 @@ extension Cache where Key: CacheKey {
   /// - Complexity: O(*n*), where *n* is the number of entries.
   public nonisolated(nonsending) func keyCount(_ selection: EntrySelection = .all) async throws -> Int {
     var count = 0
-    for try await _ in keys(selection) { count += 1 }
-    return count
+    var iterator = keys(selection).makeAsyncIterator()
+    while true {
+      let keys = try await iterator.nextKeys(isolation: #isolation)
+      if keys.isEmpty { return count }
+      count += keys.count
+    }
   }
 
   /// Returns some entries after a cursor, in the order of ``entries(_:)``.

@@ -12,14 +12,17 @@ public struct CacheKeys<Key: CacheKey, Value: Sendable>: AsyncSequence, Sendable
 
   /// Creates an iterator. Its first call begins an enumeration.
   @inlinable
-  public func makeAsyncIterator() -> Iterator { Iterator(entries: entries.makeAsyncIterator()) }
+  public func makeAsyncIterator() -> Iterator { Iterator(entries) }
 
   /// An iterator over keys. Only one task at a time may use it.
   public struct Iterator: AsyncIteratorProtocol {
-    @usableFromInline var entries: CacheEntries<Key, Value>.Iterator
+    @usableFromInline let entries: CacheEntries<Key, Value>
+    @usableFromInline var walk: EntryWalk<Key, Value>?
+    @usableFromInline var keys: [Key] = []
+    @usableFromInline var index = 0
 
     @inlinable
-    init(entries: CacheEntries<Key, Value>.Iterator) {
+    init(_ entries: CacheEntries<Key, Value>) {
       self.entries = entries
     }
 
@@ -37,10 +40,26 @@ public struct CacheKeys<Key: CacheKey, Value: Sendable>: AsyncSequence, Sendable
     ///   cancelled.
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Key? {
-      while let entry = try await entries.next(isolation: actor) {
-        if !entry.isStale { return entry.key }
+      if index < keys.count {
+        defer { index += 1 }
+        return keys[index]
       }
-      return nil
+      keys = try await nextKeys(isolation: actor)
+      index = 1
+      return keys.first
+    }
+
+    /// Returns the keys of the next chunk that has some; empty at the end.
+    @inlinable
+    mutating func nextKeys(isolation actor: isolated (any Actor)?) async throws -> [Key] {
+      if walk == nil { walk = try EntryWalk(entries.cache, entries.selection, after: nil) }
+      // No other task waits for a chunk without keys, and no transaction is open.
+      while let walk, !walk.isAtEnd {
+        try Task.checkCancellation()
+        if walk.hasBegun { await Task.yield() }
+        if let keys = try self.walk?.nextKeys(limit: EntryWalk<Key, Value>.chunkSize), !keys.isEmpty { return keys }
+      }
+      return []
     }
   }
 }

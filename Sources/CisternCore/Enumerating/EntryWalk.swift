@@ -73,13 +73,61 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// - Parameter limit: The largest number of positions to visit.
   @inlinable
   mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
+    let chunk = try nextChunk(limit: limit)
+    guard hasNoCandidate(in: chunk, limit: limit) else { return merge(chunk, limit: limit) }
+    let glance = MemoryGlance(records)
+    var entries: [Entry] = []
+    entries.reserveCapacity(chunk.records.count)
+    for record in chunk.records {
+      if let key = chunk.withKey(of: record, { Key(keyBytes: $0) }) {
+        add(glance.entryOfRecord(key, record.metadata), to: &entries)
+      }
+    }
+    move(behind: chunk)
+    return entries
+  }
+
+  /// Returns the keys of the next positions with a fresh value, as ``nextEntries(limit:)`` does for entries.
+  @inlinable
+  mutating func nextKeys(limit: Int) throws(CisternError) -> [Key] {
+    let chunk = try nextChunk(limit: limit)
+    guard hasNoCandidate(in: chunk, limit: limit), selection.tag == nil else {
+      return merge(chunk, limit: limit).compactMap { $0.isStale ? nil : $0.key }
+    }
+    let glance = MemoryGlance(records)
+    var keys: [Key] = []
+    keys.reserveCapacity(chunk.records.count)
+    for record in chunk.records where glance.isFresh(record.metadata) {
+      if let key = chunk.withKey(of: record, { Key(keyBytes: $0) }) { keys.append(key) }
+    }
+    move(behind: chunk)
+    return keys
+  }
+
+  @usableFromInline
+  mutating func nextChunk(limit: Int) throws(CisternError) -> RecordChunk {
     hasBegun = true
     try records.checkIsOpen(to: location)
-    var chunk = RecordChunk()
-    if let partition = records.secondTier?.partition {
-      chunk = try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
-    }
-    return merge(chunk, limit: limit)
+    guard let partition = records.secondTier?.partition else { return RecordChunk() }
+    return try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
+  }
+
+  /// Whether the chunk contains all entries up to its end. The keys of memory are then behind it.
+  ///
+  /// The walk compares records only with the keys that were in memory when it began. A key that came later was written or read
+  /// during the enumeration, and its record has data of that time.
+  @usableFromInline
+  func hasNoCandidate(in chunk: RecordChunk, limit: Int) -> Bool {
+    guard chunk.records.count <= limit else { return false }
+    guard nextCandidate < candidates.count else { return true }
+    guard let end = chunk.end else { return false }
+    return end < candidates[nextCandidate].position
+  }
+
+  @usableFromInline
+  mutating func move(behind chunk: RecordChunk) {
+    position = chunk.end ?? chunk.records.last.map { chunk.position(of: $0) } ?? position
+    isAtEnd = chunk.end == nil
   }
 
   /// Visits the records of the chunk and the candidates up to its end, in order.
@@ -87,10 +135,11 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   mutating func merge(_ chunk: RecordChunk, limit: Int) -> [Entry] {
     var entries: [Entry] = []
     let glance = MemoryGlance(records)
+    let positions = chunk.records.map { chunk.position(of: $0) }
     var found = 0
     var last: (position: KeyPosition, key: [UInt8])?
     var visits = 0
-    while let next = nextPosition(in: chunk, from: found) {
+    while let next = nextPosition(in: positions, from: found) {
       if let end = chunk.end, end < next { break }
       // Keys with equal positions stay together, because the position says whether a key was visited.
       if next != last?.position {
@@ -100,11 +149,12 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         }
         visits += 1
       }
-      if found < chunk.records.count, chunk.records[found].position == next {
+      if found < positions.count, positions[found] == next {
         let record = chunk.records[found]
         found += 1
-        last = (next, record.key)
-        if let key = Key(keyBytes: record.key.rawSpan) { add(glance.entry(of: key, record.metadata), to: &entries) }
+        let bytes = chunk.withKey(of: record) { $0.copiedBytes() }
+        last = (next, bytes)
+        if let key = Key(keyBytes: bytes.rawSpan) { add(glance.entry(of: key, record.metadata), to: &entries) }
       } else {
         let candidate = candidates[nextCandidate]
         nextCandidate += 1
@@ -121,8 +171,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
 
   /// Returns the next position of a record or a candidate.
   @inlinable
-  func nextPosition(in chunk: RecordChunk, from index: Int) -> KeyPosition? {
-    let record = index < chunk.records.count ? chunk.records[index].position : nil
+  func nextPosition(in positions: [KeyPosition], from index: Int) -> KeyPosition? {
+    let record = index < positions.count ? positions[index] : nil
     guard nextCandidate < candidates.count else { return record }
     let candidate = candidates[nextCandidate].position
     guard let record else { return candidate }

@@ -32,10 +32,30 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
       let residency: EntryResidency = metadata == nil ? .memory : [.memory, .secondTier]
       return entry(of: key, edited.timing, cost: Int(metadata?.cost ?? 0), residency, metadata)
     }
-    guard let metadata = metadata ?? recordMetadata(of: key), isReadable(metadata),
-      let timing = records.lifetimes.timing(of: metadata)
-    else { return nil }
+    guard let metadata = metadata ?? recordMetadata(of: key) else { return nil }
+    return entryOfRecord(key, metadata)
+  }
+
+  /// Returns the entry of a key that only the second tier has, or nil if no read finds its value.
+  @inlinable
+  func entryOfRecord(_ key: Key, _ metadata: RecordMetadata) -> CacheEntry<Key, Value>? {
+    guard isReadable(metadata), let timing = records.lifetimes.timing(of: metadata) else { return nil }
     return entry(of: key, timing, cost: Int(metadata.cost), .secondTier, metadata)
+  }
+
+  /// Whether a read finds a fresh value in a record that only the second tier has.
+  @inlinable
+  func isFresh(_ metadata: RecordMetadata) -> Bool {
+    guard isReadable(metadata), let timing = records.lifetimes.timing(of: metadata) else { return false }
+    return timing.isPlainForever || isFresh(timing)
+  }
+
+  @usableFromInline
+  func isFresh(_ timing: Timing) -> Bool {
+    switch timing.freshness(at: now) {
+    case .fresh, .refreshDue: true
+    case .stale, .gone: false
+    }
   }
 
   @usableFromInline

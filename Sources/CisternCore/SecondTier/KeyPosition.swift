@@ -14,6 +14,9 @@ package struct KeyPosition: Sendable, Hashable, Comparable {
     self.bytes = bytes
   }
 
+  /// Whether a key that is stored under itself follows.
+  package func precedes(_ key: RawSpan) -> Bool { !isDigest && bytes.rawSpan.precedes(key) }
+
   @usableFromInline
   package static func < (left: KeyPosition, right: KeyPosition) -> Bool {
     if left.isDigest != right.isDigest { return right.isDigest }

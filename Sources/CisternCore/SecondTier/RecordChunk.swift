@@ -1,26 +1,88 @@
 /// Some records of a partition that follow one another in the order of an enumeration.
+///
+/// The names and keys of all records are in one array, so that a record allocates nothing.
 @usableFromInline
 package struct RecordChunk: Sendable {
-  /// A record, without its value.
+  /// A record, without its value. The ranges are those of ``RecordChunk/bytes``.
   @usableFromInline
   package struct Record: Sendable {
-    @usableFromInline package let position: KeyPosition
-    @usableFromInline package let key: [UInt8]
+    /// Whether the tier has the record under a digest of its key.
+    @usableFromInline package let isDigest: Bool
+    /// The key in the tier's order: the key itself or its digest.
+    @usableFromInline package let name: Range<Int>
+    @usableFromInline package let key: Range<Int>
     @usableFromInline package let metadata: RecordMetadata
-
-    package init(position: KeyPosition, key: [UInt8], metadata: RecordMetadata) {
-      self.position = position
-      self.key = key
-      self.metadata = metadata
-    }
   }
 
-  @usableFromInline package var records: [Record] = []
+  @usableFromInline package private(set) var records: [Record] = []
   /// The position up to which the tier looked; nil if no record follows.
   @usableFromInline package var end: KeyPosition?
+  @usableFromInline package private(set) var bytes: [UInt8] = []
 
   @usableFromInline
   package init() {}
+
+  package mutating func reserveCapacity(_ count: Int) {
+    records.reserveCapacity(count)
+    bytes.reserveCapacity(count * 16)
+  }
+
+  /// Adds a record whose name is its key.
+  package mutating func append(key: RawSpan, _ metadata: RecordMetadata) {
+    let key = add(key)
+    records.append(Record(isDigest: false, name: key, key: key, metadata: metadata))
+  }
+
+  /// Adds a record under a digest of its key.
+  package mutating func append(digest: RawSpan, key: RawSpan, _ metadata: RecordMetadata) {
+    let name = add(digest)
+    records.append(Record(isDigest: true, name: name, key: add(key), metadata: metadata))
+  }
+
+  private mutating func add(_ span: RawSpan) -> Range<Int> {
+    let start = bytes.count
+    // The pointer is used during the call only.
+    unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    return start..<bytes.count
+  }
+
+  /// Calls `body` with the bytes of a record's key.
+  @inlinable
+  package func withKey<Result>(of record: Record, _ body: (RawSpan) throws -> Result) rethrows -> Result {
+    try body(bytes.rawSpan.extracting(record.key))
+  }
+
+  /// Returns the place of a record in the order of the enumeration.
+  @usableFromInline
+  package func position(of record: Record) -> KeyPosition {
+    KeyPosition(isDigest: record.isDigest, bytes: Array(bytes[record.name]))
+  }
+
+  /// Replaces the metadata of the records, and drops those for which `body` returns nil.
+  package mutating func compactMap(_ body: (RawSpan, RecordMetadata) -> RecordMetadata?) {
+    records = records.compactMap { record in
+      withKey(of: record) { body($0, record.metadata) }.map {
+        Record(isDigest: record.isDigest, name: record.name, key: record.key, metadata: $0)
+      }
+    }
+  }
+
+  /// Sorts the records by the bytes of their names.
+  package mutating func sort() {
+    let bytes = bytes
+    records.sort { bytes.rawSpan.extracting($0.name).precedes(bytes.rawSpan.extracting($1.name)) }
+  }
+
+  /// Keeps one of the records with the same name. The records must be sorted.
+  package mutating func dropRepeatedNames() {
+    let bytes = bytes
+    var last: Range<Int>?
+    records.removeAll { record in
+      defer { last = record.name }
+      guard let last else { return false }
+      return bytes.rawSpan.extracting(record.name).hasSameBytes(as: bytes.rawSpan.extracting(last))
+    }
+  }
 }
 
 /// The part of a partition that an enumeration asks for next.
@@ -56,20 +118,12 @@ extension TransactionalPartition {
     var chunk = RecordChunk()
     forEachRecord { key, metadata, _ in
       guard key.starts(with: range.prefix) else { return true }
-      let bytes = key.copiedBytes()
-      let position = KeyPosition(bytes: bytes)
-      if range.start.map({ $0 < position }) ?? true {
-        chunk.records.append(RecordChunk.Record(position: position, key: bytes, metadata: metadata))
-      }
+      if range.start?.precedes(key) ?? true { chunk.append(key: key, metadata) }
       return true
     }
-    chunk.records.sort { $0.position < $1.position }
+    chunk.sort()
     // The tier can list a key twice, for example as staged and as committed.
-    var last: KeyPosition?
-    chunk.records.removeAll { record in
-      defer { last = record.position }
-      return record.position == last
-    }
+    chunk.dropRepeatedNames()
     return chunk
   }
 }

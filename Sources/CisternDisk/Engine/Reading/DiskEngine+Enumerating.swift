@@ -69,7 +69,7 @@ extension DiskEngine {
       isAtRecord = try cursor.moveToNext()
     }
     var count = 0
-    walk.chunk.records.reserveCapacity(min(range.limit, 1024))
+    walk.chunk.reserveCapacity(min(range.limit, 1024))
     while isAtRecord {
       switch visit(cursor, generation: generation, walk: &walk) {
       case .end: return
@@ -123,12 +123,11 @@ extension DiskEngine {
   ) {
     guard let header = RecordHeader(trusting: record) else { return }
     let metadata = header.metadata(of: record)
-    let nameBytes = name.copiedBytes()
-    let key = isDigest ? record.extracting(header.key).copiedBytes() : nameBytes
-    if isDigest, !key.rawSpan.starts(with: walk.range.prefix) { return }
+    let key = isDigest ? record.extracting(header.key) : name
+    if isDigest, !key.starts(with: walk.range.prefix) { return }
     // The invalidations are read after the record, so that every earlier one applies to it.
     if !walk.invalidations.isClear(for: walk.snapshot) {
-      switch walk.invalidations.visibility(of: metadata, key: key.rawSpan, snapshot: walk.snapshot) {
+      switch walk.invalidations.visibility(of: metadata, key: key, snapshot: walk.snapshot) {
       case .visible: break
       case .concealed: return
       case .outdated:
@@ -136,9 +135,11 @@ extension DiskEngine {
         return
       }
     }
-    walk.chunk.records.append(
-      RecordChunk.Record(
-        position: KeyPosition(isDigest: isDigest, bytes: nameBytes), key: key, metadata: metadata))
+    if isDigest {
+      walk.chunk.append(digest: name, key: key, metadata)
+    } else {
+      walk.chunk.append(key: key, metadata)
+    }
   }
 
   /// Replaces the records that have a staged write, and drops those with a staged removal.
@@ -147,18 +148,21 @@ extension DiskEngine {
   ) -> RecordChunk {
     var chunk = walk.chunk
     guard mayMissRemovals || !partition.staging.isEmpty else { return chunk }
-    let staged = chunk.records.map { partition.stagedEntry(forKey: $0.key.rawSpan) }
+    // All keys are compared before the first look-up in the file, which may come after a commit.
+    let staged = chunk.records.map { record in chunk.withKey(of: record) { partition.stagedEntry(forKey: $0) } }
     // A removal that was staged before the snapshot is still staged, unless a commit followed.
     let newest = max(
       file.knownTransaction.load(ordering: .acquiring), partition.knownTransaction.load(ordering: .acquiring))
     let mayBeRemoved = mayMissRemovals && newest > walk.snapshot
-    chunk.records = zip(chunk.records, staged).compactMap { record, entry in
+    var entries = staged.makeIterator()
+    chunk.compactMap { key, record in
+      let entry = entries.next() ?? nil
       guard let entry, entry.condition == nil else {
         guard entry != nil || mayBeRemoved else { return record }
-        return presence(of: record.key.rawSpan, in: partition) == false ? nil : record
+        return presence(of: key, in: partition) == false ? nil : record
       }
       guard case .record(_, let metadata, _) = entry.write, partition.shows(entry) else { return nil }
-      return RecordChunk.Record(position: record.position, key: record.key, metadata: metadata)
+      return metadata
     }
     return chunk
   }
