@@ -39,4 +39,19 @@ package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
       try mutex.withLock(body)
     #endif
   }
+
+  /// Runs `body` with the lock held, if no other thread holds it.
+  ///
+  /// - Parameter body: Accesses the state. Must not run code that a user supplied.
+  /// - Returns: Whether `body` ran.
+  @discardableResult
+  package borrowing func withLockIfAvailable(_ body: (inout sending State) -> Void) -> Bool {
+    mutex.withLockIfAvailable { (state: inout sending State) in
+      #if THREAD_SANITIZER
+        mark.acquire()
+        defer { mark.release() }
+      #endif
+      body(&state)
+    } != nil
+  }
 }

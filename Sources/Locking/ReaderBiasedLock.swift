@@ -61,6 +61,26 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
   @inline(__always)
   package var isSharable: Bool { isBiased.load(ordering: .relaxed) }
 
+  /// Runs `body` with exclusive access, if no thread holds the mutex. Waits for visible readers, but not for another
+  /// writer.
+  ///
+  /// The parameters are those of ``withLock(number:readers:_:)``.
+  ///
+  /// - Returns: The result of `body`; nil if it did not run.
+  @inlinable
+  package borrowing func withLockIfAvailable<Result>(
+    number: UInt32, readers: borrowing VisibleReaders, _ body: () -> Result
+  ) -> Result? {
+    mutex.withLockIfAvailable { readsInARow in
+      beginAlone(number: number, readers: readers)
+      defer { endAlone() }
+      readsInARow = 0
+      // The result may be in any isolation region, because the lock guards only Sendable state.
+      nonisolated(unsafe) let result = body()
+      return unsafe result
+    }
+  }
+
   /// Enters the critical section together with other readers, if the lock is biased to them.
   ///
   /// The function takes no closure, because the compiler would compile the closure as a separate function.

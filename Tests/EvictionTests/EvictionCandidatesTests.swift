@@ -52,7 +52,7 @@ struct EvictionCandidatesTests {
     for number in 0..<20_000 {
       let entry = GhostHistoryTable.EvictedEntry(
         fingerprint: fingerprint(number), uses: UInt8(number % 250 + 1), lastUse: UInt32(number))
-      departed.insert(entry, at: UInt32(number), entryCount: entryCount) { _ in ended += 1 }
+      departed.insert(entry, at: UInt32(number), recordCount: entryCount) { _ in ended += 1 }
     }
     let now: UInt32 = 20_000
     let remembered = (0..<20_000).compactMap { number -> Int? in

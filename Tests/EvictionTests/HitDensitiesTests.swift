@@ -107,13 +107,34 @@ struct HitDensitiesTests {
   }
 
   @Test func `the weight of a cost grows with the cost, but more slowly`() {
-    var last: Float = 0
+    var last: Float = 2
     for exponent in 0..<32 {
       let cost = UInt32(1) << UInt32(exponent)
-      #expect(CostWeight.of(cost) > last)
-      #expect(CostWeight.of(cost) <= Float(cost))
-      last = CostWeight.of(cost)
+      let density = CostWeight.ofMisses.weigh(1, cost: cost)
+      #expect(density < last)
+      #expect(density >= 1 / Float(cost))
+      last = density
+      #expect(CostWeight.ofMissedCost.weigh(3, cost: cost) == 3)
     }
-    #expect(CostWeight.of(0) == 1)
+    #expect(CostWeight.ofMisses.weigh(1, cost: 0) == 1)
+  }
+}
+
+extension HitDensities {
+  convenience init(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
+    self.init()
+    learn(lifetimes, scale: scale)
+  }
+}
+
+extension LifetimeStatistics {
+  /// Counts a use of an entry with this number of earlier uses.
+  mutating func countUse(after uses: UInt8, age: UInt32) {
+    count(ObservedLifetimes.Lifetime(index: LifetimeClass.index(uses: uses, age: age), endsWithUse: true))
+  }
+
+  /// Counts the end of a lifetime without a use.
+  mutating func countEnd(after uses: UInt8, age: UInt32) {
+    count(ObservedLifetimes.Lifetime(index: LifetimeClass.index(uses: uses, age: age), endsWithUse: false))
   }
 }

@@ -15,6 +15,12 @@ struct MemorySizingTests {
       #expect((max(1, last)...MemorySizing.defaultShardCount).contains(count))
       last = count
     }
+    for (processors, greatest) in [(1, 8), (2, 16), (3, 32), (8, 64), (32, 256), (1_000, 256)] {
+      #expect(
+        MemorySizing.shardCount(costLimit: .max, countLimit: .max, processorCount: processors) == greatest)
+      #expect(MemorySizing.shardCount(costLimit: 3 << 20, countLimit: .max, processorCount: processors) == 4)
+      #expect(MemorySizing.shardCount(costLimit: 1 << 20, countLimit: .max, processorCount: processors) == 1)
+    }
     #expect(MemorySizing.defaultShardCount >= 8 && MemorySizing.defaultShardCount <= 256)
   }
 

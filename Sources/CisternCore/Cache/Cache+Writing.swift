@@ -6,8 +6,9 @@ extension Cache {
   /// leaves the older value; ``commitValue(_:forKey:expiry:tags:context:)`` waits. Blocks the thread only while more writes are
   /// staged than the disk can commit.
   ///
-  /// A value larger than the memory limit is kept on disk only. A value that no tier can hold is not stored, evicts no entry,
-  /// and removes the older value. O(1), and the encoding.
+  /// A value larger than the memory limit is kept on disk only. So is a new value larger than a sixteenth of it, if it promises
+  /// fewer hits than the entries that it would evict. A cache without a disk does not store such a value. A value that no tier
+  /// can hold is not stored, evicts no entry, and removes the older value. O(1), and the encoding.
   ///
   /// A value that cannot be encoded is reported, and removes the older value. It stays in memory if the cache has a
   /// ``CacheConfiguration/weigher``; else its size is not known, and it is not stored.

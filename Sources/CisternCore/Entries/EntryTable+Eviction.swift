@@ -53,6 +53,30 @@ extension EntryTable {
   }
 }
 
+extension EntryTable {
+  /// Evicts the next entry of a shard, if no thread is in the shard and the entry's density is below `density`.
+  ///
+  /// The caller may be inside the critical section of another shard. Shards are otherwise locked in ascending order,
+  /// so this function must not wait.
+  ///
+  /// - Returns: The cost of the evicted entry, whose room is still reserved; nil if none was evicted.
+  @inlinable
+  @inline(never)
+  func evict(
+    inShard index: Int, below density: Float, into evicted: inout Shard<Key, Value>.Evicted,
+    announcing announce: Shard<Key, Value>.EvictionHandler?
+  ) -> Int? {
+    let freed: Int?? = shards.withShardIfAvailable(at: index) { shard in
+      defer { priorities.note(shard.policy.lowestDensity, of: index) }
+      guard let nominee = shard.policy.nominate(keeping: .none, in: shard.slots.evictionNodes),
+        nominee.density < density
+      else { return nil }
+      return shard.evict(nominee, budget: budget, into: &evicted, announcing: announce)
+    }
+    return freed ?? nil
+  }
+}
+
 extension EntryTable: MemoryConsumer {
   /// An estimate of the total cost, from one random shard. Reading it takes that shard's lock.
   @usableFromInline

@@ -8,7 +8,7 @@ extension EntryTable {
   /// - The cache is observed.
   /// - A key of the shard is watched or has unconfirmed edits.
   /// - This key has a flight, or its value has another cost.
-  /// - The value is larger than the memory limit.
+  /// - The value is larger than the memory limit, or so large that the eviction policy must admit it.
   ///
   /// No promotion can race with this write, so it does not raise the write version.
   ///
@@ -37,6 +37,8 @@ extension EntryTable {
           guard shard.takesInPlace(cost, at: number, .unedited) else { return .declined }
           replaced = shard.replaceValue(
             at: number, by: value, timing: .plain(until: .distantFuture), isPersisted: false)
+        } else if budget.isLarge(cost), budget.isLargerThanOthers(cost) {
+          return .declined
         } else if let short = insertNewEntry(
           value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &gone)
         {

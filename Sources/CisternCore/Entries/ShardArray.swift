@@ -33,11 +33,12 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
     precondition(MemoryLayout<Shard<Key, Value>>.alignment <= 8, "the alignment of a shard must be at most 8 bytes")
     self.count = count
     shift = UInt64(64 - count.trailingZeroBitCount)
-    if case .count = policy.makePolicy().hitRule { sharesLookUps = true } else { sharesLookUps = false }
+    let policies = policy.makePolicies(count: count)
+    if case .count = policies[0].hitRule { sharesLookUps = true } else { sharesLookUps = false }
     unsafe shards = .allocate(byteCount: count * Self.stride, alignment: Self.alignment)
     for index in 0..<count {
       unsafe lock(at: index).initialize(to: ReaderBiasedLock())
-      unsafe shard(at: index).initialize(to: Shard(policy: policy.makePolicy(), invalidations: invalidations))
+      unsafe shard(at: index).initialize(to: Shard(policy: policies[index], invalidations: invalidations))
     }
   }
 
@@ -75,6 +76,18 @@ struct ShardArray<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchec
   @inlinable
   borrowing func withShard<Result>(at index: Int, _ body: (inout Shard<Key, Value>) -> Result) -> Result {
     unsafe lock(at: index).pointee.withLock(number: Self.lockNumber(index), readers: readers) {
+      unsafe body(&shard(at: index).pointee)
+    }
+  }
+
+  /// Runs `body` in the critical section of a shard, if no thread holds the shard's lock.
+  ///
+  /// - Returns: The result of `body`; nil if it did not run.
+  @inlinable
+  borrowing func withShardIfAvailable<Result>(
+    at index: Int, _ body: (inout Shard<Key, Value>) -> Result
+  ) -> Result? {
+    unsafe lock(at: index).pointee.withLockIfAvailable(number: Self.lockNumber(index), readers: readers) {
       unsafe body(&shard(at: index).pointee)
     }
   }

@@ -1,28 +1,31 @@
 import Eviction
 
-/// The place of a shard among those of its table, and the limits that they share.
+/// The place of a shard among those of its table.
 @usableFromInline
-struct ShardNeighborhood {
+struct ShardNeighborhood<Key: Hashable & Sendable, Value: Sendable> {
   /// The index of the shard in its table.
   @usableFromInline let index: Int
-  /// The number of shards in the table.
-  @usableFromInline let shardCount: Int
-  @usableFromInline let priorities: ShardPriorities
-  @usableFromInline let budget: MemoryBudget
+  @usableFromInline let table: EntryTable<Key, Value>
 
   @inlinable
-  init(index: Int, shardCount: Int, priorities: ShardPriorities, budget: MemoryBudget) {
+  init(index: Int, table: EntryTable<Key, Value>) {
     self.index = index
-    self.shardCount = shardCount
-    self.priorities = priorities
-    self.budget = budget
+    self.table = table
+  }
+
+  @inlinable var budget: MemoryBudget { table.budget }
+  /// The number of shards in the table.
+  @inlinable var shardCount: Int { table.shards.count }
+
+  /// Returns another shard whose next entry has a clearly lower density; nil if no shard has one.
+  @inlinable
+  func worse(than density: Float) -> Int? {
+    table.shards.count > 1 ? table.priorities.worse(than: density, of: index) : nil
   }
 }
 
 extension EntryTable {
   /// Returns the neighborhood of the shard with this index.
   @inlinable
-  func neighborhood(of index: Int) -> ShardNeighborhood {
-    ShardNeighborhood(index: index, shardCount: shards.count, priorities: priorities, budget: budget)
-  }
+  func neighborhood(of index: Int) -> ShardNeighborhood<Key, Value> { ShardNeighborhood(index: index, table: self) }
 }

@@ -59,6 +59,10 @@ extension WriteCondition {
     }
   }
 
+  /// Whether the write is a set, which depends on no value of the key.
+  @inlinable
+  var isSet: Bool { if case .unedited = self { true } else { false } }
+
   /// The invalidation version when the value's fetch or read began; nil for a value that a caller sets now.
   @inlinable
   var invalidationVersion: InvalidationVersion? {

@@ -64,9 +64,18 @@ public final class Store: Sendable {
     public var reportHandler: (@Sendable (StoreReport) -> Void)?
 
     /// The number of shards of each cache, or nil for a number that suits the limits and the machine.
-    ///
-    /// Measurements use one shard, which gives one eviction order for all entries.
     package var shardCount: Int?
+
+    /// Returns the default number of shards of a cache.
+    ///
+    /// - Parameters:
+    ///   - costLimit: The memory limit.
+    ///   - costIsCount: Whether each entry costs 1. Otherwise, costs are bytes.
+    ///   - processorCount: The number of processors; nil for those of the machine.
+    package static func shardCount(costLimit: Int, costIsCount: Bool, processorCount: Int?) -> Int {
+      MemorySizing.shardCount(
+        costLimit: costLimit, countLimit: .max, costIsCount: costIsCount, processorCount: processorCount)
+    }
 
     /// Creates a configuration with the default options.
     public init() {}

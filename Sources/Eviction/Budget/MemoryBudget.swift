@@ -41,6 +41,18 @@ package final class MemoryBudget: Sendable {
   @usableFromInline
   package let largestCost: Int
 
+  /// Whether an entry of this cost would displace so many others that the eviction policy must admit it.
+  @inlinable
+  package func isLarge(_ cost: UInt32) -> Bool { Int(cost) > largestCost / 16 }
+
+  /// Whether a cost is more than twice the mean of the reserved entries.
+  ///
+  /// If all entries have similar costs, a new one displaces only one other.
+  @usableFromInline
+  package func isLargerThanOthers(_ cost: UInt32) -> Bool {
+    Double(cost) * Double(count) > 2 * Double(self.cost)
+  }
+
   /// Whether the limit on count leaves no room for another entry of any cost.
   @usableFromInline
   package var isFullByCount: Bool { count >= countLimit || parent?.isFullByCount ?? false }

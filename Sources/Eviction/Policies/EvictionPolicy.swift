@@ -35,6 +35,13 @@ package protocol EvictionPolicy: AnyObject {
   /// Unlinks the next entry to evict and returns it; nil if no entry other than `kept` is linked.
   func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber?
 
+  /// Returns the entry that the policy would evict next, for comparison with other shards. The entry stays linked.
+  /// Nil if no entry other than `kept` is linked, or if the policy does not compute densities.
+  func nominate(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> Nominee?
+
+  /// Unlinks a nominated entry to evict it. The shard is unchanged since the nomination.
+  func evict(_ nominee: Nominee, in nodes: borrowing EvictionNodes)
+
   /// Replaces the slot numbers after the table was rebuilt.
   func renumber(_ numbers: borrowing Renumbering)
 
@@ -50,6 +57,12 @@ package protocol EvictionPolicy: AnyObject {
 extension EvictionPolicy {
   @usableFromInline package var linksEntries: Bool { true }
   @usableFromInline package var lowestDensity: Float? { nil }
+  @usableFromInline package func nominate(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> Nominee? {
+    nil
+  }
+  @usableFromInline package func evict(_ nominee: Nominee, in nodes: borrowing EvictionNodes) {
+    preconditionFailure("the policy nominates no entry")
+  }
   @usableFromInline package func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool { true }
 }
 
@@ -60,4 +73,11 @@ package enum HitRule: Sendable {
   case count(upTo: UInt8)
   /// Calls ``EvictionPolicy/hit(_:in:)``.
   case notifyPolicy
+}
+
+/// The entry that a policy would evict next, and its hit density.
+@usableFromInline
+package struct Nominee: Sendable {
+  @usableFromInline package let number: SlotNumber
+  @usableFromInline package let density: Float
 }

@@ -36,19 +36,27 @@ struct GhostHistoryTable {
   private var insertions = 0
 
   private static let setSize = 8
-  /// The minimum number of records. A small cache learns more from the many entries that it evicted than from the
-  /// few that it holds.
+  /// The minimum number of records in all shards of a cache. A small cache learns more from the many entries that it
+  /// evicted than from the few that it holds.
   private static let leastSize = 128
+
+  /// Returns the number of records for a shard with `entryCount` entries, in a cache of `shardCount` shards with
+  /// `totalCount` entries.
+  static func recordCount(entryCount: Int, totalCount: Int, shardCount: Int) -> Int {
+    max(entryCount, totalCount / shardCount, leastSize / shardCount, setSize)
+  }
 
   /// Whether the table has never held a record.
   var isEmpty: Bool { records.isEmpty }
 
   /// Records an evicted entry. Calls `ended` with each record that is dropped to make room.
+  ///
+  /// - Parameter recordCount: The number of records that the table should have.
   mutating func insert(
-    _ entry: EvictedEntry, at now: UInt32, entryCount: Int, ended: (Memory) -> Void
+    _ entry: EvictedEntry, at now: UInt32, recordCount: @autoclosure () -> Int, ended: (Memory) -> Void
   ) {
     insertions += 1
-    if insertions > records.count { resize(for: entryCount, at: now, ended: ended) }
+    if insertions > records.count { resize(to: recordCount(), at: now, ended: ended) }
     let use = UInt32(max(entry.uses, 1)) << 24 | entry.lastUse & 0xFF_FFFF
     let record = Record(fingerprint: entry.fingerprint, use: use)
     put(record, at: now, ended: ended)
@@ -105,10 +113,10 @@ struct GhostHistoryTable {
     return Int((spread &* UInt64(records.count / Self.setSize)) >> 32) * Self.setSize
   }
 
-  /// Resizes the table to about the number of entries, if the sizes differ enough.
-  private mutating func resize(for entryCount: Int, at now: UInt32, ended: (Memory) -> Void) {
+  /// Resizes the table to about this number of records, if the sizes differ enough.
+  private mutating func resize(to recordCount: Int, at now: UInt32, ended: (Memory) -> Void) {
     insertions = 0
-    let size = (max(entryCount, Self.leastSize) + Self.setSize - 1) / Self.setSize * Self.setSize
+    let size = (recordCount + Self.setSize - 1) / Self.setSize * Self.setSize
     guard records.isEmpty || size > records.count * 5 / 4 || size < records.count / 2 else { return }
     let old = records
     records = Array(repeating: .none, count: size)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The expected hits of an entry per unit of time in memory, by number of uses and age.
 ///
 /// An entry can be evicted now or at any later age. Its density is the maximum over these ages of the expected uses
@@ -6,48 +8,59 @@
 ///
 /// This is the index of J. C. Gittins, "Bandit processes and dynamic allocation indices" (J. R. Stat. Soc. B,
 /// 1979), applied to the lifetimes of LHD.
+///
+/// All shards of a cache read the same densities without a lock. A shard that reads during a computation can get some
+/// old and some new densities, which are equally good estimates.
 @safe
-struct HitDensities: ~Copyable {
-  // One density for each class of uses and ages; owned. The buffer is not an array, because each eviction reads
-  // about ten elements and would pay for their checks.
-  private let densities: UnsafeMutablePointer<Float>
+final class HitDensities: Sendable {
+  // The bit pattern of one density for each class of uses and ages. The memory is allocated by `init` and freed by
+  // `deinit`, and every access is atomic. The buffer is not an array, because each eviction reads about ten elements
+  // and would pay for their checks.
+  private nonisolated(unsafe) let densities: UnsafeMutablePointer<Atomic<UInt32>>
 
-  /// - Parameters:
-  ///   - lifetimes: The observed lifetimes.
-  ///   - scale: The number of entries, which determines the densities of classes without observations.
-  init(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
+  init() {
     unsafe densities = .allocate(capacity: LifetimeClass.count)
-    unsafe densities.initialize(repeating: 0, count: LifetimeClass.count)
-    learn(lifetimes, scale: scale)
+    for index in 0..<LifetimeClass.count { unsafe (densities + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
+    // Atomic integers need no deinitialization.
     unsafe densities.deallocate()
   }
 
   /// Recomputes all densities.
-  mutating func learn(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
+  ///
+  /// - Parameters:
+  ///   - lifetimes: The observed lifetimes.
+  ///   - scale: The number of entries, which determines the densities of classes without observations.
+  func learn(_ lifetimes: borrowing LifetimeStatistics, scale: Float) {
     var spans = FutureSpans()
     let known = lifetimes.knownAges
     let widths = LifetimeClass.widths
     for useClass in 0..<LifetimeClass.useClasses {
       let chances = lifetimes.chances(ofUses: useClass, scale: scale)
-      // In bounds: each class is below the number of classes.
-      let row = unsafe densities + useClass * LifetimeClass.ageClasses
       spans.removeAll()
       for age in (0..<known).reversed() {
-        unsafe row[age] = spans.best(with: widths[age], chance: chances[age])
+        let density = spans.best(with: widths[age], chance: chances[age])
+        store(density, useClass: useClass, age: age)
+        guard age == known - 1 else { continue }
+        // Ages above the oldest known class have the same density as that class.
+        for later in known..<LifetimeClass.ageClasses { store(density, useClass: useClass, age: later) }
       }
-      // Ages above the oldest known class have the same density as that class.
-      for age in known..<LifetimeClass.ageClasses { unsafe row[age] = row[known - 1] }
     }
+  }
+
+  private func store(_ density: Float, useClass: Int, age: Int) {
+    // In bounds: each class is below the number of classes.
+    let index = useClass * LifetimeClass.ageClasses + age
+    unsafe densities[index].store(density.bitPattern, ordering: .relaxed)
   }
 
   /// The density of an entry with this number of uses and this age.
   @inline(__always)
   subscript(uses: UInt8, age: UInt32) -> Float {
-    // In bounds: both functions return a class below the number of classes.
-    unsafe densities[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ LifetimeClass.ofAge(age)]
+    // In bounds: both classes are below the number of classes.
+    Float(bitPattern: unsafe densities[LifetimeClass.index(uses: uses, age: age)].load(ordering: .relaxed))
   }
 }
 

@@ -9,14 +9,21 @@
 /// candidates (``EvictionCandidates``). A hit only increments a counter. The policy reads the counter when it next
 /// examines the entry.
 ///
+/// All shards of a cache learn together, in ``CacheLifetimes``, and compare their nominees.
+///
 /// The policy follows LHD (Beckmann, Chen and Cidon, NSDI 2018), with a memory of evicted entries as in ARC and
 /// LIRS.
 package final class LeastHitDensity: EvictionPolicy {
   // Guarded by the shard's lock, as all state of a policy. The dynamic exclusivity check is disabled: `order` calls
   // no code that calls back into this object.
-  @safe @exclusivity(unchecked) private var order = HitDensityOrder()
+  @safe @exclusivity(unchecked) private var order: HitDensityOrder
 
-  package init() {}
+  /// - Parameters:
+  ///   - lifetimes: The observations that all shards of the cache share.
+  ///   - weight: The weight of an entry's cost.
+  package init(_ lifetimes: CacheLifetimes = CacheLifetimes(shardCount: 1), weight: CostWeight = .ofMisses) {
+    order = HitDensityOrder(lifetimes, weight: weight)
+  }
 
   package var hitRule: HitRule { .count(upTo: HitDensityOrder.maximumFrequency) }
   package var linksEntries: Bool { false }
@@ -35,8 +42,16 @@ package final class LeastHitDensity: EvictionPolicy {
 
   package func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes) { order.remove(number, in: nodes) }
 
+  package func nominate(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> Nominee? {
+    order.nominate(keeping: kept, in: nodes)
+  }
+
+  package func evict(_ nominee: Nominee, in nodes: borrowing EvictionNodes) { order.evict(nominee, in: nodes) }
+
   package func evict(keeping kept: SlotNumber, in nodes: borrowing EvictionNodes) -> SlotNumber? {
-    order.evict(keeping: kept, in: nodes)
+    guard let nominee = order.nominate(keeping: kept, in: nodes) else { return nil }
+    order.evict(nominee, in: nodes)
+    return nominee.number
   }
 
   package func renumber(_ numbers: borrowing Renumbering) { order.renumber(numbers) }

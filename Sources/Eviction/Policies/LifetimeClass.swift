@@ -17,6 +17,10 @@ enum LifetimeClass {
     return 7 + (uses > 24 ? 1 : 0) + (uses > 48 ? 1 : 0)
   }
 
+  /// Returns the index of the class of uses and the class of ages, among all combinations.
+  @inline(__always)
+  static func index(uses: UInt8, age: UInt32) -> Int { ofUses(uses) &* ageClasses &+ ofAge(age) }
+
   /// Returns a number of uses near the middle of a class.
   static func typicalUses(_ useClass: Int) -> Float {
     switch useClass {

@@ -32,23 +32,16 @@ struct LifetimeStatistics: ~Copyable {
   /// The number of classes of ages to distinguish: those with observations, and one for all later ages.
   var knownAges: Int { min(oldest + 2, LifetimeClass.ageClasses) }
 
-  /// Records a use of an entry with this number of earlier uses.
-  mutating func countUse(after uses: UInt8, age: UInt32) {
-    let age = LifetimeClass.ofAge(age)
-    unsafe self.uses[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ age] += 1
-    count(age)
-  }
-
-  /// Records the end of a lifetime without a use. Later requests of the entry are no longer attributed to it.
-  mutating func countEnd(after uses: UInt8, age: UInt32) {
-    let age = LifetimeClass.ofAge(age)
-    unsafe ends[LifetimeClass.ofUses(uses) &* LifetimeClass.ageClasses &+ age] += 1
-    count(age)
-  }
-
-  private mutating func count(_ age: Int) {
+  /// Counts the end of a lifetime. If it ended without a use, later requests of the entry are not attributed to it.
+  mutating func count(_ lifetime: ObservedLifetimes.Lifetime) {
+    precondition(lifetime.index < LifetimeClass.count)
+    if lifetime.endsWithUse {
+      unsafe uses[lifetime.index] += 1
+    } else {
+      unsafe ends[lifetime.index] += 1
+    }
     total += 1
-    oldest = max(oldest, age)
+    oldest = max(oldest, lifetime.index % LifetimeClass.ageClasses)
   }
 
   /// Reduces the weight of all recorded lifetimes, so that new ones dominate.

@@ -1,21 +1,54 @@
+import CisternTesting
 import Testing
 
 @testable import CisternCore
 
 /// Shards compare their next eviction candidates, so that they keep the entries that one global order would keep.
 struct ShardPrioritiesTests {
-  @Test func `over several turns every shard below half of the given density is selected, and no other`() {
-    let standings = ShardPriorities(count: 4)
-    standings.note(10, of: 0)
-    standings.note(4, of: 1)
-    standings.note(5, of: 2)
-    #expect((0..<3).map { standings.worse(than: 10, of: 0, rotation: $0) } == [1, nil, nil])
+  @Test func `the shard with the least density is selected if it is clearly below the given one`() {
+    let priorities = ShardPriorities(count: 4)
+    priorities.note(10, of: 0)
+    priorities.note(4, of: 1)
+    priorities.note(5, of: 2)
+    #expect(priorities.worse(than: 10, of: 0) == 1)
+    #expect(priorities.worse(than: 5.001, of: 2) == 1)
+    #expect(priorities.worse(than: 5, of: 2) == nil)
     // A shard without entries can take space from every shard with entries.
-    #expect((0..<3).map { standings.worse(than: .infinity, of: 3, rotation: $0) } == [0, 1, 2])
-    #expect((0..<3).allSatisfy { standings.worse(than: nil, of: 3, rotation: $0) == nil })
-    standings.note(nil, of: 1)
-    #expect(standings[1] == 4)
-    #expect(ShardPriorities(count: 1).worse(than: 1, of: 0, rotation: 0) == nil)
+    #expect(priorities.worse(than: .infinity, of: 3) == 1)
+    #expect(priorities.worse(than: 1, of: 3) == nil)
+    priorities.note(nil, of: 1)
+    #expect(priorities[1] == 4)
+    #expect(ShardPriorities(count: 1).worse(than: 1, of: 0) == nil)
+  }
+
+  @Test func `a shard that stored the least density compares its present one with the others`() {
+    let priorities = ShardPriorities(count: 4)
+    priorities.note(1, of: 0)
+    priorities.note(2, of: 1)
+    // The entry with density 1 gained hits.
+    #expect(priorities.worse(than: 8, of: 0) == 1)
+    #expect(priorities[0] == 8)
+    #expect(priorities.worse(than: 2, of: 0) == nil)
+  }
+
+  @Test(arguments: [1, 2, 4, 8, 16, 32, 64, 128, 256])
+  func `any sequence of stored densities selects the same shard as a search of all shards`(count: Int) {
+    for seed in 0..<8 as Range<UInt64> {
+      var generator = SeededGenerator(seed: seed)
+      let priorities = ShardPriorities(count: count)
+      var stored = Array(repeating: Float.infinity, count: count)
+      for _ in 0..<600 {
+        let index = generator.next(below: count)
+        stored[index] = generator.next(below: 10) == 0 ? .infinity : Float(generator.next(below: 1_000))
+        priorities.note(stored[index], of: index)
+        #expect(priorities[index] == stored[index])
+        let asking = generator.next(below: count)
+        let least = stored.indices.min { (stored[$0], $0) < (stored[$1], $1) }
+        guard let least, least != asking else { continue }
+        let chosen = priorities.worse(than: 1_000, of: asking)
+        #expect(chosen == (stored[least] * 1.25 < 1_000 ? least : nil))
+      }
+    }
   }
 
   @Test func `an idle shard gives its space to the shards in use`() throws {
@@ -54,7 +87,7 @@ struct ShardPrioritiesTests {
       while count() > 0 {
         table.evictAnywhere(from: shard)
         let lowest = table.shards.withShard(at: shard) { $0.policy.lowestDensity }
-        if let lowest { #expect(table.priorities[shard] == lowest) }
+        if let lowest { #expect(table.priorities[shard] == ShardPriorities.rounded(lowest)) }
       }
       #expect(table.priorities[shard] == .infinity)
     }
