@@ -78,7 +78,7 @@ extension EntryTable {
     let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
     if case .some = short { return short }
     shard.insertValue(value, cost: cost, forKey: key)
-    priorities.note(shard.policy.lowestDensity, of: index)
+    if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
     return nil
   }
 

@@ -106,7 +106,7 @@ extension Shard {
     announcing announce: EvictionHandler?
   ) -> Eviction {
     let budget = neighborhood.budget
-    guard let own = policy.nominate(keeping: kept, in: slots.evictionNodes) else {
+    guard neighborhood.shardCount > 1, let own = policy.nominate(keeping: kept, in: slots.evictionNodes) else {
       if let freed = evict(keeping: kept, budget: budget, into: &evicted, announcing: announce) { return .freed(freed) }
       // Nothing of this shard can make room, so the caller may wait for the other shard.
       return neighborhood.worse(than: .infinity).map { .shard($0) } ?? .nothing
