@@ -72,6 +72,24 @@ import TestDirectories
     }
   }
 
+  @Test func `the number of processors determines the number of shards, and one shard is a column`() async throws {
+    let path = try folder.file("trace.csv", (0..<3_000).map { "\($0 % 1_500)" }.joined(separator: "\n"))
+    for (processors, shards) in [(1, 4), (2, 4), (32, 4)] {
+      let report = try await Replay(
+        path: path, limits: [try ReplayLimit(argument: "1000")], limitNames: ["1000"],
+        policies: [.leastHitDensity], processorCount: processors
+      ).run()
+      let result = try #require(report.results.first)
+      #expect(result.shards == shards)
+      #expect(result.missesWithOneShard > 1_500 && result.missesWithOneShard < 3_000)
+      #expect(abs(result.misses - result.missesWithOneShard) < 150)
+    }
+    let run = await CommandRun("replay", path, "--memory-limit", "100", "--processors", "8", "--policy", "lru")
+    #expect(run.status == 0)
+    #expect(run.text.contains("with one shard"))
+    #expect(await CommandRun("replay", path, "--memory-limit", "100", "--processors", "0").status != 0)
+  }
+
   @Test func `the command writes JSON`() async throws {
     let path = try folder.file("trace.csv", "a,1\nb,1\na,1\nc,1\n")
     let run = await CommandRun("replay", path, "--memory-limit", "2", "--policy", "lru", "--json", "-")

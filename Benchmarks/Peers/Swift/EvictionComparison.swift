@@ -4,7 +4,7 @@ import Workloads
 
 /// Replays a trace with each policy of this project at several limits. The default policy is reported under the
 /// project's name, the others under their own. Each request is a lookup, followed on a miss by a load and an
-/// insertion.
+/// insertion. The cache has the default number of shards of this machine, also for objects of one size.
 struct EvictionComparison {
   let trace: String
   let path: String
@@ -39,7 +39,9 @@ struct EvictionComparison {
     let isDefault = configuration.evictionPolicy == policy
     configuration.evictionPolicy = policy
     configuration.respondsToMemoryPressure = false
-    let cache = try Cache<Int, Int>(costLimit: limit.cost, weigher: { $0 }, configuration: configuration)
+    // Without a weigher, each object counts one. With one, the number of shards would suit a limit in bytes.
+    let weigher: (@Sendable (Int) -> Int)? = Self.hasSizes(bytes, recordSize: recordSize) ? { $0 } : nil
+    let cache = try Cache<Int, Int>(costLimit: limit.cost, weigher: weigher, configuration: configuration)
     var (requested, missed, bytesRequested, bytesMissed) = (0, 0, 0, 0)
     for start in stride(from: 0, to: bytes.count - recordSize + 1, by: recordSize) {
       let (key, size) = bytes.withUnsafeBytes { bytes in
@@ -58,6 +60,13 @@ struct EvictionComparison {
     let name = isDefault ? "Cistern" : "Cistern \(policy.rawValue)"
     report(name, limit.name, "object_misses", Double(missed) / Double(requested))
     report(name, limit.name, "byte_misses", Double(bytesMissed) / Double(bytesRequested))
+  }
+
+  /// Returns whether the objects of a trace have different sizes from one.
+  private static func hasSizes(_ bytes: [UInt8], recordSize: Int) -> Bool {
+    stride(from: 0, to: bytes.count - recordSize + 1, by: recordSize).contains { start in
+      bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self) } != UInt32(littleEndian: 1)
+    }
   }
 
   private func report(_ subject: String, _ limit: String, _ metric: String, _ value: Double) {

@@ -10,7 +10,8 @@ struct ReplayCommand: AsyncParsableCommand {
     discussion: """
       TRACE is a CSV file, plain or gzip. Each line is a request in the same form: key, or key,size or \
       time,key,size. A first line with the names of the columns is skipped. Each request is "get; on a miss, load \
-      and insert". The cost of a key is its size, or 1 if the trace has no sizes. \(ExitStatus.explanation)
+      and insert". The cost of a key is its size, or 1 if the trace has no sizes. The cache has as many shards as by \
+      default on a machine with --processors. A column has the miss ratio with one shard. \(ExitStatus.explanation)
 
       Examples:
         cistern replay requests.csv.gz --memory-limit 64MiB
@@ -30,6 +31,9 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: "A policy: \(PolicyArgument.names). Repeat the option for several rows. (default: all)")
   var policy: [PolicyArgument] = []
 
+  @Option(help: "The number of processors of the simulated machine. (default: that of this machine)")
+  var processors: Int?
+
   @Option(help: ArgumentHelp("Also write the results as JSON to this file (- for standard output).", valueName: "file"))
   var json: String?
 
@@ -40,6 +44,9 @@ struct ReplayCommand: AsyncParsableCommand {
 
   func validate() throws {
     if limitNames.isEmpty { throw ValidationError("Specify at least one --memory-limit.") }
+    if let processors, !(1...65_536).contains(processors) {
+      throw ValidationError("Specify 1 to 65,536 --processors.")
+    }
     for name in limitNames { _ = try ReplayLimit(argument: name) }
   }
 
@@ -47,7 +54,7 @@ struct ReplayCommand: AsyncParsableCommand {
     let policies = policy.isEmpty ? EvictionPolicyKind.allCases : policy.map(\.kind)
     let replay = Replay(
       path: trace, limits: try limitNames.map { try ReplayLimit(argument: $0) }, limitNames: limitNames,
-      policies: policies)
+      policies: policies, processorCount: processors)
     let output = try JSONOutput.file(json)
     let report: ReplayReport
     do {

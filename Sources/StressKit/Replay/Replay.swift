@@ -8,25 +8,34 @@ struct ReplayResult: Codable, Sendable, Equatable {
   let limit: String
   /// The limit in cost: bytes, or objects if the trace has no sizes.
   let limitCost: Int
+  /// The number of shards.
+  let shards: Int
   var requests = 0
   var misses = 0
+  /// The misses of the same policy with one shard, which orders all entries.
+  var missesWithOneShard = 0
   var bytesRequested = 0
   var bytesMissed = 0
 
   /// The fraction of requests that missed.
   var objectMissRatio: Double { requests == 0 ? 0 : Double(misses) / Double(requests) }
 
+  /// The fraction of requests that missed with one shard.
+  var objectMissRatioWithOneShard: Double { requests == 0 ? 0 : Double(missesWithOneShard) / Double(requests) }
+
   /// The fraction of requested bytes that missed.
   var byteMissRatio: Double { bytesRequested == 0 ? 0 : Double(bytesMissed) / Double(bytesRequested) }
 
   enum CodingKeys: String, CodingKey {
-    case policy, limit, limitCost, requests, misses, bytesRequested, bytesMissed, objectMissRatio, byteMissRatio
+    case policy, limit, limitCost, shards, requests, misses, missesWithOneShard, bytesRequested, bytesMissed
+    case objectMissRatio, objectMissRatioWithOneShard, byteMissRatio
   }
 
-  init(policy: EvictionPolicyKind, limit: String, limitCost: Int) {
+  init(policy: EvictionPolicyKind, limit: String, limitCost: Int, shards: Int) {
     self.policy = policy.rawValue
     self.limit = limit
     self.limitCost = limitCost
+    self.shards = shards
   }
 
   init(from decoder: any Decoder) throws {
@@ -34,6 +43,8 @@ struct ReplayResult: Codable, Sendable, Equatable {
     policy = try container.decode(String.self, forKey: .policy)
     limit = try container.decode(String.self, forKey: .limit)
     limitCost = try container.decode(Int.self, forKey: .limitCost)
+    shards = try container.decode(Int.self, forKey: .shards)
+    missesWithOneShard = try container.decode(Int.self, forKey: .missesWithOneShard)
     requests = try container.decode(Int.self, forKey: .requests)
     misses = try container.decode(Int.self, forKey: .misses)
     bytesRequested = try container.decode(Int.self, forKey: .bytesRequested)
@@ -45,6 +56,9 @@ struct ReplayResult: Codable, Sendable, Equatable {
     try container.encode(policy, forKey: .policy)
     try container.encode(limit, forKey: .limit)
     try container.encode(limitCost, forKey: .limitCost)
+    try container.encode(shards, forKey: .shards)
+    try container.encode(missesWithOneShard, forKey: .missesWithOneShard)
+    try container.encode(objectMissRatioWithOneShard, forKey: .objectMissRatioWithOneShard)
     try container.encode(requests, forKey: .requests)
     try container.encode(misses, forKey: .misses)
     try container.encode(bytesRequested, forKey: .bytesRequested)
@@ -55,6 +69,9 @@ struct ReplayResult: Codable, Sendable, Equatable {
 }
 
 /// A replay of a trace in the memory tier, with several limits and policies.
+///
+/// The tier has as many shards as a cache has by default on a machine with a number of processors. A second tier has one
+/// shard, for comparison.
 ///
 /// Each request is "get; on a miss, load and insert". The cost of an object is its size, or 1 if the trace has no
 /// sizes.
@@ -73,6 +90,33 @@ struct Replay: Sendable {
   let limits: [ReplayLimit]
   let limitNames: [String]
   let policies: [EvictionPolicyKind]
+  /// The number of processors of the simulated machine; nil for that of this one.
+  var processorCount: Int?
+
+  /// A result in progress, with the tiers that it is computed from.
+  private struct Run {
+    var result: ReplayResult
+    let tier: ReplayTier
+    /// The tier with one shard; nil if `tier` has only one.
+    let oneShard: ReplayTier?
+
+    init(_ policy: EvictionPolicyKind, limit: String, limitCost: Int, shards: Int) throws {
+      result = ReplayResult(policy: policy, limit: limit, limitCost: limitCost, shards: shards)
+      tier = try ReplayTier(policy: policy, costLimit: limitCost, shardCount: shards)
+      oneShard = shards == 1 ? nil : try ReplayTier(policy: policy, costLimit: limitCost, shardCount: 1)
+    }
+
+    mutating func request(_ key: Int, size: Int) async throws {
+      let isHit = try await tier.request(key, cost: size)
+      let isHitWithOneShard = try await oneShard?.request(key, cost: size) ?? isHit
+      result.requests += 1
+      result.bytesRequested += size
+      if !isHitWithOneShard { result.missesWithOneShard += 1 }
+      guard !isHit else { return }
+      result.misses += 1
+      result.bytesMissed += size
+    }
+  }
 
   /// Reads the trace twice: once for its footprint, and once for the replay. Only the distinct keys are kept in
   /// memory.
@@ -81,25 +125,19 @@ struct Replay: Sendable {
       throw TraceError(path: path, line: nil, message: "a trace is read twice, so it must be a file")
     }
     let footprint = try measure()
-    var runs: [(result: ReplayResult, tier: ReplayTier)] = []
+    var runs: [Run] = []
     for policy in policies {
       for (limit, name) in zip(limits, limitNames) {
         let cost = limit.cost(footprint: footprint.cost)
-        runs.append(
-          (ReplayResult(policy: policy, limit: name, limitCost: cost), try ReplayTier(policy: policy, costLimit: cost)))
+        let shards = Store.Configuration.shardCount(
+          costLimit: cost, costIsCount: !footprint.hasSizes, processorCount: processorCount)
+        runs.append(try Run(policy, limit: name, limitCost: cost, shards: shards))
       }
     }
     var reader = try TraceReader(path: path)
     while let request = try reader.next() {
       let size = request.size ?? 1
-      for index in runs.indices {
-        let isHit = try await runs[index].tier.request(request.key, cost: size)
-        runs[index].result.requests += 1
-        runs[index].result.bytesRequested += size
-        guard !isHit else { continue }
-        runs[index].result.misses += 1
-        runs[index].result.bytesMissed += size
-      }
+      for index in runs.indices { try await runs[index].request(request.key, size: size) }
     }
     return ReplayReport(trace: path, footprint: footprint, results: runs.map(\.result))
   }

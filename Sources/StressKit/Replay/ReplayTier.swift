@@ -4,14 +4,14 @@ import Cistern
 struct ReplayTier {
   private let cache: Cache<Int, Int>
 
-  /// - Parameter costLimit: The limit, which must be greater than zero.
-  init(policy: EvictionPolicyKind, costLimit: Int) throws(CisternError) {
+  /// - Parameters:
+  ///   - costLimit: The limit, which must be greater than zero.
+  ///   - shardCount: The number of shards.
+  init(policy: EvictionPolicyKind, costLimit: Int, shardCount: Int) throws(CisternError) {
     var configuration = Store.Configuration()
     configuration.evictionPolicy = policy
     configuration.respondsToMemoryPressure = false
-    // With one shard, the policy orders all entries. The result does not depend on the distribution of keys over
-    // shards.
-    configuration.shardCount = 1
+    configuration.shardCount = shardCount
     cache = try Cache(costLimit: costLimit, weigher: { $0 }, configuration: configuration)
   }
 

@@ -1,4 +1,4 @@
-"""Eviction: the misses of policies on the same traces at the same sizes. The counts are equal in each run, so one round is enough."""
+"""Eviction: the misses of policies on the same traces at the same sizes. The counts hardly differ between runs, so one round is enough."""
 
 import re
 import statistics
@@ -83,7 +83,7 @@ def _excess(figures, workloads, metric, kind):
         f"eviction-{kind}", f"{kind.capitalize()} misses, relative to the best online policy of each cell",
         f"A cell is a trace with a limit, which is a share of the total size of its objects. There are {len(workloads)} cells. In each cell, the "
         "fewest misses of all policies except Belady's are 1. A column has the mean over the cells and, in brackets, the worst cell. *Cistern* is "
-        "its default policy with shards. The optimum knows the future; it is computed only for objects of one size.",
+        "its default policy with the default number of shards on this machine. The optimum knows the future; it is computed only for objects of one size.",
         "the best online policy", [*SHARES, ALL], shows_highest=True, base_is_ours=False)
     online = [subject for subject in figures.subjects() if subject != OPTIMUM]
     best = {
