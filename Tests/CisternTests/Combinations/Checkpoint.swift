@@ -17,9 +17,16 @@ final class Checkpoint: Sendable {
   private let interruption: Interruption
   private let arrival = Gate()
   private let departure = Gate()
-  // The first arrival sets this flag.
-  private let isSpent = Guarded(false)
-  private let isOver = Guarded(false)
+  /// Opens at the end of the interruption.
+  private let completion = Gate()
+  private let progress = Guarded(Progress())
+
+  private struct Progress {
+    /// Whether the operation has reached the point.
+    var isSpent = false
+    /// Whether the operation has ended.
+    var isOver = false
+  }
 
   init(_ point: SuspensionPoint, _ interruption: Interruption) {
     self.point = point
@@ -27,7 +34,7 @@ final class Checkpoint: Sendable {
   }
 
   /// Whether the operation has reached the point.
-  var wasReached: Bool { isSpent.withLock { $0 } }
+  var wasReached: Bool { progress.withLock { $0.isSpent } }
 
   /// Marks that the operation is at a point that allows suspension, and interrupts it there.
   func pass(_ point: SuspensionPoint) async {
@@ -39,6 +46,7 @@ final class Checkpoint: Sendable {
     case .run(let body): await body()
     case .runAtOnce(let body): body()
     }
+    completion.open()
     arrival.open()
   }
 
@@ -46,27 +54,36 @@ final class Checkpoint: Sendable {
   func passAtOnce(_ point: SuspensionPoint) {
     guard case .runAtOnce(let body) = interruption, take(point) else { return }
     body()
+    completion.open()
   }
 
   /// Marks the end of the operation, and releases the trial even if the operation never reached the point.
   func end() {
-    isOver.withLock { $0 = true }
+    progress.withLock { $0.isOver = true }
     arrival.open()
   }
 
-  var hasEnded: Bool { isOver.withLock { $0 } }
+  var hasEnded: Bool { progress.withLock { $0.isOver } }
 
   /// Waits until the operation waits at the point or has ended.
   func waitForArrival() async { await arrival.passUncancelled() }
+
+  /// Waits until the interruption has ended, if it has begun.
+  ///
+  /// An operation that returns a stale value can end while its fetch, which the interruption is a part of, continues.
+  func waitForInterruption() async {
+    if wasReached { await completion.passUncancelled() }
+  }
 
   /// Resumes the operation.
   func release() { departure.open() }
 
   private func take(_ point: SuspensionPoint) -> Bool {
-    guard point == self.point, !hasEnded else { return false }
-    return isSpent.withLock { isSpent in
-      defer { isSpent = true }
-      return !isSpent
+    guard point == self.point else { return false }
+    return progress.withLock { progress in
+      guard !progress.isOver, !progress.isSpent else { return false }
+      progress.isSpent = true
+      return true
     }
   }
 }

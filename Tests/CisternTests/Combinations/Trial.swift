@@ -57,6 +57,7 @@ struct Trial {
     }
     checkpoint.release()
     await operation.value
+    await checkpoint.waitForInterruption()
     await room.value
     await reader?.value
     arena.tier?.setAfterLoad(nil)
