@@ -25,7 +25,7 @@ extension Cache {
 
   /// Removes every key in one critical section of all shards. Returns the ticket of the removal in the second tier.
   ///
-  /// - Parameter isWidened: whether it takes the place of a removal by tag or prefix.
+  /// - Parameter isWidened: whether it replaces a removal by tag or prefix.
   @inlinable
   func clear(context: WriterContext?, isWidened: Bool = false) -> CommitTicket? {
     // Released outside the locks.

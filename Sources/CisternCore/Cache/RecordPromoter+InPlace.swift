@@ -10,8 +10,8 @@ extension RecordPromoter {
 
   /// Decodes the record of a key during the read.
   ///
-  /// A record whose bytes are needed after the read, or that holds no value of this version, is copied and interpreted
-  /// afterwards: user code other than the codec must not run in the transaction.
+  /// Some records are copied, and interpreted after the read: their bytes are needed later, or they hold no value of this
+  /// version. User code other than the codec must not run in the transaction.
   @usableFromInline
   @inline(never)
   func interpretInPlace(

@@ -17,9 +17,9 @@
 ///   space on disk cannot be reused during the transaction. A codec that parses for long implements ``Codec`` only.
 /// - The checksum of the whole record was verified before the call, which reads each byte of it once.
 ///
-/// The cache copies the bytes first, and calls ``Codec/decode(_:)`` outside the transaction, if it needs them afterwards: for a
-/// value with a time to idle, for an expired one, and for a record of an older schema version. If the bytes cannot be decoded,
-/// the record is removed as for any other codec.
+/// If the cache needs the bytes later, it copies them and calls ``Codec/decode(_:)`` outside the transaction. These are values
+/// with a time to idle, expired values, and records of an older schema version. If the bytes cannot be decoded, the record is
+/// removed as for any other codec.
 public protocol InPlaceCodec<Value>: Codec {
   /// Returns the value that the bytes encode.
   ///

@@ -4,7 +4,7 @@ package struct PendingChange<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   let event: Change<Key, Value>.Event
   let previous: PreviousValue<Value>
   let tags: ChangeTags
-  /// Whether it is a removal of all keys in the place of a removal by tag or prefix.
+  /// Whether it is a removal of all keys that replaces a removal by tag or prefix.
   let isWidened: Bool
 
   @usableFromInline

@@ -27,8 +27,8 @@ extension Writer {
 
   /// Waits for a reader that keeps the pages of a full map from reuse.
   ///
-  /// If a reader holds these pages, evictions would empty the store without making room. The method returns when no
-  /// such reader is left, or when the oldest one has changed.
+  /// If a reader holds these pages, evictions would empty the store without making room. The method returns when the
+  /// last of these readers has ended, or when the oldest one has changed.
   ///
   /// - Parameter lag: The number of commits since a reader's snapshot up to which the method does not wait for the
   ///   reader. The snapshot of every reader with a lag of more than zero keeps pages.
