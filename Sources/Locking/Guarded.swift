@@ -46,12 +46,13 @@ package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
   /// - Returns: Whether `body` ran.
   @discardableResult
   package borrowing func withLockIfAvailable(_ body: (inout sending State) -> Void) -> Bool {
-    mutex.withLockIfAvailable { (state: inout sending State) in
+    let ran: Void? = mutex.withLockIfAvailable { (state: inout sending State) -> Void in
       #if THREAD_SANITIZER
         mark.acquire()
         defer { mark.release() }
       #endif
       body(&state)
-    } != nil
+    }
+    return ran != nil
   }
 }
