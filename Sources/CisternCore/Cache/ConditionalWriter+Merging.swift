@@ -52,10 +52,11 @@ extension ConditionalWriter {
 /// The version of a key when a fetch began that depends on the cached value. It tells the changes since then.
 @usableFromInline
 struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  let table: EntryTable<Key, Value>
-  let hash: UInt64
-  let version: KeyVersions.Version
+  @usableFromInline let table: EntryTable<Key, Value>
+  @usableFromInline let hash: UInt64
+  @usableFromInline let version: KeyVersions.Version
 
+  @inlinable
   init(of flight: Flight<Value>, hash: UInt64, in table: EntryTable<Key, Value>) {
     self.table = table
     self.hash = hash
@@ -70,7 +71,7 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// Ends the watch of the key. Call it once, when the flight has published or failed.
-  @usableFromInline
+  @inlinable
   func end() { table.unwatch(hash) }
 }
 

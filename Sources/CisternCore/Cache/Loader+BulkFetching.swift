@@ -79,8 +79,8 @@ extension Loader {
           }
         }
       case .withContexts(let fetch):
-        let bases = led.map { makeMergeBase(of: $0.flight, for: $0.key) }
-        defer { for base in bases { base.end() } }
+        let bases = led.map { contextBase(of: $0.flight, for: $0.key) }
+        defer { for base in bases { base?.end() } }
         let contexts = zip(led, bases).map { contextFlight($0.flight, of: $0.key, since: $1) }
         var number = 0
         let outcomes = try await attempt(led, by: work) { () async throws -> [Key: FetchOutcome<Value>] in

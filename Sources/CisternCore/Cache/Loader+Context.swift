@@ -7,8 +7,8 @@ extension Loader {
   func runWithContext(_ flight: Flight<Value>, for request: Request) async {
     guard case .withContext(let fetch) = request.fetch else { preconditionFailure("a plain fetch takes no context") }
     let key = request.key
-    let base = makeMergeBase(of: flight, for: key)
-    defer { base.end() }
+    let base = contextBase(of: flight, for: key)
+    defer { base?.end() }
     let context = contextFlight(flight, of: key, since: base)
     do {
       var attempt = 0
@@ -24,16 +24,23 @@ extension Loader {
     }
   }
 
+  /// Returns the state of the key before a fetch with a context. Nil if no value is stored: then there is nothing to keep.
+  @inlinable
+  func contextBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value>? {
+    dependsOnCached || records.mayHaveStoredValue(of: key) ? makeMergeBase(of: flight, for: key) : nil
+  }
+
   /// Reads the stored value of a key for the fetch of its flight.
   ///
   /// The flight has taken the entry, and the key is watched. A later write or invalidation of the value therefore either takes the
   /// entry from the flight or changes the version of the key.
   @inlinable
   func contextFlight(
-    _ flight: Flight<Value>, of key: HashedKey<Key>, since base: MergeBase<Key, Value>
+    _ flight: Flight<Value>, of key: HashedKey<Key>, since base: MergeBase<Key, Value>?
   ) -> ContextFlight<Key, Value> {
-    let stored = records.storedValue(of: key)
-    if let stored { base.noteRead(key.key, tags: stored.timing.tags, by: flight) }
+    // A value that was stored after the key was found without one is not watched, and not passed to the fetch.
+    let stored = base.flatMap { _ in records.storedValue(of: key) }
+    if let stored { base?.noteRead(key.key, tags: stored.timing.tags, by: flight) }
     return ContextFlight(flight, of: key, stored: stored, conditional: conditional)
   }
 
@@ -42,7 +49,7 @@ extension Loader {
   @inlinable
   func complete(
     _ context: ContextFlight<Key, Value>, with outcome: FetchOutcome<Value>, of key: HashedKey<Key>,
-    since base: MergeBase<Key, Value>
+    since base: MergeBase<Key, Value>?
   ) async throws {
     guard let value = outcome.valueToStore else {
       return try await complete(context, withoutStoring: outcome, of: key, since: base)
@@ -57,7 +64,7 @@ extension Loader {
   @usableFromInline
   func complete(
     _ context: ContextFlight<Key, Value>, withoutStoring outcome: FetchOutcome<Value>, of key: HashedKey<Key>,
-    since base: MergeBase<Key, Value>
+    since base: MergeBase<Key, Value>?
   ) async throws {
     let flight = context.flight
     switch outcome.kind {
@@ -66,7 +73,7 @@ extension Loader {
       conditional.removeFetched(key, by: flight)
       complete(flight, .absent, of: key)
     case .keepStored:
-      guard let stored = context.stored else { throw nothingToKeep(key) }
+      guard let stored = context.stored, let base else { throw nothingToKeep(key) }
       await secondTier?.partition.waitForRoom()
       if conditional.keep(stored, readAt: base.version, as: outcome, of: flight, for: key) {
         flight.complete(.value(stored.value))

@@ -200,8 +200,7 @@ extension Loader {
     dependsOnCached ? makeMergeBase(of: flight, for: key) : nil
   }
 
-  /// Returns the state of the key before a fetch that gets the stored value.
-  @usableFromInline
+  @inlinable
   func makeMergeBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value> {
     MergeBase(of: flight, hash: key.hash, in: table)
   }

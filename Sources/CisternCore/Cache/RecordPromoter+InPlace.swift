@@ -12,8 +12,7 @@ extension RecordPromoter {
   ///
   /// Some records are copied, and interpreted after the read: their bytes are needed later, or they hold no value of this
   /// version. User code other than the codec must not run in the transaction.
-  @usableFromInline
-  @inline(never)
+  @inlinable
   func interpretInPlace(
     _ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>, _ decode: (RawSpan) throws -> Value
   ) -> Interpretation<Value>? {

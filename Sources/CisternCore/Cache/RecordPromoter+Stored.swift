@@ -1,4 +1,12 @@
 extension RecordPromoter {
+  /// Returns false if no value is stored for a key. Does not look in the second tier.
+  @inlinable
+  func mayHaveStoredValue(of key: HashedKey<Key>) -> Bool {
+    if case .some = secondTier { return true }
+    if case .some = table.peek(key.key, hash: key.hash) { return true }
+    return !edits.isEmpty
+  }
+
   /// Returns the value that the cache holds for a key, fresh or in grace, as a fetch begins. Without the unconfirmed
   /// edits of the key.
   ///

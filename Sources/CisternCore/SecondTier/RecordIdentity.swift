@@ -9,6 +9,7 @@ package struct RecordIdentity: Sendable, Equatable {
   private let hash: Int
 
   /// Creates the identity of a record with this metadata and these bytes as its value. O(n) for n bytes.
+  @usableFromInline
   package init(_ metadata: RecordMetadata, bytes: RawSpan) {
     var metadata = metadata
     // The file numbers invalidations in its own order, and each process in another.
