@@ -40,7 +40,8 @@ struct EvictionComparison {
     configuration.evictionPolicy = policy
     configuration.respondsToMemoryPressure = false
     // Without a weigher, each object counts one. With one, the number of shards would suit a limit in bytes.
-    let weigher: (@Sendable (Int) -> Int)? = Self.hasSizes(bytes, recordSize: recordSize) ? { $0 } : nil
+    var weigher: (@Sendable (Int) -> Int)?
+    if Self.hasSizes(bytes, recordSize: recordSize) { weigher = { size in size } }
     let cache = try Cache<Int, Int>(costLimit: limit.cost, weigher: weigher, configuration: configuration)
     var (requested, missed, bytesRequested, bytesMissed) = (0, 0, 0, 0)
     for start in stride(from: 0, to: bytes.count - recordSize + 1, by: recordSize) {
