@@ -1,6 +1,7 @@
 /// The settings of a cache.
 ///
-/// A cache that is opened again needs the same configuration: see ``Store/cache(_:codec:keyedBy:expiry:configuration:)``.
+/// A cache that is opened again needs the same configuration: see
+/// ``Store/cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
 public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The highest total cost of the values in memory; nil for the store's limit alone.
   public var memoryLimit: ByteCount?

@@ -10,7 +10,8 @@ extension Store {
   /// Byte arrays, `Data`, strings and numbers have more efficient built-in codecs. Generic code that does not know
   /// these types uses the same codecs, so the format depends only on the type.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, Value: Codable & Sendable>(
     _ name: String, of type: Value.Type = Value.self, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -22,7 +23,8 @@ extension Store {
 
   /// Opens a cache of byte arrays, which are stored unchanged.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: [UInt8].Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -33,7 +35,8 @@ extension Store {
 
   /// Opens a cache of strings, which are stored as UTF-8.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: String.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -44,7 +47,8 @@ extension Store {
 
   /// Opens a cache of fixed-width integers, which are stored as their bytes.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, Value: FixedWidthInteger & BitwiseCopyable & Codable & Sendable>(
     _ name: String, of type: Value.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -55,7 +59,8 @@ extension Store {
 
   /// Opens a cache of floating-point numbers, which are stored as their bits.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, Value: FixedWidthFloatingPoint & Codable>(
     _ name: String, of type: Value.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -66,7 +71,8 @@ extension Store {
 
   /// Opens a cache of `Data`, which is stored unchanged.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: Data.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,

@@ -1,7 +1,8 @@
 // Former methods, which existing code may still use.
 
 extension Store {
-  /// The former form of ``cache(_:codec:keyedBy:expiry:configuration:)`` with an ``OptionalCodec``.
+  /// The former form of ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value?>``, which takes an
+  /// ``OptionalCodec``.
   @available(*, deprecated, message: "pass OptionalCodec(codec) instead of the type and the codec")
   public func cache<Key: CacheKey, ValueCoding: Codec>(
     _ name: String, of type: ValueCoding.Value?.Type, codec: ValueCoding, keyedBy keyType: Key.Type = Key.self,

@@ -11,7 +11,7 @@ extension Store {
   /// Opens a cache of optional values, with a codec for the wrapped values.
   ///
   /// Nil is a value with a separate lifetime, ``CacheConfiguration/absenceExpiry``. The parameters, the result and
-  /// the errors are otherwise those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// the errors are otherwise those of ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, ValueCoding: Codec>(
     _ name: String, codec: OptionalCodec<ValueCoding>, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -24,7 +24,8 @@ extension Store {
 
   /// Opens a cache of optional `Codable` values, which are stored as JSON.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: Codable & Sendable>(
     _ name: String, of type: Wrapped?.Type = Wrapped?.self, keyedBy keyType: Key.Type = Key.self,
@@ -37,7 +38,8 @@ extension Store {
 
   /// Opens a cache of optional byte arrays.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: [UInt8]?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -48,7 +50,8 @@ extension Store {
 
   /// Opens a cache of optional strings.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: String?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -59,7 +62,8 @@ extension Store {
 
   /// Opens a cache of optional fixed-width integers.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: FixedWidthInteger & BitwiseCopyable & Codable & Sendable>(
     _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -72,7 +76,8 @@ extension Store {
 
   /// Opens a cache of optional floating-point numbers.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey, Wrapped: FixedWidthFloatingPoint & Codable>(
     _ name: String, of type: Wrapped?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
@@ -85,7 +90,8 @@ extension Store {
 
   /// Opens a cache of optional `Data`.
   ///
-  /// The parameters, the result and the errors are those of ``cache(_:codec:keyedBy:expiry:configuration:)``.
+  /// The parameters, the result and the errors are those of
+  /// ``cache(_:codec:keyedBy:expiry:configuration:)->Cache<Key,ValueCoding.Value>``.
   @inlinable
   public func cache<Key: CacheKey>(
     _ name: String, of type: Data?.Type, keyedBy keyType: Key.Type = Key.self, expiry: Expiry = .never,
