@@ -24,7 +24,7 @@ extension Loader {
     }
   }
 
-  /// Returns the state of the key before a fetch with a context. Nil if no value is stored: then there is nothing to keep.
+  /// Returns the state of the key before a fetch with a context. Nil if no value is stored that the fetch could keep.
   @inlinable
   func contextBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value>? {
     dependsOnCached || records.mayHaveStoredValue(of: key) ? makeMergeBase(of: flight, for: key) : nil

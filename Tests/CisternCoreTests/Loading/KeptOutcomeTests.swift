@@ -10,6 +10,26 @@ struct KeptOutcomeTests {
     case memory, evictedBefore, evictedDuring, expiredDuring
   }
 
+  /// Creates a cache that has the value 7 with the tag "news" in this place when its fetch begins.
+  private static func subject(_ kind: SubjectKind, with place: Place, on executor: SeededExecutor) throws -> Subject {
+    let subject = try Subject(kind, on: executor, expiry: place == .expiredDuring ? .after(.seconds(30)) : .never)
+    subject.cache.setValue(7, forKey: "a", tags: ["news"])
+    if executor.seed % 2 == 0 { subject.tier?.commit() }
+    if place == .evictedBefore { subject.cache.trim(toCost: 0) }
+    return subject
+  }
+
+  /// Lets the value leave memory, if its place says so.
+  private static func leaveMemory(_ place: Place, _ subject: Subject) throws {
+    switch place {
+    case .memory, .evictedBefore: break
+    case .evictedDuring: subject.cache.trim(toCost: 0)
+    case .expiredDuring:
+      subject.clock.advance(by: .seconds(31))
+      try #require(subject.cache["a"] == nil)
+    }
+  }
+
   @Test(arguments: SubjectKind.caches, Place.allCases)
   func `a value that was invalidated during its fetch does not come back with new tags`(
     kind: SubjectKind, place: Place
@@ -17,12 +37,8 @@ struct KeptOutcomeTests {
     // Without a second tier, an evicted value is lost before the fetch reads it.
     if kind == .memory, place == .evictedBefore { return }
     try SeededSchedule.explore(seeds: 40) { executor in
-      let expiry: Expiry = place == .expiredDuring ? .after(.seconds(30)) : .never
-      let subject = try Subject(kind, on: executor, expiry: expiry)
+      let subject = try Self.subject(kind, with: place, on: executor)
       let cache = subject.cache
-      cache.setValue(7, forKey: "a", tags: ["news"])
-      if executor.seed % 2 == 0 { subject.tier?.commit() }
-      if place == .evictedBefore { cache.trim(toCost: 0) }
       let gate = Gate()
       let load = Task(executorPreference: executor) {
         try await cache.load("a", policy: .reload) { context in
@@ -32,13 +48,7 @@ struct KeptOutcomeTests {
         }
       }
       await gate.arrivals(atLeast: 1)
-      switch place {
-      case .memory, .evictedBefore: break
-      case .evictedDuring: cache.trim(toCost: 0)
-      case .expiredDuring:
-        subject.clock.advance(by: .seconds(31))
-        try #require(cache["a"] == nil)
-      }
+      try Self.leaveMemory(place, subject)
       cache.removeAll(tagged: "news")
       gate.open()
       try #require(try await load.value?.value == 7)
@@ -53,20 +63,10 @@ struct KeptOutcomeTests {
   func `a value that left memory during its fetch is kept with new tags`(kind: SubjectKind, place: Place) throws {
     if kind == .memory, place == .evictedBefore { return }
     try SeededSchedule.explore(seeds: 20) { executor in
-      let expiry: Expiry = place == .expiredDuring ? .after(.seconds(30)) : .never
-      let subject = try Subject(kind, on: executor, expiry: expiry)
+      let subject = try Self.subject(kind, with: place, on: executor)
       let cache = subject.cache
-      cache.setValue(7, forKey: "a", tags: ["news"])
-      if executor.seed % 2 == 0 { subject.tier?.commit() }
-      if place == .evictedBefore { cache.trim(toCost: 0) }
       let loaded = try await cache.load("a", policy: .reload) { _ in
-        switch place {
-        case .memory, .evictedBefore: break
-        case .evictedDuring: cache.trim(toCost: 0)
-        case .expiredDuring:
-          subject.clock.advance(by: .seconds(31))
-          try #require(cache["a"] == nil)
-        }
+        try Self.leaveMemory(place, subject)
         // It concerns neither the former tags nor the new ones.
         cache.removeAll(tagged: "weather")
         return .keepStored(expiry: .never, tags: ["sport"])
