@@ -6,7 +6,8 @@ package struct RecordDraft {
   let key: [UInt8]
   let metadata: RecordMetadata
   let bytes: [UInt8]
-  private let tagsSize: Int
+  /// The size of the encoded tags in bytes.
+  let tagsSize: Int
 
   package init(key: [UInt8], metadata: RecordMetadata, bytes: [UInt8]) {
     self.key = key
@@ -25,24 +26,12 @@ package struct RecordDraft {
 
   /// The size of the encoded record in bytes.
   package var size: Int {
-    RecordFormat.fixedSize + flags.optionalSize + tagsSize
-      + (key.count > DiskKey.longestDirectKey ? key.count : 0) + bytes.count
+    RecordFormat.fixedSize + fields.size + tagsSize + (key.count > DiskKey.longestDirectKey ? key.count : 0)
+      + bytes.count
   }
 
-  private var flags: RecordFormat.Flags {
-    var flags: RecordFormat.Flags = []
-    if metadata.expires != nil { flags.insert(.expiry) }
-    if metadata.grace != 0 { flags.insert(.grace) }
-    if metadata.idle != 0 { flags.insert(.idle) }
-    if metadata.lastUsed != nil { flags.insert(.lastUsed) }
-    if metadata.refreshAhead != 0 { flags.insert(.refreshAhead) }
-    if metadata.invalidationVersion != 0 { flags.insert(.invalidationVersion) }
-    if metadata.schemaVersion != 0 { flags.insert(.schemaVersion) }
-    if tagsSize > 0 { flags.insert(.tags) }
-    if key.count > DiskKey.longestDirectKey { flags.insert(.key) }
-    if metadata.isNegative { flags.insert(.negative) }
-    if !metadata.windows.areUnlimited { flags.insert(.windows) }
-    return flags
+  private var fields: RecordFields {
+    RecordFields(of: metadata, storesKeyLength: key.count > DiskKey.longestDirectKey)
   }
 
   /// Writes the record, as the file holds it under `diskKey`, into `target`. The size of `target` must be the
@@ -53,11 +42,11 @@ package struct RecordDraft {
     var offset = 8
     target.store(RecordFormat.version, at: &offset)
     target.store(UInt8(0), at: &offset)
-    target.store(flags.rawValue, at: &offset)
+    target.store(fields.rawValue, at: &offset)
     target.store(metadata.cost, at: &offset)
     target.store(sequence.number, at: &offset)
     target.store(metadata.created.nanosecondsSince1970, at: &offset)
-    encodeOptionalFields(into: &target, at: &offset)
+    fields.encode(metadata, tagsSize: tagsSize, keySize: key.count, into: &target, at: &offset)
     if tagsSize > 0 {
       RecordTags.encode(metadata.tags, into: &target, at: offset)
       offset += tagsSize
@@ -68,23 +57,6 @@ package struct RecordDraft {
     }
     target.copy(bytes.rawSpan, to: offset)
     RecordFormat.seal(&target, under: diskKey)
-  }
-
-  @_lifetime(target: copy target)
-  private func encodeOptionalFields(into target: inout MutableRawSpan, at offset: inout Int) {
-    if !metadata.windows.areUnlimited {
-      target.store(metadata.windows.whileRevalidate, at: &offset)
-      target.store(metadata.windows.ifError, at: &offset)
-    }
-    if let expires = metadata.expires { target.store(expires.nanosecondsSince1970, at: &offset) }
-    if metadata.grace != 0 { target.store(metadata.grace, at: &offset) }
-    if metadata.idle != 0 { target.store(metadata.idle, at: &offset) }
-    if let lastUsed = metadata.lastUsed { target.store(lastUsed.nanosecondsSince1970, at: &offset) }
-    if metadata.refreshAhead != 0 { target.store(metadata.refreshAhead, at: &offset) }
-    if metadata.invalidationVersion != 0 { target.store(metadata.invalidationVersion, at: &offset) }
-    if metadata.schemaVersion != 0 { target.store(metadata.schemaVersion, at: &offset) }
-    if tagsSize > 0 { target.store(UInt32(tagsSize), at: &offset) }
-    if key.count > DiskKey.longestDirectKey { target.store(UInt32(key.count), at: &offset) }
   }
 }
 
@@ -108,14 +80,5 @@ extension RecordFormat {
   package static func renumber(_ record: inout MutableRawSpan, sequence: SequenceNumber, under key: borrowing DiskKey) {
     record.storeBytes(of: sequence.number.littleEndian, toByteOffset: sequenceOffset, as: UInt64.self)
     seal(&record, under: key)
-  }
-}
-
-extension MutableRawSpan {
-  /// Stores the number in little-endian order, and advances the offset. Traps if the number is out of bounds.
-  @_lifetime(self: copy self)
-  fileprivate mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at offset: inout Int) {
-    storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
-    offset += MemoryLayout<Number>.size
   }
 }
