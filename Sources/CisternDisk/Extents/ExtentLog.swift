@@ -8,7 +8,7 @@ struct ExtentLog: Sendable, Equatable {
   private(set) var extents: [Extent?] = []
   /// The open extent of each stream.
   private(set) var open: [Extent.Stream: ExtentNumber] = [:]
-  /// The greatest age that an extent has had.
+  /// The greatest age that an extent or a separate record has had.
   private(set) var newestAge = ExtentAge.zero
   /// The number of bytes of all live records in extents.
   private(set) var liveBytes = 0
@@ -16,9 +16,40 @@ struct ExtentLog: Sendable, Equatable {
   private(set) var count = 0
   /// The number of free extents, whether or not they can be written yet.
   private(set) var freeCount = 0
+  /// The extents as their rows in the file state them.
+  private var written: [Extent?] = []
+  /// The extents that have another state than their row.
+  private var changed: Set<ExtentNumber> = []
 
   init(layout: ExtentLayout) {
     self.layout = layout
+  }
+
+  /// Creates the log of a file. Returns nil if the rows contradict each other, which is a sign of damage.
+  ///
+  /// - Parameters:
+  ///   - row: The row of the log.
+  ///   - rows: The rows of all extents that are not released.
+  init?(_ row: LogRow, rows: [ExtentNumber: Extent]) {
+    layout = row.layout
+    newestAge = row.newestAge
+    extents = Array(repeating: nil, count: row.extentCount)
+    for (number, extent) in rows {
+      guard number.number < row.extentCount, extent.isValid(in: layout) else { return nil }
+      var extent = extent
+      if case .open(let stream) = extent.state {
+        guard let state = row.open[stream], state.number == number else { return nil }
+        extent.end = state.end
+        extent.liveBytes = state.liveBytes
+        open[stream] = number
+      }
+      if case .free = extent.state { freeCount += 1 }
+      liveBytes += extent.liveBytes
+      extents[Int(number.number)] = extent
+    }
+    guard open.count == row.open.count else { return nil }
+    count = rows.count
+    written = extents
   }
 
   /// The number of bytes that all extents can hold.
@@ -59,9 +90,20 @@ struct ExtentLog: Sendable, Equatable {
     let ageOfNew = age ?? newestAge.next()
     newestAge = max(newestAge, ageOfNew)
     extents[Int(number.number)] = Extent(state: .open(stream), age: ageOfNew)
+    changed.insert(number)
     open[stream] = number
     freeCount -= 1
     return append(room, to: number)
+  }
+
+  /// Returns whether a record of a stream has a place in this transaction.
+  func hasRoom(for size: Int, in stream: Extent.Stream, during horizon: TransactionHorizon) -> Bool {
+    if let number = open[stream], let extent = self[number],
+      extent.end + ExtentLayout.room(for: size) <= layout.size
+    {
+      return true
+    }
+    return reusable(for: stream, during: horizon) != nil
   }
 
   /// Subtracts a record that is no longer live. An address outside of the file's extents has no effect.
@@ -97,20 +139,41 @@ struct ExtentLog: Sendable, Equatable {
     return count > kept ? found?.number : nil
   }
 
+  // MARK: Ages
+
+  /// Returns an age above those of all extents and separate records.
+  mutating func nextAge() -> ExtentAge {
+    newestAge = newestAge.next()
+    return newestAge
+  }
+
   // MARK: Extents
+
+  /// The free extent that later transactions wait for least: the one that was emptied last.
+  var newestFree: ExtentNumber? {
+    var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
+    for (number, extent) in all {
+      guard case .free(let emptiedBy) = extent.state else { continue }
+      if found.map({ $0.emptiedBy <= emptiedBy }) ?? true { found = (number, emptiedBy) }
+    }
+    return found?.number
+  }
 
   /// Adds an extent to the file. Later transactions can write to it.
   mutating func add(in transaction: TransactionNumber) -> ExtentNumber {
     extents.append(Extent(state: .free(emptiedBy: transaction)))
     count += 1
     freeCount += 1
-    return ExtentNumber(number: UInt32(extents.count - 1))
+    let number = ExtentNumber(number: UInt32(extents.count - 1))
+    changed.insert(number)
+    return number
   }
 
   /// Releases a free extent, whose pages then serve other tables. Its number is not used again.
   mutating func release(_ number: ExtentNumber) {
     guard case .free? = self[number]?.state else { preconditionFailure("only a free extent can be released") }
     extents[Int(number.number)] = nil
+    changed.insert(number)
     count -= 1
     freeCount -= 1
   }
@@ -126,10 +189,32 @@ struct ExtentLog: Sendable, Equatable {
     guard let extent = self[number], extent.isClosed else { preconditionFailure("only a closed extent can be emptied") }
     liveBytes -= extent.liveBytes
     extents[Int(number.number)] = Extent(state: .free(emptiedBy: transaction))
+    changed.insert(number)
     freeCount += 1
   }
 
   private mutating func close(_ number: ExtentNumber) {
     extents[Int(number.number)]?.state = .closed
+    changed.insert(number)
+  }
+
+  // MARK: Rows
+
+  /// Returns the extents whose rows must be written, in the order of their numbers, and notes that they are. A released
+  /// extent is nil: its row must be removed.
+  ///
+  /// - Parameter withLiveBytes: Whether to return also the extents of which only the live bytes differ from the row.
+  mutating func takeChangedRows(withLiveBytes: Bool) -> [(number: ExtentNumber, extent: Extent?)] {
+    if written.count < extents.count {
+      written += Array(repeating: nil, count: extents.count - written.count)
+    }
+    let numbers =
+      withLiveBytes
+      ? extents.indices.filter { extents[$0] != written[$0] } : changed.map { Int($0.number) }.sorted()
+    changed = []
+    return numbers.map { index in
+      written[index] = extents[index]
+      return (ExtentNumber(number: UInt32(index)), extents[index])
+    }
   }
 }

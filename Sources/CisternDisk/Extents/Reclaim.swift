@@ -8,14 +8,17 @@ struct Reclaim: Sendable, Equatable {
   let age: ExtentAge
   private(set) var method: ReclaimPolicy.Method
   /// The number of records that were examined.
-  private(set) var position = 0
+  private(set) var position: Int
   /// The number of bytes that were copied.
-  private(set) var copiedBytes = 0
+  private(set) var copiedBytes: Int
 
-  init(_ choice: ReclaimPolicy.Choice, age: ExtentAge) {
+  /// Creates the reclaim of an extent, or continues it after some records were examined and copied.
+  init(_ choice: ReclaimPolicy.Choice, age: ExtentAge, position: Int = 0, copiedBytes: Int = 0) {
     number = choice.number
     method = choice.method
     self.age = age
+    self.position = position
+    self.copiedBytes = copiedBytes
   }
 
   /// The state of a record that is examined.
