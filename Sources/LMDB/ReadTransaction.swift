@@ -13,7 +13,7 @@ package struct ReadTransaction: Transaction, ~Copyable, ~Escapable {
   @usableFromInline
   package let handle: OpaquePointer
   @usableFromInline
-  let environment: Unmanaged<Environment>
+  package let environment: Unmanaged<Environment>
   /// The place in the pool that the handle returns to, or nil for a surplus transaction, which ends.
   @usableFromInline
   let place: UnsafeMutablePointer<ReaderPool.Place>?

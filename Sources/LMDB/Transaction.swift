@@ -8,6 +8,8 @@ import CLMDB
 package protocol Transaction: ~Copyable, ~Escapable {
   /// LMDB's transaction, valid for the lifetime of this one. Only this module uses it.
   @unsafe var handle: OpaquePointer { get }
+  /// The environment, which outlives the transaction. Only this module uses it.
+  @unsafe var environment: Unmanaged<Environment> { get }
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {

@@ -11,10 +11,14 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
   // Valid until the transaction is committed or leaves its scope.
   @usableFromInline
   package let handle: OpaquePointer
+  // The environment outlives the transaction.
+  @usableFromInline
+  package let environment: Unmanaged<Environment>
 
   @_lifetime(borrow environment)
   init(handle: OpaquePointer, environment: borrowing Environment) {
     unsafe self.handle = handle
+    unsafe self.environment = Unmanaged.passUnretained(copy environment)
   }
 
   deinit {

@@ -52,6 +52,8 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         try environment.withWrite { (transaction) throws(LMDBError) in
           try transaction.put(key.rawSpan, forKey: key.rawSpan, in: table)
           _ = try transaction.value(forKey: 1, in: numbers)
+          if let value = try transaction.fixedValue(forKey: 1, in: numbers) { try value.write(key.rawSpan, at: 0) }
+          try transaction.put(key.rawSpan, forKey: 1, in: numbers)
         }
         _ = copy
         """, error: nil),
@@ -152,6 +154,30 @@ struct Misuse: Sendable, CustomTestStringConvertible {
           try cursor.removeCurrent()
         }
         """, error: "requires the types 'CursorReads' and 'CursorWrites' be equivalent"),
+    Misuse(
+      testDescription: "a fixed value that leaves its transaction",
+      body: """
+        let kept = try environment.withWrite { (transaction) throws(LMDBError) -> FixedValue? in
+          try transaction.fixedValue(forKey: 1, in: numbers)
+        }
+        _ = kept
+        """, error: "conform to 'Escapable'"),
+    Misuse(
+      testDescription: "a fixed value across a later change",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          let value = try transaction.fixedValue(forKey: 1, in: numbers)
+          try transaction.removeValue(forKey: 1, in: numbers)
+          try value?.write(key.rawSpan, at: 0)
+        }
+        """, error: "overlapping accesses to 'transaction'"),
+    Misuse(
+      testDescription: "a fixed value of a reader",
+      body: """
+        try environment.withRead { (transaction) throws(LMDBError) in
+          try transaction.fixedValue(forKey: 1, in: numbers)?.write(key.rawSpan, at: 0)
+        }
+        """, error: "has no member 'fixedValue'"),
     Misuse(
       testDescription: "a key of another kind",
       body: """

@@ -101,18 +101,4 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(value == key)
     try environment.close()
   }
-
-  /// Runs `body` in a child process and returns its exit status, or -1 if a signal ended it. Swift hides `fork` for a
-  /// good reason: the child must not need a lock that another thread held. An alarm ends a child that is stuck.
-  private func inChild(_ body: () -> Int32) -> Int32 {
-    let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
-    let child = fork()
-    if child == 0 {
-      alarm(20)
-      _exit(body())
-    }
-    var status: Int32 = 0
-    while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}
-    return status & 0x7f == 0 ? (status >> 8) & 0xff : -1
-  }
 }

@@ -11,9 +11,9 @@ import Synchronization
 @unsafe
 struct MappedPages {
   /// The address of page 0. All pages up to the last one of a snapshot are mapped.
-  private let start: UnsafeRawPointer
+  let start: UnsafeRawPointer
   /// The base-2 logarithm of the page size.
-  private let shift: UInt64
+  let shift: UInt64
 
   /// The highest number of nodes in a leaf for which all of them are prefetched at once. In a fuller leaf, adjacent
   /// nodes share cache lines.
@@ -26,7 +26,7 @@ struct MappedPages {
   }
 
   @inline(__always)
-  private var size: Int { unsafe 1 &<< Int(truncatingIfNeeded: shift) }
+  var size: Int { unsafe 1 &<< Int(truncatingIfNeeded: shift) }
 
   @inline(__always)
   private func page(_ number: UInt64) -> UnsafeRawPointer {

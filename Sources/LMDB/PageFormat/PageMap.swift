@@ -39,13 +39,18 @@ package final class PageMap: Sendable {
   /// Whether lookups use the mapped pages.
   package var isKnown: Bool { place.load(ordering: .relaxed) > PageMap.unusable }
 
+  /// The mapped pages, or nil if their location is not known. They are valid while the environment is open.
+  var pages: MappedPages? {
+    let place = place.load(ordering: .acquiring)
+    guard place > PageMap.unusable else { return nil }
+    // `learn(from:of:)` verified that this is the address of the first page.
+    return unsafe MappedPages(start: UnsafeRawPointer(bitPattern: place & ~0xFFF)!, shift: UInt64(place & 0xFFF))
+  }
+
   /// Looks up the key in the unnamed database. The caller keeps the snapshot with this number open.
   @usableFromInline
   func look(for key: UnsafeRawBufferPointer, snapshot: UInt) -> Answer {
-    let place = place.load(ordering: .acquiring)
-    guard place > PageMap.unusable else { return unsafe .unknown }
-    // `learn(from:of:)` verified that this is the address of the first page.
-    let pages = unsafe MappedPages(start: UnsafeRawPointer(bitPattern: place & ~0xFFF)!, shift: UInt64(place & 0xFFF))
+    guard let pages = unsafe pages else { return unsafe .unknown }
     return unsafe pages.look(for: key, snapshot: UInt64(snapshot))
   }
 
@@ -53,19 +58,28 @@ package final class PageMap: Sendable {
   /// failed attempt.
   @usableFromInline
   func learn(from value: RawSpan, of environment: OpaquePointer) {
-    guard place.load(ordering: .relaxed) == PageMap.unlearned, !value.isEmpty else { return }
+    unsafe value.withUnsafeBytes { unsafe learn(from: $0, of: environment) }
+  }
+
+  func learn(from value: UnsafeRawBufferPointer, of environment: OpaquePointer) {
+    guard place.load(ordering: .relaxed) == PageMap.unlearned, unsafe !value.isEmpty else { return }
     place.store(unsafe PageMap.place(around: value, environment) ?? PageMap.unusable, ordering: .releasing)
   }
 
-  private static func place(around value: RawSpan, _ environment: OpaquePointer) -> UInt? {
+  /// The size of the environment's pages, or nil if lookups do not support them.
+  static func pageSize(of environment: OpaquePointer) -> Int? {
     var statistics = MDB_stat()
     guard MemoryLayout<UInt>.size == 8, UInt(1).littleEndian == 1,
       unsafe mdb_env_stat(environment, &statistics) == MDB_SUCCESS,
       // With another page size, a page may not begin at a boundary of a system page.
       Int(statistics.ms_psize) == Int(sysconf(Int32(_SC_PAGESIZE)))
     else { return nil }
-    let size = UInt(statistics.ms_psize)
-    let page = unsafe value.withUnsafeBytes { UInt(bitPattern: $0.baseAddress!) } & ~(size - 1)
+    return Int(statistics.ms_psize)
+  }
+
+  private static func place(around value: UnsafeRawBufferPointer, _ environment: OpaquePointer) -> UInt? {
+    guard let size = unsafe pageSize(of: environment).map({ UInt($0) }) else { return nil }
+    let page = UInt(bitPattern: value.baseAddress!) & ~(size - 1)
     // In bounds: the value is in a leaf, or at the start of its overflow pages. Both begin with their page number.
     let number = unsafe UnsafePointer<UInt>(bitPattern: page)!.pointee
     let (distance, isTooFar) = number.multipliedReportingOverflow(by: size)
