@@ -12,7 +12,7 @@ extension Environment {
   /// - Throws: ``LMDBError`` with one of these codes:
   ///   - `busy` if the calling thread is inside a write transaction.
   ///   - `databaseNotFound` if the database is missing and cannot be created.
-  ///   - `incompatible` if the database was created with the other kind of keys.
+  ///   - `incompatible` if the database was created with another kind of keys or values.
   package func openDatabase(named name: String?) throws(LMDBError) -> Database {
     Database(index: try openIndex(named: name, flags: 0))
   }
@@ -20,6 +20,11 @@ extension Environment {
   /// Opens a database with integer keys, like ``openDatabase(named:)``.
   package func openIntegerDatabase(named name: String) throws(LMDBError) -> IntegerDatabase {
     IntegerDatabase(index: try openIndex(named: name, flags: UInt32(MDB_INTEGERKEY)))
+  }
+
+  /// Opens an index, like ``openDatabase(named:)``.
+  package func openIndexDatabase(named name: String) throws(LMDBError) -> IndexDatabase {
+    IndexDatabase(index: try openIndex(named: name, flags: UInt32(MDB_DUPSORT | MDB_DUPFIXED)))
   }
 
   private func openIndex(named name: String?, flags: UInt32) throws(LMDBError) -> MDB_dbi {
@@ -61,11 +66,14 @@ extension Environment {
     try check(status, operation)
     var actual: UInt32 = 0
     try check(unsafe mdb_dbi_flags(transaction, index, &actual), operation)
-    if (actual ^ flags) & UInt32(MDB_INTEGERKEY) != 0 {
+    if (actual ^ flags) & UInt32(MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED) != 0 {
       throw LMDBError(status: MDB_INCOMPATIBLE, operation: operation)
     }
     if actual & UInt32(MDB_INTEGERKEY) == 0 {
       try check(unsafe mdb_set_compare(transaction, index, compareKeys), operation)
+    }
+    if actual & UInt32(MDB_DUPSORT) != 0 {
+      try check(unsafe mdb_set_dupsort(transaction, index, compareKeys), operation)
     }
     return index
   }

@@ -26,7 +26,8 @@ struct Misuse: Sendable, CustomTestStringConvertible {
     import LMDB
     func end(_ transaction: consuming WriteTransaction) {}
     func snippet(
-      _ environment: Environment, _ other: Environment, _ table: Database, _ numbers: IntegerDatabase, _ key: [UInt8]
+      _ environment: Environment, _ other: Environment, _ table: Database, _ numbers: IntegerDatabase, _ key: [UInt8],
+      _ index: IndexDatabase
     ) throws(LMDBError) {
     \(body)
     }
@@ -154,6 +155,43 @@ struct Misuse: Sendable, CustomTestStringConvertible {
           try cursor.removeCurrent()
         }
         """, error: "requires the types 'CursorReads' and 'CursorWrites' be equivalent"),
+    Misuse(
+      testDescription: "correct use of an index",
+      body: """
+        let item = try environment.withWrite { (transaction) throws(LMDBError) -> IndexItem? in
+          var cursor = try transaction.cursor(forKey: IndexKey(1), in: index)
+          try cursor.insert(IndexItem(digest: 1, address: 1))
+          _ = try cursor.moveToFirst()
+          return cursor.item
+        }
+        try environment.withRead { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(forKey: IndexKey(1), in: index)
+          _ = try cursor.moveToFirst()
+        }
+        _ = item
+        """, error: nil),
+    Misuse(
+      testDescription: "removal at a reading cursor of an index",
+      body: """
+        try environment.withRead { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(forKey: IndexKey(1), in: index)
+          try cursor.removeCurrent()
+        }
+        """, error: "requires the types 'CursorReads' and 'CursorWrites' be equivalent"),
+    Misuse(
+      testDescription: "a change during the use of a cursor of an index",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in
+          var cursor = try transaction.cursor(forKey: IndexKey(1), in: index)
+          try transaction.removeValue(forKey: key.rawSpan, in: table)
+          _ = try cursor.moveToNext()
+        }
+        """, error: "overlapping accesses to 'transaction'"),
+    Misuse(
+      testDescription: "an ordinary cursor of an index",
+      body: """
+        try environment.withWrite { (transaction) throws(LMDBError) in _ = try transaction.cursor(in: index) }
+        """, error: "requires that 'IndexDatabase' conform to 'DatabaseHandle'"),
     Misuse(
       testDescription: "a fixed value that leaves its transaction",
       body: """
