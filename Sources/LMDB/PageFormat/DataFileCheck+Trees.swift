@@ -5,14 +5,21 @@ enum TreeRole {
   /// The unnamed database, which also contains the names of the others.
   case main
   case named(KeyOrder)
+  /// A database with items of each key.
+  case index
+  /// The items of one key. Its leaves contain items only, without nodes.
+  case items
 
   var order: KeyOrder {
     switch self {
     case .freeList: .numbers
-    case .main: .bytes
+    case .main, .index: .bytes
     case .named(let order): order
+    case .items: .items
     }
   }
+
+  var leafKind: TreePage.Kind { if case .items = self { .items } else { .leaf } }
 
   /// The lowest number of children of a branch. LMDB allows a single child only in the free list.
   var fewestChildren: Int { if case .freeList = self { 1 } else { 2 } }
@@ -55,19 +62,25 @@ extension DataFileCheck {
     let bytes = try reader.page(number)
     let isLeaf = subtree.levels == 1
     let page = try TreePage(
-      bytes.checkedBytes, number: number, kind: isLeaf ? .leaf : .branch, fewest: isLeaf ? 1 : role.fewestChildren)
-    try tiling.require(page)
+      bytes.checkedBytes, number: number, kind: isLeaf ? role.leafKind : .branch,
+      fewest: isLeaf ? 1 : role.fewestChildren)
+    if page.kind != .items { try tiling.require(page) }
     if isLeaf {
       totals.leaves += 1
-      totals.entries += UInt64(page.count)
       try checkKeys(page, role.order, from: first, to: end)
-      for index in 0..<page.count { try checkValue(of: page.node(index), in: page, role, &totals) }
+      switch role {
+      case .items: totals.entries += UInt64(page.count)
+      case .index: for index in 0..<page.count { totals.entries += try checkItems(of: page.node(index), in: page) }
+      case .freeList, .main, .named:
+        totals.entries += UInt64(page.count)
+        for index in 0..<page.count { try checkValue(of: page.node(index), in: page, role, &totals) }
+      }
     } else {
       totals.branches += 1
       try checkKeys(page, role.order, from: first, to: end)
       for index in 0..<page.count {
-        let childFirst = index == 0 ? first : page.key(page.node(index))
-        let childEnd = index == page.count - 1 ? end : page.key(page.node(index + 1))
+        let childFirst = index == 0 ? first : page.key(index)
+        let childEnd = index == page.count - 1 ? end : page.key(index + 1)
         let child = Subtree(
           root: page.node(index).child, parent: number, levels: subtree.levels - 1, role: role)
         try check(child, from: childFirst, to: childEnd, &totals)
@@ -76,23 +89,22 @@ extension DataFileCheck {
   }
 
   /// Checks that the keys of a page increase. LMDB ignores the first key of a branch, so that key may have any value.
-  private func checkKeys(
+  func checkKeys(
     _ page: borrowing TreePage, _ order: KeyOrder, from first: RawSpan?, to end: RawSpan?
   ) throws(DataFileDamage) {
     let start = page.kind == .branch ? 1 : 0
     var last = first
     for index in start..<max(start, page.count) {
-      let node = page.node(index)
-      try order.requireLength(node.keySize, page: page.number)
-      let key = page.key(node)
+      let key = page.key(index)
+      try order.requireLength(key.byteCount, page: page.number)
       if let last {
         // The first key of a leaf may equal the branch key that leads to the leaf.
-        let isInOrder = index == 0 ? !order.isBefore(key, last) : order.isBefore(last, key)
+        let isInOrder = order.allows(last, before: key, orEqual: index == 0)
         guard isInOrder else { throw DataFileDamage(page: page.number, "its key \(index) is not in ascending order") }
       }
       last = key
     }
-    if let last, let end, !order.isBefore(last, end) {
+    if let last, let end, !order.allows(last, before: end) {
       throw DataFileDamage(page: page.number, "its last key belongs to the next page")
     }
   }

@@ -30,13 +30,15 @@ extension DataFileCheck {
   }
 
   /// The largest node of a leaf that has no overflow pages. Two such nodes fit in a page.
-  private var largestNode: Int { (((reader.pageSize - TreePage.headerSize) / 2) & ~1) - 2 }
+  var largestNode: Int { (((reader.pageSize - TreePage.headerSize) / 2) & ~1) - 2 }
 
   private mutating func checkNamed(_ tree: TreeRecord) throws(DataFileDamage) {
-    guard tree.flags & ~TreeRecord.integerKeys == 0 else {
-      throw DataFileDamage("a table has the invalid flags \(tree.flags)")
+    switch tree.flags {
+    case 0: try checkTree(tree, .named(.bytes))
+    case TreeRecord.integerKeys: try checkTree(tree, .named(.numbers))
+    case TreeRecord.index: try checkTree(tree, .index)
+    default: throw DataFileDamage("a table has the invalid flags \(tree.flags)")
     }
-    try checkTree(tree, .named(tree.hasIntegerKeys ? .numbers : .bytes))
   }
 
   /// Checks the overflow pages of a value, and returns their number. The number may be higher than the value needs.

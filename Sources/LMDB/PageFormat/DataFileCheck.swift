@@ -7,9 +7,10 @@
 /// - both meta pages, the free list, the unnamed database and all named databases,
 /// - the number, the kind and the nodes of each page,
 /// - the keys and their order, and the overflow pages of large values,
+/// - the items of an index, in leaves, in pages within leaves, and in separate trees,
 /// - that no page is used twice, and that the totals are correct.
 ///
-/// It does not check the bytes of keys and values. It reads each page once, except for the inner pages of large
+/// It does not check the bytes of keys and values, nor the addresses of items. It reads each page once, except for the inner pages of large
 /// values, and writes nothing. It uses one bit of memory for each page that it meets, and one page for each level of
 /// a tree.
 package struct DataFileCheck: ~Copyable {
