@@ -22,9 +22,10 @@ extension Environment {
     IntegerDatabase(index: try openIndex(named: name, flags: UInt32(MDB_INTEGERKEY)))
   }
 
-  /// Opens an index, like ``openDatabase(named:)``.
+  /// Opens an index, like ``openDatabase(named:)``. Lookups are slower if the name is longer than eight bytes.
   package func openIndexDatabase(named name: String) throws(LMDBError) -> IndexDatabase {
-    IndexDatabase(index: try openIndex(named: name, flags: UInt32(MDB_DUPSORT | MDB_DUPFIXED)))
+    let index = try openIndex(named: name, flags: UInt32(MDB_DUPSORT | MDB_DUPFIXED))
+    return IndexDatabase(index: index, name: ShortKey(name))
   }
 
   private func openIndex(named name: String?, flags: UInt32) throws(LMDBError) -> MDB_dbi {

@@ -4,4 +4,6 @@
 package struct IndexDatabase: Sendable, Hashable {
   /// The number that LMDB gave to the database.
   let index: UInt32
+  /// The name, or nil if it is longer than eight bytes. Without it, lookups use LMDB.
+  let name: ShortKey?
 }

@@ -29,8 +29,22 @@ struct MappedPages {
   var size: Int { unsafe 1 &<< Int(truncatingIfNeeded: shift) }
 
   @inline(__always)
-  private func page(_ number: UInt64) -> UnsafeRawPointer {
+  func page(_ number: UInt64) -> UnsafeRawPointer {
     unsafe start + Int(truncatingIfNeeded: number &<< shift)
+  }
+
+  /// Returns a page and the number of its nodes or items, or nil if its number is out of bounds or its header invalid.
+  ///
+  /// The page has at least one. The places of all nodes are within the page, and so are two more bytes.
+  @inline(__always)
+  func checkedPage(_ number: UInt64, lastPage: UInt64) -> (page: UnsafeRawPointer, count: Int)? {
+    guard number > 1, number <= lastPage else { return nil }
+    let page = unsafe page(number)
+    let lower = Int(unsafe page.word16(at: TreePage.lowerPlace))
+    guard unsafe page.word64(at: 0) == number, lower >= TreePage.headerSize + 2, unsafe lower <= size - 2 else {
+      return nil
+    }
+    return unsafe (page, (lower - TreePage.headerSize) >> 1)
   }
 
   @inline(__always)
@@ -40,13 +54,7 @@ struct MappedPages {
     }
     var number = root
     for _ in 0..<TreeRecord.greatestDepth {
-      guard number > 1, number <= lastPage else { return unsafe .unknown }
-      let page = unsafe page(number)
-      let lower = Int(unsafe page.word16(at: TreePage.lowerPlace))
-      guard unsafe page.word64(at: 0) == number, lower > TreePage.headerSize, unsafe lower <= size - 2 else {
-        return unsafe .unknown
-      }
-      let count = (lower - TreePage.headerSize) >> 1
+      guard let (page, count) = unsafe checkedPage(number, lastPage: lastPage) else { return unsafe .unknown }
       switch unsafe page.word16(at: TreePage.kindPlace) {
       case TreePage.Kind.branch.rawValue:
         guard let child = unsafe child(for: key, of: page, count: count) else { return unsafe .unknown }
@@ -61,7 +69,7 @@ struct MappedPages {
 
   /// Returns the root of the unnamed database and the last page, or nil if the snapshot's meta page was overwritten.
   @inline(__always)
-  private func tree(of snapshot: UInt64) -> (root: UInt64, lastPage: UInt64)? {
+  func tree(of snapshot: UInt64) -> (root: UInt64, lastPage: UInt64)? {
     let meta = unsafe page(snapshot & 1)
     let root = unsafe meta.word64(at: MetaPage.mainPlace + TreeRecord.rootPlace)
     let lastPage = unsafe meta.word64(at: MetaPage.lastPagePlace)
@@ -124,8 +132,8 @@ struct MappedPages {
 
   /// Returns the offset of a node as the page states it, which may be outside the page.
   ///
-  /// An index equal to the number of nodes is also safe: `look(for:snapshot:)` ensures that two more bytes are in the
-  /// page.
+  /// An index equal to the number of nodes is also safe: `checkedPage(_:lastPage:)` ensures that two more bytes are in
+  /// the page.
   @inline(__always)
   private func place(_ index: Int, of page: UnsafeRawPointer) -> Int {
     Int(unsafe page.word16(at: TreePage.headerSize &+ 2 &* index))
@@ -133,7 +141,7 @@ struct MappedPages {
 
   /// Returns a node, or nil unless its header and key are within the page.
   @inline(__always)
-  private func node(_ index: Int, of page: UnsafeRawPointer) -> UnsafeRawPointer? {
+  func node(_ index: Int, of page: UnsafeRawPointer) -> UnsafeRawPointer? {
     let place = unsafe place(index, of: page)
     guard unsafe place &+ TreeNode.headerSize <= size else { return nil }
     let node = unsafe page + place
@@ -196,21 +204,4 @@ private struct SoughtKey {
   private func orderByMemory(to node: UnsafeRawPointer) -> Int {
     Int(unsafe compareByMemory(bytes, count, node + TreeNode.headerSize, node.keySize))
   }
-}
-
-extension UnsafeRawPointer {
-  // These load a number at any alignment. The caller ensures that its bytes are within the page.
-  @inline(__always)
-  fileprivate func word16(at offset: Int) -> UInt16 { unsafe loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
-  @inline(__always)
-  fileprivate func word32(at offset: Int) -> UInt32 { unsafe loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
-  @inline(__always)
-  fileprivate func word64(at offset: Int) -> UInt64 { unsafe loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-
-  /// The length of the key, for a pointer to a node.
-  @inline(__always)
-  fileprivate var keySize: Int { unsafe Int(word16(at: TreeNode.keySizePlace)) }
-  /// The number of the child page, for a pointer to a node of a branch.
-  @inline(__always)
-  fileprivate var child: UInt64 { unsafe UInt64(word32(at: 0)) | UInt64(word16(at: TreeNode.flagsPlace)) &<< 32 }
 }

@@ -39,6 +39,9 @@ package final class PageMap: Sendable {
   /// Whether lookups use the mapped pages.
   package var isKnown: Bool { place.load(ordering: .relaxed) > PageMap.unusable }
 
+  /// Whether a value may tell the location of the map.
+  var canLearn: Bool { place.load(ordering: .relaxed) == PageMap.unlearned }
+
   /// The mapped pages, or nil if their location is not known. They are valid while the environment is open.
   var pages: MappedPages? {
     let place = place.load(ordering: .acquiring)
@@ -62,7 +65,7 @@ package final class PageMap: Sendable {
   }
 
   func learn(from value: UnsafeRawBufferPointer, of environment: OpaquePointer) {
-    guard place.load(ordering: .relaxed) == PageMap.unlearned, unsafe !value.isEmpty else { return }
+    guard canLearn, unsafe !value.isEmpty else { return }
     place.store(unsafe PageMap.place(around: value, environment) ?? PageMap.unusable, ordering: .releasing)
   }
 

@@ -2,6 +2,7 @@
 /// contains all others.
 struct TreeRecord {
   static let size = 48
+  static let flagsPlace = 4
   static let rootPlace = 40
   /// The greatest depth that LMDB's cursors support.
   static let greatestDepth = 32
@@ -24,7 +25,7 @@ struct TreeRecord {
   /// Reads the record at `offset`, which must be followed by at least `size` bytes.
   init(_ bytes: RawSpan, at offset: Int) {
     itemSize = Int(bytes.number(at: offset, as: UInt32.self))
-    flags = bytes.number(at: offset + 4, as: UInt16.self)
+    flags = bytes.number(at: offset + TreeRecord.flagsPlace, as: UInt16.self)
     depth = Int(bytes.number(at: offset + 6, as: UInt16.self))
     root = bytes.number(at: offset + TreeRecord.rootPlace, as: UInt64.self)
     totals = TreeTotals(
