@@ -36,6 +36,10 @@ struct RecordAddress: Sendable, Hashable, Comparable {
     bits = Self.separateBit | number
   }
 
+  /// Whether the record is a separate value.
+  @inline(__always)
+  var isSeparate: Bool { bits & Self.separateBit != 0 }
+
   /// A place in a file with this layout.
   enum Place: Sendable, Equatable {
     case inExtent(ExtentNumber, offset: Int)
@@ -44,7 +48,7 @@ struct RecordAddress: Sendable, Hashable, Comparable {
 
   /// Returns the place, or nil if the file cannot have the extent, which is a sign of damage.
   func place(in layout: ExtentLayout) -> Place? {
-    if bits & Self.separateBit != 0 { return .separate(bits & ~Self.separateBit) }
+    if isSeparate { return .separate(bits & ~Self.separateBit) }
     let position = bits * UInt64(Self.unit)
     guard let number = UInt32(exactly: position >> UInt64(layout.shift)), number < ExtentNumber.limit else {
       return nil
