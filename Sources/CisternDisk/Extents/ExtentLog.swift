@@ -1,70 +1,89 @@
 /// The extents of a data file: which are free, which receive records, and how many live bytes each has.
 ///
-/// The type decides and does not access the file. The writer applies its decisions in the transaction in progress, and
-/// keeps a copy from the transaction's beginning for the case that the transaction aborts.
+/// The type decides and does not access the file. The writer applies its decisions in the transaction in progress. If that
+/// aborts, ``abort()`` undoes them.
 struct ExtentLog: Sendable, Equatable {
   let layout: ExtentLayout
-  /// The extents by number. Nil for a released extent.
-  private(set) var extents: [Extent?] = []
-  /// The open extent of each stream.
-  private(set) var open: [Extent.Stream: ExtentNumber] = [:]
-  /// The greatest age that an extent or a separate record has had.
-  private(set) var newestAge = ExtentAge.zero
-  /// The number of bytes of all live records in extents.
-  private(set) var liveBytes = 0
-  /// The number of extents that are not released.
-  private(set) var count = 0
-  /// The number of free extents, whether or not they can be written yet.
-  private(set) var freeCount = 0
-  /// The extents as their rows in the file state them.
-  private var written: [Extent?] = []
-  /// The extents that have another state than their row.
-  private var changed: Set<ExtentNumber> = []
+  /// The extents that are not released.
+  var table = ExtentTable()
+  /// The facts about all extents together.
+  var summary = Summary()
+  /// The summary at the beginning of the transaction in progress. Nil outside of a transaction.
+  var formerSummary: Summary?
+
+  /// The facts about all extents together. They are small, so a transaction begins with a copy of them.
+  struct Summary: Sendable, Equatable {
+    /// The number of extents that the file has ever had, with the released ones.
+    var givenCount = 0
+    /// The open extent of each stream.
+    var open: [Extent.Stream: ExtentNumber] = [:]
+    /// The greatest age that an extent or a separate record has had.
+    var newestAge = ExtentAge.zero
+    /// The number of bytes of all live records in extents.
+    var liveBytes = 0
+    /// The number of free extents, whether or not they can be written yet.
+    var freeCount = 0
+    /// The extents that have another state than their row.
+    var changed: Set<ExtentNumber> = []
+    /// The streams whose next record begins at a page.
+    var unaligned: Set<Extent.Stream> = []
+    var pageSize = 1
+  }
 
   init(layout: ExtentLayout) {
     self.layout = layout
   }
 
-  /// Creates the log of a file. Returns nil if the rows contradict each other, which is a sign of damage.
-  ///
-  /// - Parameters:
-  ///   - row: The row of the log.
-  ///   - rows: The rows of all extents that are not released.
-  init?(_ row: LogRow, rows: [ExtentNumber: Extent]) {
-    layout = row.layout
-    newestAge = row.newestAge
-    extents = Array(repeating: nil, count: row.extentCount)
-    for (number, extent) in rows {
-      guard number.number < row.extentCount, extent.isValid(in: layout) else { return nil }
-      var extent = extent
-      if case .open(let stream) = extent.state {
-        guard let state = row.open[stream], state.number == number else { return nil }
-        extent.end = state.end
-        extent.liveBytes = state.liveBytes
-        open[stream] = number
-      }
-      if case .free = extent.state { freeCount += 1 }
-      liveBytes += extent.liveBytes
-      extents[Int(number.number)] = extent
-    }
-    guard open.count == row.open.count else { return nil }
-    count = rows.count
-    written = extents
-  }
-
   /// The number of bytes that all extents can hold.
   var capacity: Int { count * layout.capacity }
 
+  /// The number of extents that are not released.
+  var count: Int { table.count }
+  /// The number of extents that the file has ever had, with the released ones.
+  var givenCount: Int { summary.givenCount }
+  /// The open extent of each stream.
+  var open: [Extent.Stream: ExtentNumber] { summary.open }
+  /// The greatest age that an extent or a separate record has had.
+  var newestAge: ExtentAge { summary.newestAge }
+  /// The number of bytes of all live records in extents.
+  var liveBytes: Int { summary.liveBytes }
+  /// The number of free extents, whether or not they can be written yet.
+  var freeCount: Int { summary.freeCount }
+
   /// Returns an extent, or nil if the file does not have it.
-  subscript(number: ExtentNumber) -> Extent? {
-    extents.indices.contains(Int(number.number)) ? extents[Int(number.number)] : nil
-  }
+  subscript(number: ExtentNumber) -> Extent? { table[number] }
 
   /// The numbers and states of the extents that are not released, in the order of their numbers.
   var all: some Sequence<(number: ExtentNumber, extent: Extent)> {
-    extents.enumerated().lazy.compactMap { index, extent in
-      extent.map { (ExtentNumber(number: UInt32(index)), $0) }
-    }
+    table.entries.lazy.map { ($0.number, $0.extent) }
+  }
+
+  // MARK: Transactions
+
+  /// Begins a transaction, whose decisions ``abort()`` undoes.
+  ///
+  /// - Parameter pageSize: The size of a page if the transaction must not write to a page with committed records. A power
+  ///   cut can damage a page that is being written.
+  mutating func begin(avoidingPagesOf pageSize: Int? = nil) {
+    table.begin()
+    formerSummary = summary
+    summary.unaligned = pageSize == nil ? [] : Set(summary.open.keys)
+    summary.pageSize = pageSize ?? 1
+  }
+
+  /// Keeps the decisions of the transaction.
+  mutating func commit() {
+    table.commit()
+    formerSummary = nil
+    summary.unaligned = []
+    summary.pageSize = 1
+  }
+
+  /// Restores the state from the beginning of the transaction. O(n) for n extents that the transaction has changed.
+  mutating func abort() {
+    table.abort()
+    if let formerSummary { summary = formerSummary }
+    formerSummary = nil
   }
 
   // MARK: Records
@@ -84,45 +103,55 @@ struct ExtentLog: Sendable, Equatable {
   ) -> RecordAddress? {
     let room = ExtentLayout.room(for: size)
     precondition(size > 0 && size <= layout.largestRecord, "the record is empty or too large for an extent")
-    if let number = open[stream], let address = append(room, to: number) { return address }
+    if let number = open[stream], let address = append(room, to: number, of: stream) { return address }
     guard let number = reusable(for: stream, during: horizon) else { return nil }
     if let full = open[stream] { close(full) }
     let ageOfNew = age ?? newestAge.next()
-    newestAge = max(newestAge, ageOfNew)
-    extents[Int(number.number)] = Extent(state: .open(stream), age: ageOfNew)
-    changed.insert(number)
-    open[stream] = number
-    freeCount -= 1
-    return append(room, to: number)
+    summary.newestAge = max(newestAge, ageOfNew)
+    table.change(number) { $0 = Extent(state: .open(stream), age: ageOfNew) }
+    summary.changed.insert(number)
+    summary.unaligned.remove(stream)
+    summary.open[stream] = number
+    summary.freeCount -= 1
+    return append(room, to: number, of: stream)
   }
 
   /// Returns whether a record of a stream has a place in this transaction.
   func hasRoom(for size: Int, in stream: Extent.Stream, during horizon: TransactionHorizon) -> Bool {
-    if let number = open[stream], let extent = self[number],
-      extent.end + ExtentLayout.room(for: size) <= layout.size
-    {
-      return true
-    }
-    return reusable(for: stream, during: horizon) != nil
+    openRoom(in: stream) >= ExtentLayout.room(for: size) || reusable(for: stream, during: horizon) != nil
   }
 
   /// Subtracts a record that is no longer live. An address outside of the file's extents has no effect.
   mutating func remove(_ size: Int, at address: RecordAddress) {
-    guard case .inExtent(let number, _)? = address.place(in: layout), var extent = self[number] else { return }
+    guard case .inExtent(let number, _)? = address.place(in: layout), let extent = self[number] else { return }
     let removed = min(ExtentLayout.room(for: size), extent.liveBytes)
-    extent.liveBytes -= removed
-    liveBytes -= removed
-    extents[Int(number.number)] = extent
+    table.change(number) { $0.liveBytes -= removed }
+    summary.liveBytes -= removed
   }
 
-  private mutating func append(_ room: Int, to number: ExtentNumber) -> RecordAddress? {
-    guard var extent = self[number], extent.end + room <= layout.size else { return nil }
-    let address = RecordAddress(number, offset: extent.end, in: layout)
-    extent.end += room
-    extent.liveBytes += room
-    liveBytes += room
-    extents[Int(number.number)] = extent
-    return address
+  /// Returns the number of bytes that the open extent of a stream has left.
+  func openRoom(in stream: Extent.Stream) -> Int {
+    guard let number = open[stream], let extent = self[number] else { return 0 }
+    return max(layout.size - nextOffset(in: extent, of: stream), 0)
+  }
+
+  /// Returns the offset of the next record in an open extent.
+  private func nextOffset(in extent: Extent, of stream: Extent.Stream) -> Int {
+    guard summary.unaligned.contains(stream) else { return extent.end }
+    return (extent.end + summary.pageSize - 1) / summary.pageSize * summary.pageSize
+  }
+
+  private mutating func append(_ room: Int, to number: ExtentNumber, of stream: Extent.Stream) -> RecordAddress? {
+    guard let extent = self[number] else { return nil }
+    let offset = nextOffset(in: extent, of: stream)
+    guard offset + room <= layout.size else { return nil }
+    summary.unaligned.remove(stream)
+    table.change(number) {
+      $0.end = offset + room
+      $0.liveBytes += room
+    }
+    summary.liveBytes += room
+    return RecordAddress(number, offset: offset, in: layout)
   }
 
   /// Returns the free extent that was emptied first, if this transaction may write to it.
@@ -143,7 +172,7 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Returns an age above those of all extents and separate records.
   mutating func nextAge() -> ExtentAge {
-    newestAge = newestAge.next()
+    summary.newestAge = newestAge.next()
     return newestAge
   }
 
@@ -161,60 +190,39 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Adds an extent to the file. Later transactions can write to it.
   mutating func add(in transaction: TransactionNumber) -> ExtentNumber {
-    extents.append(Extent(state: .free(emptiedBy: transaction)))
-    count += 1
-    freeCount += 1
-    let number = ExtentNumber(number: UInt32(extents.count - 1))
-    changed.insert(number)
+    let number = ExtentNumber(number: UInt32(givenCount))
+    table.append(Extent(state: .free(emptiedBy: transaction)), number: number)
+    summary.givenCount += 1
+    summary.freeCount += 1
+    summary.changed.insert(number)
     return number
   }
 
   /// Releases a free extent, whose pages then serve other tables. Its number is not used again.
   mutating func release(_ number: ExtentNumber) {
     guard case .free? = self[number]?.state else { preconditionFailure("only a free extent can be released") }
-    extents[Int(number.number)] = nil
-    changed.insert(number)
-    count -= 1
-    freeCount -= 1
+    table.remove(number)
+    summary.changed.insert(number)
+    summary.freeCount -= 1
   }
 
   /// Closes the open extent of a stream, so that it can be reclaimed.
   mutating func closeOpen(_ stream: Extent.Stream) {
-    guard let number = open.removeValue(forKey: stream) else { return }
+    guard let number = summary.open.removeValue(forKey: stream) else { return }
     close(number)
   }
 
   /// Marks an extent as free after all of its records were removed or copied.
   mutating func empty(_ number: ExtentNumber, in transaction: TransactionNumber) {
     guard let extent = self[number], extent.isClosed else { preconditionFailure("only a closed extent can be emptied") }
-    liveBytes -= extent.liveBytes
-    extents[Int(number.number)] = Extent(state: .free(emptiedBy: transaction))
-    changed.insert(number)
-    freeCount += 1
+    summary.liveBytes -= extent.liveBytes
+    table.change(number) { $0 = Extent(state: .free(emptiedBy: transaction)) }
+    summary.changed.insert(number)
+    summary.freeCount += 1
   }
 
   private mutating func close(_ number: ExtentNumber) {
-    extents[Int(number.number)]?.state = .closed
-    changed.insert(number)
-  }
-
-  // MARK: Rows
-
-  /// Returns the extents whose rows must be written, in the order of their numbers, and notes that they are. A released
-  /// extent is nil: its row must be removed.
-  ///
-  /// - Parameter withLiveBytes: Whether to return also the extents of which only the live bytes differ from the row.
-  mutating func takeChangedRows(withLiveBytes: Bool) -> [(number: ExtentNumber, extent: Extent?)] {
-    if written.count < extents.count {
-      written += Array(repeating: nil, count: extents.count - written.count)
-    }
-    let numbers =
-      withLiveBytes
-      ? extents.indices.filter { extents[$0] != written[$0] } : changed.map { Int($0.number) }.sorted()
-    changed = []
-    return numbers.map { index in
-      written[index] = extents[index]
-      return (ExtentNumber(number: UInt32(index)), extents[index])
-    }
+    table.change(number) { $0.state = .closed }
+    summary.changed.insert(number)
   }
 }

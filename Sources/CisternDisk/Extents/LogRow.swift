@@ -29,7 +29,7 @@ struct LogRow: Sendable, Equatable {
 
   init(_ log: ExtentLog, nextSeparate: SeparateNumber, reclaim: Reclaim?) {
     layout = log.layout
-    extentCount = log.extents.count
+    extentCount = log.givenCount
     newestAge = log.newestAge
     self.nextSeparate = nextSeparate
     var open: [Extent.Stream: Open] = [:]
