@@ -23,6 +23,7 @@ extension ExtentLog {
       summary.liveBytes += extent.liveBytes
     }
     guard open.count == row.open.count else { return nil }
+    summary.paged = row.paged
     table = ExtentTable(extents, rows: rows)
   }
 

@@ -25,9 +25,15 @@ struct ExtentLog: Sendable, Equatable {
     var freeCount = 0
     /// The extents that have another state than their row.
     var changed: Set<ExtentNumber> = []
+    /// The streams whose open extent has the records of each commit in pages of their own.
+    ///
+    /// An aborted transaction can leave any bytes after the end of an open extent. In such an extent it leaves them in
+    /// other pages, so that zeros follow the last record of a page.
+    var paged: Set<Extent.Stream> = []
     /// The streams whose next record begins at a page.
     var unaligned: Set<Extent.Stream> = []
     var pageSize = 1
+    var avoidsSharedPages = false
   }
 
   init(layout: ExtentLayout) {
@@ -62,13 +68,16 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Begins a transaction, whose decisions ``abort()`` undoes.
   ///
-  /// - Parameter pageSize: The size of a page if the transaction must not write to a page with committed records. A power
-  ///   cut can damage a page that is being written.
-  mutating func begin(avoidingPagesOf pageSize: Int? = nil) {
+  /// - Parameters:
+  ///   - pageSize: The size of a page.
+  ///   - avoidsSharedPages: Whether the transaction must not write to a page with committed records. A power cut can
+  ///     damage a page that is being written.
+  mutating func begin(pageSize: Int = 1, avoidsSharedPages: Bool = false) {
     table.begin()
     formerSummary = summary
-    summary.unaligned = pageSize == nil ? [] : Set(summary.open.keys)
-    summary.pageSize = pageSize ?? 1
+    summary.unaligned = summary.paged
+    summary.pageSize = pageSize
+    summary.avoidsSharedPages = avoidsSharedPages
   }
 
   /// Keeps the decisions of the transaction.
@@ -77,6 +86,7 @@ struct ExtentLog: Sendable, Equatable {
     formerSummary = nil
     summary.unaligned = []
     summary.pageSize = 1
+    summary.avoidsSharedPages = false
   }
 
   /// Restores the state from the beginning of the transaction. O(n) for n extents that the transaction has changed.
@@ -111,6 +121,7 @@ struct ExtentLog: Sendable, Equatable {
     table.change(number) { $0 = Extent(state: .open(stream), age: ageOfNew) }
     summary.changed.insert(number)
     summary.unaligned.remove(stream)
+    if summary.avoidsSharedPages { summary.paged.insert(stream) } else { summary.paged.remove(stream) }
     summary.open[stream] = number
     summary.freeCount -= 1
     return append(room, to: number, of: stream)
@@ -131,8 +142,13 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Returns the number of bytes that the open extent of a stream has left.
   func openRoom(in stream: Extent.Stream) -> Int {
-    guard let number = open[stream], let extent = self[number] else { return 0 }
+    guard let number = open[stream], let extent = self[number], canAppend(to: stream) else { return 0 }
     return max(layout.size - nextOffset(in: extent, of: stream), 0)
+  }
+
+  /// Returns whether the open extent of a stream separates the pages of commits, if the transaction must do so.
+  private func canAppend(to stream: Extent.Stream) -> Bool {
+    !summary.avoidsSharedPages || summary.paged.contains(stream)
   }
 
   /// Returns the offset of the next record in an open extent.
@@ -142,7 +158,7 @@ struct ExtentLog: Sendable, Equatable {
   }
 
   private mutating func append(_ room: Int, to number: ExtentNumber, of stream: Extent.Stream) -> RecordAddress? {
-    guard let extent = self[number] else { return nil }
+    guard let extent = self[number], canAppend(to: stream) else { return nil }
     let offset = nextOffset(in: extent, of: stream)
     guard offset + room <= layout.size else { return nil }
     summary.unaligned.remove(stream)
@@ -154,8 +170,42 @@ struct ExtentLog: Sendable, Equatable {
     return RecordAddress(number, offset: offset, in: layout)
   }
 
+  /// Returns whether records of these sizes have places in this transaction, in this order.
+  func hasRoom(for sizes: some Sequence<Int>, in stream: Extent.Stream, during horizon: TransactionHorizon) -> Bool {
+    var rest = openRoom(in: stream)
+    var left = reusableExtents(for: stream, during: horizon).count
+    for size in sizes {
+      let room = ExtentLayout.room(for: size)
+      if room > rest {
+        guard left > 0 else { return false }
+        left -= 1
+        rest = layout.capacity
+      }
+      rest -= room
+    }
+    return true
+  }
+
+  /// Returns whether an extent is free that the next transactions can write to, whatever the readers do.
+  func hasPending(during horizon: TransactionHorizon) -> Bool {
+    let later = TransactionHorizon(
+      current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
+    return all.contains { _, extent in
+      guard case .free(let emptiedBy) = extent.state else { return false }
+      return !horizon.allowsReuse(of: emptiedBy) && later.allowsReuse(of: emptiedBy)
+    }
+  }
+
   /// Returns the free extent that was emptied first, if this transaction may write to it.
   private func reusable(for stream: Extent.Stream, during horizon: TransactionHorizon) -> ExtentNumber? {
+    let reusable = reusableExtents(for: stream, during: horizon)
+    return reusable.count > 0 ? reusable.first : nil
+  }
+
+  /// Returns the number of free extents that this transaction may write to, and the one that was emptied first.
+  private func reusableExtents(
+    for stream: Extent.Stream, during horizon: TransactionHorizon
+  ) -> (count: Int, first: ExtentNumber?) {
     var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
     var count = 0
     for (number, extent) in all {
@@ -165,7 +215,7 @@ struct ExtentLog: Sendable, Equatable {
     }
     // Copies need the last extent: without it, no extent could be emptied without eviction.
     let kept = stream == .writes && self.count > 2 ? 1 : 0
-    return count > kept ? found?.number : nil
+    return (max(count - kept, 0), found?.number)
   }
 
   // MARK: Ages
@@ -209,6 +259,7 @@ struct ExtentLog: Sendable, Equatable {
   /// Closes the open extent of a stream, so that it can be reclaimed.
   mutating func closeOpen(_ stream: Extent.Stream) {
     guard let number = summary.open.removeValue(forKey: stream) else { return }
+    summary.paged.remove(stream)
     close(number)
   }
 

@@ -3,7 +3,7 @@
 /// Each commit writes it. The rows of extents follow only if an extent changes its state, and from time to time.
 ///
 ///      0  version of the row   1  binary logarithm of the size of an extent
-///      2  method of the reclaim: 0 for none, 1 to evict, 2 to clean   3  zero
+///      2  method of the reclaim: 0 for none, 1 to evict, 2 to clean   3  the streams with pages for each commit
 ///      4  number of extents ever added
 ///      8  newest age          16  next number of a separate record
 ///     24  open extents for writes and for copies: number (4; all ones for none), end (4), live bytes (4) each
@@ -25,6 +25,8 @@ struct LogRow: Sendable, Equatable {
   let newestAge: ExtentAge
   let nextSeparate: SeparateNumber
   let open: [Extent.Stream: Open]
+  /// The streams whose open extent has the records of each commit in pages of their own.
+  let paged: Set<Extent.Stream>
   let reclaim: Reclaim?
 
   init(_ log: ExtentLog, nextSeparate: SeparateNumber, reclaim: Reclaim?) {
@@ -37,6 +39,7 @@ struct LogRow: Sendable, Equatable {
       if let extent = log[number] { open[stream] = Open(number: number, end: extent.end, liveBytes: extent.liveBytes) }
     }
     self.open = open
+    paged = log.summary.paged
     self.reclaim = reclaim
   }
 
@@ -49,7 +52,7 @@ struct LogRow: Sendable, Equatable {
     target.store(Self.version, at: &offset)
     target.store(UInt8(layout.shift), at: &offset)
     target.store(reclaim?.method.code ?? 0, at: &offset)
-    offset = 4
+    target.store(paged.reduce(UInt8(0)) { $0 | 1 << $1.rawValue }, at: &offset)
     target.store(UInt32(extentCount), at: &offset)
     target.store(newestAge.number, at: &offset)
     target.store(nextSeparate.number, at: &offset)
@@ -71,7 +74,7 @@ struct LogRow: Sendable, Equatable {
   ///
   /// The table that holds the row checks its checksum.
   init?(_ bytes: RawSpan) {
-    guard bytes.byteCount == Self.size, bytes.byte(at: 0) == Self.version, bytes.byte(at: 3) == 0,
+    guard bytes.byteCount == Self.size, bytes.byte(at: 0) == Self.version,
       let layout = ExtentLayout(shift: Int(bytes.byte(at: 1)))
     else { return nil }
     let count = bytes.integer(at: 4, as: UInt32.self)
@@ -95,6 +98,9 @@ struct LogRow: Sendable, Equatable {
       open[stream] = state
     }
     self.open = open
+    let pagedBits = bytes.byte(at: 3)
+    paged = Set(Extent.Stream.allCases.filter { pagedBits & 1 << $0.rawValue != 0 })
+    guard pagedBits < 4, paged.isSubset(of: open.keys) else { return nil }
     switch bytes.byte(at: 2) {
     case 0: reclaim = nil
     case let code:

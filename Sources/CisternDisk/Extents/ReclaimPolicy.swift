@@ -40,11 +40,14 @@ struct ReclaimPolicy: Sendable, Equatable {
 
   /// Returns the extent that is reclaimed next, or nil if no extent is closed.
   ///
-  /// - Parameter canCopy: Whether a copy has an extent to go to. Without one, records must be evicted.
-  func choose(in log: ExtentLog, canCopy: Bool) -> Choice? {
+  /// - Parameters:
+  ///   - log: The extents.
+  ///   - canCopy: Whether a copy has an extent to go to. Without one, records must be evicted.
+  ///   - excluded: Extents that this transaction must not reclaim.
+  func choose(in log: ExtentLog, canCopy: Bool, except excluded: Set<ExtentNumber> = []) -> Choice? {
     var oldest: (number: ExtentNumber, extent: Extent)?
     var sparsest: (number: ExtentNumber, extent: Extent)?
-    for (number, extent) in log.all where extent.isClosed {
+    for (number, extent) in log.all where extent.isClosed && !excluded.contains(number) {
       if oldest.map({ extent.age < $0.extent.age }) ?? true { oldest = (number, extent) }
       if sparsest.map({ extent.liveBytes < $0.extent.liveBytes }) ?? true { sparsest = (number, extent) }
     }

@@ -69,7 +69,9 @@ struct ExtentWriter {
     at address: RecordAddress, in values: borrowing some ExtentValues & ~Copyable & ~Escapable,
     _ body: (RawSpan) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result? {
-    guard case .inExtent(let extent, let offset)? = address.place(in: layout) else { return nil }
+    guard case .inExtent(let extent, let offset)? = address.place(in: layout), offset >= ExtentLayout.headerSize else {
+      return nil
+    }
     for buffer in buffers.values where buffer.has(offset, of: extent) {
       return try body(buffer.bytes.rawSpan.extracting(offset - buffer.start..<buffer.bytes.count))
     }

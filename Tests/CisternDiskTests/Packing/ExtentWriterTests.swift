@@ -138,7 +138,7 @@ struct ExtentWriterTests {
     var used: Set<Int> = []
     var stored: [(RecordAddress, Int, Int)] = []
     for number in 0..<40 {
-      file.log.begin(avoidingPagesOf: 4096)
+      file.log.begin(pageSize: 4096, avoidsSharedPages: true)
       let first = file.values.writes.count
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
         let size = Int.random(in: 1...2000, using: &generator)

@@ -1,0 +1,75 @@
+/// The pages that a file uses besides those of its extents.
+struct PageUsage: Sendable, Equatable {
+  /// The pages of the index.
+  let index: Int
+  /// The pages of separate records, of rows and of LMDB's own tables.
+  let others: Int
+
+  init(index: Int, others: Int) {
+    self.index = index
+    self.others = others
+  }
+}
+
+/// The sizes that bound a transaction and the number of extents.
+struct ExtentLimits: Sendable, Equatable {
+  let layout: ExtentLayout
+  /// The number of pages of the map.
+  let pageCount: Int
+  let pageSize: Int
+
+  /// The number of pages that an extent takes.
+  var pagesPerExtent: Int { max(layout.size / pageSize, 1) }
+
+  /// The number of leaves of the index that a transaction changes at most. Puts use half of it.
+  var leavesPerTransaction: Int { max(pageCount / 96, 6) }
+
+  /// The pages that the copies of the last transactions take, and that the next one can take.
+  private var margin: Int { 3 * (leavesPerTransaction + 12) + 16 }
+
+  /// The number of pages from which one examination takes the bytes that it reclaims.
+  var reclaimedBytes: Int { layout.size / 4 }
+
+  /// Returns the number of pages that extents and new separate records can take.
+  ///
+  /// The index needs more pages than it has while items move between its leaves.
+  func room(beside usage: PageUsage) -> Int {
+    pageCount - usage.others - (usage.index * 7 + 4) / 5 - margin
+  }
+
+  /// Returns whether the file has room for this number of extents.
+  func allows(_ count: Int, beside usage: PageUsage) -> Bool { count * pagesPerExtent <= room(beside: usage) }
+
+  /// Returns whether the file has more extents than it has room for, although half of the margin is given up.
+  func isOver(_ count: Int, beside usage: PageUsage) -> Bool {
+    count * pagesPerExtent > room(beside: usage) + margin / 2
+  }
+
+  /// Returns the number of pages of a separate record.
+  func pages(ofSeparate size: Int) -> Int { (size + ExtentLayout.headerSize + pageSize - 1) / pageSize }
+}
+
+/// The leaves of the index that a transaction has changed, by the positions of digests among all digests.
+///
+/// Digests are even, so the position of a digest tells its leaf well enough.
+struct TouchedLeaves: Sendable {
+  private struct Leaf: Hashable {
+    let generation: Generation
+    let position: UInt64
+  }
+
+  /// The number of leaves of the index.
+  private let count: UInt64
+  private var leaves: Set<Leaf> = []
+
+  init(indexPages: Int) {
+    count = UInt64(max(indexPages, 1))
+  }
+
+  mutating func note(_ digest: RecordDigest, of generation: Generation) {
+    leaves.insert(Leaf(generation: generation, position: digest.bits * count >> UInt64(RecordDigest.bitCount)))
+  }
+
+  /// The number of leaves.
+  var total: Int { leaves.count }
+}

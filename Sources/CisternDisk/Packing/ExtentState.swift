@@ -1,0 +1,74 @@
+import LMDB
+
+/// The state of a file of extents after its last commit, as the writer keeps it between transactions.
+///
+/// The rows of the file have the same state. A writer reads them if another process has committed since.
+struct ExtentState: Sendable {
+  var log: ExtentLog
+  var separates = SeparateRecords()
+  /// The reclaim in progress.
+  var reclaim: Reclaim?
+  /// The records of the extent that is reclaimed. Nil until they are listed.
+  var victim: VictimList?
+  var names = PartitionNumbers()
+  /// The number of extents above which the file does not grow, since the map or the device was full.
+  var ceiling = Int.max
+  /// The mean size of the records in the last reclaimed extent.
+  var meanRecordSize = 1024
+  /// The last commit that the state contains.
+  var committed: TransactionNumber
+
+  /// Creates the state of an empty file.
+  init(layout: ExtentLayout, committed: TransactionNumber) {
+    log = ExtentLog(layout: layout)
+    self.committed = committed
+  }
+
+  /// The rows of a file, for a writer that reads its state.
+  struct Rows {
+    var log: [UInt8]
+    var extents: [UInt64: [UInt8]] = [:]
+    var names: [PartitionNumber: Generation] = [:]
+
+    init(log: [UInt8]) { self.log = log }
+  }
+
+  /// Reads the state of a file.
+  ///
+  /// - Parameters:
+  ///   - rows: The rows.
+  ///   - committed: The last commit, which wrote the row of the log.
+  /// - Throws: `LMDBError` with the code `corrupted` if the rows are damaged or contradict each other.
+  init(_ rows: Rows, committed: TransactionNumber) throws(LMDBError) {
+    guard let row = LogRow(rows.log.rawSpan) else { throw Self.damaged("the row of the log") }
+    var extents: [ExtentNumber: Extent] = [:]
+    var separates: [SeparateNumber: SeparateRecord] = [:]
+    for (number, bytes) in rows.extents {
+      guard let key = ExtentRow.Key(number: number), let read = ExtentRow(bytes.rawSpan, under: key, in: row.layout)
+      else { throw Self.damaged("the row \(number)") }
+      switch (key, read) {
+      case (.extent(let number), .extent(let extent)): extents[number] = extent
+      case (.separate(let number), .separate(let record)): separates[number] = record
+      default: throw Self.damaged("the row \(number)")
+      }
+    }
+    guard let log = ExtentLog(row, rows: extents) else { throw Self.damaged("the rows of extents") }
+    guard let separates = SeparateRecords(separates, next: row.nextSeparate) else {
+      throw Self.damaged("the rows of separate records")
+    }
+    guard let names = PartitionNumbers(rows.names) else { throw Self.damaged("the numbers of partitions") }
+    self.log = log
+    self.separates = separates
+    self.names = names
+    self.committed = committed
+    // The extent of an older reclaim can have another state since, if the row is damaged.
+    if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
+  }
+
+  /// Returns whether no other process has committed since.
+  func isCurrent(in horizon: TransactionHorizon) -> Bool { committed.number + 1 == horizon.current.number }
+
+  private static func damaged(_ part: String) -> LMDBError {
+    LMDBError(.corrupted, operation: "read the extents of the file", message: "invalid: \(part)")
+  }
+}

@@ -1,0 +1,80 @@
+import CisternCore
+import LMDB
+
+extension ExtentStep {
+  /// Returns the description of an evicted record, or nil if an invalidation in force covers the record.
+  mutating func evicted(
+    _ address: RecordAddress, of generation: Generation,
+    in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> EvictedRecord? {
+    let position = position
+    guard try liveCounts(generation, in: target) != nil, !(try isConcealed(address, of: generation, in: target)) else {
+      return nil
+    }
+    return try withRecord(at: address, in: target) { record in
+      guard let header = PackedHeader(trusting: record, at: address) else { return nil }
+      let metadata = header.metadata(of: record)
+      return EvictedRecord(
+        generation: generation, key: record.extracting(header.key).copiedBytes(), tags: metadata.tags,
+        schemaVersion: metadata.schemaVersion, position: position)
+    } ?? nil
+  }
+
+  /// Returns whether an invalidation in force covers the record.
+  func isConcealed(
+    _ address: RecordAddress, of generation: Generation,
+    in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    guard let table = context.invalidated[generation], !table.isEmpty else { return false }
+    return try withRecord(at: address, in: target) { record in
+      guard let header = PackedHeader(trusting: record, at: address) else { return false }
+      return table.concealsCommitted(header.metadata(of: record), key: record.extracting(header.key))
+    } ?? false
+  }
+
+  /// Removes up to `count` records of a dead generation.
+  ///
+  /// Returns whether the generation is empty. The method then removes its rows, and its number can name another one.
+  mutating func purge(
+    _ generation: Generation, upTo count: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    counts[generation] = .some(nil)
+    var item = try target.move(toFirstFrom: .zero, of: generation)
+    for _ in 0..<count {
+      guard let current = item else {
+        try target.endGeneration(generation, named: state.names.number(of: generation))
+        state.names.remove(generation)
+        outcome.hasChanges = true
+        return true
+      }
+      let address = current.address
+      let size = try withRecord(at: address, in: target) { PackedHeader(trusting: $0, at: address)?.size } ?? nil
+      try drop(FoundRecord(address: address, size: size ?? 0), current.digest, of: generation, in: &target)
+      item = try target.moveToNext()
+    }
+    return false
+  }
+
+  /// Removes the records at these items if the set conceals them. Their removal is not reported as a loss.
+  mutating func purge(
+    _ items: [IndexItem], of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    _ = try liveCounts(generation, in: target)
+    for item in items {
+      let address = item.address
+      // The record can have moved since the walk saw it. The next walk finds it.
+      guard try seek(item.digest, address, of: generation, in: &target) else { continue }
+      let size =
+        try withRecord(at: address, in: target) { record in
+          PackedHeader(record, at: address).flatMap { header in
+            set.conceals(
+              invalidationVersion: header.invalidationVersion(of: record), key: record.extracting(header.key),
+              tags: header.metadata(of: record).tags) ? header.size : nil
+          }
+        } ?? nil
+      guard let size else { continue }
+      try drop(FoundRecord(address: address, size: size), item.digest, of: generation, in: &target)
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import CisternCore
+import LMDB
+
+/// The work of one write transaction on records in extents.
+///
+/// The step takes the state of the file, and returns the new one after the commit, or the former one after an abort.
+/// Each method can throw. The transaction must then abort, because a part of the changes is done.
+struct ExtentStep: ~Copyable {
+  /// The facts that do not change during a transaction.
+  struct Context {
+    let limits: ExtentLimits
+    let recency: RecencyBitmap
+    /// The invalidation tables that have invalidations in force, by the generation of their partition.
+    var invalidated: [Generation: InvalidationTable] = [:]
+    /// Whether the transaction must not write to a page with committed records, because its commit is durable.
+    var avoidsSharedPages = false
+
+    init(limits: ExtentLimits, recency: RecencyBitmap) {
+      self.limits = limits
+      self.recency = recency
+    }
+  }
+
+  let context: Context
+  let horizon: TransactionHorizon
+  var state: ExtentState
+  /// The state at the beginning, without the extents, whose log undoes its changes itself.
+  private let former: (separates: SeparateRecords, reclaim: Reclaim?, victim: VictimList?, names: PartitionNumbers)
+  private let formerCeiling: Int
+  var writer: ExtentWriter
+  /// The extents that received records in this transaction. It does not reclaim them.
+  var appended: Set<ExtentNumber> = []
+  /// The separate records of this transaction. It does not evict them.
+  var appendedSeparates: Set<SeparateNumber> = []
+  /// The counts of each generation that the step has read. The value is nil for a dead generation.
+  var counts: [Generation: GenerationCounts?] = [:]
+  /// The counts in the file, for each live generation that the step has read.
+  private var notedCounts: [Generation: GenerationCounts] = [:]
+  var touched: TouchedLeaves
+  /// Whether the transaction has made room for a batch, and must not use it for copies.
+  var hasBatchRoom = false
+  /// The position in the commit order before which the items are put.
+  var position = 0
+  var outcome = ExtentOutcome()
+
+  /// Begins the work of a transaction. Takes the state, so that its changes copy nothing.
+  init(
+    _ state: inout ExtentState?, _ context: Context, during horizon: TransactionHorizon,
+    in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    guard let taken = state, taken.isCurrent(in: horizon) else {
+      preconditionFailure("the writer reads the state of the file before it changes it")
+    }
+    touched = TouchedLeaves(indexPages: try target.pageUsage().index)
+    self.context = context
+    self.horizon = horizon
+    state = nil
+    self.state = taken
+    former = (taken.separates, taken.reclaim, taken.victim, taken.names)
+    formerCeiling = taken.ceiling
+    writer = ExtentWriter(layout: context.limits.layout, pageSize: context.limits.pageSize)
+    self.state.log.begin(pageSize: context.limits.pageSize, avoidsSharedPages: context.avoidsSharedPages)
+  }
+
+  var layout: ExtentLayout { context.limits.layout }
+
+  // MARK: Records
+
+  /// Writes the record, unless it has no room in this transaction. Returns whether it is written.
+  ///
+  /// Without room, the caller commits and tries again: later transactions have the room that this one has made. The
+  /// transaction never evicts the records that it has put, so a batch is whole or fails.
+  mutating func put(
+    _ draft: RecordDraft, of generation: Generation,
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    _ = try liveCounts(generation, in: target)
+    guard let name = try name(of: generation, in: &target) else { return false }
+    let size = draft.packedSize
+    guard try makeRoom(for: size, in: &target) else {
+      // Only a transaction with changes brings the extents that were emptied closer to their reuse.
+      outcome.hasChanges = true
+      return false
+    }
+    let digest = RecordDigest(of: draft.key.rawSpan)
+    let old = try find(draft.key.rawSpan, digest, of: generation, in: &target)
+    let address: RecordAddress
+    if size > layout.largestRecord {
+      address = try putSeparate(draft, named: name, in: &target)
+    } else {
+      guard let place = state.log.place(size, in: .writes, during: horizon) else { return false }
+      noteAppended(place)
+      try writer.append(ExtentLayout.room(for: size), at: place, in: .writes, to: &target) {
+        draft.pack(for: name, at: place, into: &$0)
+      }
+      address = place
+    }
+    context.recency.clear(address.mark)
+    if let old {
+      // A value that was read keeps its mark when it is replaced.
+      if context.recency.isMarked(old.address.mark) { context.recency.mark(address.mark) }
+      try target.replaceCurrent(with: address)
+      try discard(old, in: &target)
+    } else {
+      try target.insert(IndexItem(digest: digest, address: address), of: generation)
+    }
+    change(generation, records: old == nil ? 1 : 0, bytes: size - (old?.size ?? 0))
+    touched.note(digest, of: generation)
+    outcome.stored[generation, default: 0] += 1
+    outcome.hasChanges = true
+    return true
+  }
+
+  /// Returns whether the condition holds for the key's record. False if the key has none.
+  mutating func allows(
+    _ condition: RecordCondition, for key: [UInt8], of generation: Generation,
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    guard let found = try find(key.rawSpan, RecordDigest(of: key.rawSpan), of: generation, in: &target) else {
+      return false
+    }
+    return try withRecord(at: found.address, in: target) { record in
+      guard let header = PackedHeader(record, at: found.address) else { return false }
+      return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
+    } ?? false
+  }
+
+  /// Removes the key's record, if the file has one.
+  ///
+  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  mutating func remove(
+    _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool = false,
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    _ = try liveCounts(generation, in: target)
+    let digest = RecordDigest(of: key.rawSpan)
+    let invalidItems = outcome.invalidItems
+    guard let found = try find(key.rawSpan, digest, of: generation, in: &target) else {
+      if onlyIfDamaged, outcome.invalidItems > invalidItems { outcome.damaged.append((generation, key)) }
+      return
+    }
+    if onlyIfDamaged {
+      let isSound =
+        try withRecord(at: found.address, in: target) { PackedHeader($0, at: found.address) != nil } ?? false
+      if isSound { return }
+      outcome.damaged.append((generation, key))
+    } else {
+      outcome.removed[generation, default: 0] += 1
+    }
+    try drop(found, digest, of: generation, in: &target)
+  }
+
+  // MARK: Ends
+
+  /// Writes the records, and the rows that changed. It must be the last change of the transaction.
+  ///
+  /// - Parameter withLiveBytes: Whether to write also the rows of extents of which only the live bytes changed.
+  mutating func finish(
+    withLiveBytes: Bool, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    guard outcome.hasChanges else { return }
+    try writer.flush(to: &target)
+    for (number, extent) in state.log.takeChangedRows(withLiveBytes: withLiveBytes) {
+      let key = ExtentRow.Key(number)
+      try target.putRow(extent.map { ExtentRow.extent($0).bytes(under: key) }, under: key)
+    }
+    try target.putLogRow(LogRow(state.log, nextSeparate: state.separates.next, reclaim: state.reclaim).bytes)
+    for (generation, counts) in counts {
+      guard let counts, counts != notedCounts[generation] else { continue }
+      try target.putCounts(counts, of: generation)
+    }
+  }
+
+  /// Returns the state after the commit.
+  consuming func committed() -> ExtentState {
+    state.log.commit()
+    if outcome.hasChanges { state.committed = horizon.current }
+    return state
+  }
+
+  /// Returns the state after an abort: that at the beginning.
+  consuming func aborted() -> ExtentState {
+    state.log.abort()
+    (state.separates, state.reclaim, state.victim, state.names) = former
+    state.ceiling = formerCeiling
+    return state
+  }
+
+  // MARK: Generations
+
+  /// Returns the counts of the generation, or nil if the generation is dead.
+  mutating func liveCounts(
+    _ generation: Generation, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> GenerationCounts? {
+    if let known = counts[generation] { return known }
+    let read = try target.counts(of: generation)
+    counts[generation] = .some(read)
+    notedCounts[generation] = read
+    return read
+  }
+
+  /// Adds to the counts of a live generation, which must have been read.
+  mutating func change(_ generation: Generation, records: Int, bytes: Int) {
+    guard var present = counts[generation] ?? nil else { return }
+    present.records += records
+    present.bytes += bytes
+    counts[generation] = present
+  }
+
+  /// Notes that the generation has become dead in this transaction.
+  mutating func noteDead(_ generation: Generation) {
+    counts[generation] = .some(nil)
+    outcome.hasChanges = true
+  }
+
+  /// Returns the number by which records name the generation. Nil if all numbers are in use.
+  private mutating func name(
+    of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> PartitionNumber? {
+    if let known = state.names.number(of: generation) { return known }
+    guard let name = state.names.add(generation) else { return nil }
+    try target.putName(name, of: generation)
+    outcome.hasChanges = true
+    return name
+  }
+
+  mutating func noteAppended(_ address: RecordAddress) {
+    if case .inExtent(let number, _)? = address.place(in: layout) { appended.insert(number) }
+  }
+}
+
+extension RecordAddress {
+  /// The place of the record's recency mark. Records of less than 16 bytes would share one.
+  var mark: SequenceNumber { SequenceNumber(number: bits / 4) }
+}

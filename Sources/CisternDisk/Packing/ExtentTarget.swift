@@ -1,0 +1,66 @@
+import LMDB
+
+/// The index of records in a write transaction, with a position.
+///
+/// The items of each generation are sorted by their digests. The position stays where it is until the index moves or
+/// inserts. Changes of other tables do not affect it.
+protocol RecordIndex: ~Copyable, ~Escapable {
+  /// Moves to the first item of the generation whose digest is not less. Returns nil if no item follows.
+  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> IndexItem?
+
+  /// Moves to the next item of the generation, or after a removal, to the item that followed the removed one.
+  mutating func moveToNext() throws(LMDBError) -> IndexItem?
+
+  /// Replaces the address of the item at the position.
+  mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError)
+
+  /// Removes the item at the position.
+  mutating func removeCurrent() throws(LMDBError)
+
+  /// Adds an item. The position is then undefined.
+  mutating func insert(_ item: IndexItem, of generation: Generation) throws(LMDBError)
+}
+
+/// The tables of extents, of records that are separate values, and of the rows that describe both.
+protocol ExtentTables: ~Copyable, ~Escapable {
+  /// Adds an extent. Its bytes can be written after the commit.
+  mutating func addExtent(_ number: ExtentNumber) throws(LMDBError)
+
+  /// Removes an extent, whose pages then serve other tables.
+  mutating func removeExtent(_ number: ExtentNumber) throws(LMDBError)
+
+  mutating func putSeparate(_ bytes: RawSpan, _ number: SeparateNumber) throws(LMDBError)
+
+  mutating func removeSeparate(_ number: SeparateNumber) throws(LMDBError)
+
+  /// Calls `body` with the bytes of a separate record. Returns nil if the file does not have it.
+  borrowing func withBytes<Result>(
+    ofSeparate number: SeparateNumber, _ body: (RawSpan) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result?
+
+  /// Stores the row of an extent or of a separate record. Removes it if the row is nil.
+  mutating func putRow(_ row: [UInt8]?, under key: ExtentRow.Key) throws(LMDBError)
+
+  /// Stores the row of the log.
+  mutating func putLogRow(_ row: [UInt8]) throws(LMDBError)
+
+  /// The pages that are in use besides those of the extents.
+  borrowing func pageUsage() throws(LMDBError) -> PageUsage
+}
+
+/// The rows of generations, with which records and their counts are named.
+protocol GenerationRows: ~Copyable, ~Escapable {
+  /// Returns the counts of a live generation, or nil for a dead one.
+  borrowing func counts(of generation: Generation) throws(LMDBError) -> GenerationCounts?
+
+  mutating func putCounts(_ counts: GenerationCounts, of generation: Generation) throws(LMDBError)
+
+  /// Stores which generation a number names.
+  mutating func putName(_ number: PartitionNumber, of generation: Generation) throws(LMDBError)
+
+  /// Removes the rows of a dead generation after its purge: its name, and the row that states that it is dead.
+  mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError)
+}
+
+/// A write transaction on a file of extents.
+protocol ExtentTarget: RecordIndex, ExtentValues, ExtentTables, GenerationRows, ~Copyable, ~Escapable {}

@@ -1,0 +1,58 @@
+import CisternCore
+
+/// The part of a key by which the index finds its record: a checksum of 48 bits.
+///
+/// Different keys can have equal digests. The digest does not depend on the generation, so that the order of the records
+/// of an extent by their digests is the same for all processes.
+struct RecordDigest: Sendable, Hashable, Comparable {
+  static let bitCount = 48
+  private static let seed: UInt64 = 0x9b05_688c_2b3e_6c1f
+
+  /// The digest, for the items of the index.
+  let bits: UInt64
+
+  /// The digest below all others.
+  static var zero: RecordDigest { RecordDigest(lowBits: 0) }
+
+  init(of key: RawSpan) {
+    bits = Checksum.of(key, seed: Self.seed) >> UInt64(64 - Self.bitCount)
+  }
+
+  /// Creates a digest from the low 48 bits of a number.
+  init(lowBits: UInt64) {
+    bits = lowBits & (1 << UInt64(Self.bitCount) - 1)
+  }
+
+  static func < (left: RecordDigest, right: RecordDigest) -> Bool { left.bits < right.bits }
+}
+
+/// An item of the index: the digest of a key, and the address of its record, as 12 big-endian bytes.
+///
+/// The items of a digest have no order, because a new address replaces an older one in place.
+struct IndexItem: Sendable, Hashable {
+  static let size = 12
+
+  let digest: RecordDigest
+  let address: RecordAddress
+
+  init(digest: RecordDigest, address: RecordAddress) {
+    self.digest = digest
+    self.address = address
+  }
+
+  /// Reads an item. Returns nil if it does not have 12 bytes.
+  init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == Self.size else { return nil }
+    let high = bytes.integer(at: 0, as: UInt64.self).byteSwapped
+    let low = bytes.integer(at: 4, as: UInt64.self).byteSwapped
+    guard let address = RecordAddress(bits: low & (1 << UInt64(RecordAddress.bitCount) - 1)) else { return nil }
+    digest = RecordDigest(lowBits: high >> 16)
+    self.address = address
+  }
+
+  /// The item as the index has it.
+  var bytes: [UInt8] {
+    [digest.bits, address.bits].flatMap { bits in (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * $0)) }
+    }
+  }
+}

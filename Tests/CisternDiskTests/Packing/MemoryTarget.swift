@@ -1,0 +1,223 @@
+import LMDB
+
+@testable import CisternDisk
+
+/// A file of extents in memory. An abort restores its tables, but not the bytes of its extents, like LMDB.
+struct MemoryTarget: ExtentTarget {
+  /// The part of the file that is transactional.
+  struct Tables: Equatable {
+    var index: [Generation: [IndexItem]] = [:]
+    var extents: Set<ExtentNumber> = []
+    var separates: [SeparateNumber: [UInt8]] = [:]
+    var rows: [UInt64: [UInt8]] = [:]
+    var logRow: [UInt8] = []
+    var counts: [Generation: GenerationCounts] = [:]
+    var names: [PartitionNumber: Generation] = [:]
+    var dead: Set<Generation> = []
+
+    /// Returns the extent or value that contains an address.
+    func has(_ address: RecordAddress, in layout: ExtentLayout) -> Bool {
+      switch address.place(in: layout) {
+      case .inExtent(let number, _)?: extents.contains(number)
+      case .separate(let number)?: separates[SeparateNumber(number: number)] != nil
+      case nil: false
+      }
+    }
+  }
+
+  let limits: ExtentLimits
+  private(set) var committed = Tables()
+  var tables = Tables()
+  var values: ByteExtents
+  /// The number of the last commit.
+  private(set) var number = TransactionNumber.zero
+  /// The number of changes until one fails; nil for none.
+  var changesUntilFailure: Int?
+  /// The extents that commits have added.
+  private(set) var given: Set<ExtentNumber> = []
+  private(set) var violations: [String] = []
+  private var isChanged = false
+  private var position: (generation: Generation, index: Int, isRemoved: Bool)?
+
+  init(limits: ExtentLimits) {
+    self.limits = limits
+    values = ByteExtents(layout: limits.layout)
+  }
+
+  mutating func commit() {
+    // LMDB does not count a transaction without changes.
+    guard isChanged || tables != committed else { return }
+    isChanged = false
+    let added = tables.extents.subtracting(committed.extents)
+    if !added.isDisjoint(with: given) { violations.append("a number of an extent is used again") }
+    given.formUnion(added)
+    if usedPages > limits.pageCount { violations.append("the file has \(usedPages) pages") }
+    committed = tables
+    number = TransactionNumber(number: number.number + 1)
+    changesUntilFailure = nil
+    position = nil
+  }
+
+  mutating func abort() {
+    tables = committed
+    isChanged = false
+    changesUntilFailure = nil
+    position = nil
+  }
+
+  var usedPages: Int {
+    let usage = pageUsage()
+    return tables.extents.count * limits.pagesPerExtent + usage.index + usage.others
+  }
+
+  /// Fails if it is time, or if the file has become larger than the map.
+  private mutating func change() throws(LMDBError) {
+    isChanged = true
+    if usedPages > limits.pageCount { throw LMDBError(.mapFull, operation: "change", message: "the map is full") }
+    guard let left = changesUntilFailure else { return }
+    if left == 0 { throw LMDBError(.ioError, operation: "change", message: "the disk failed") }
+    changesUntilFailure = left - 1
+  }
+
+  // MARK: RecordIndex
+
+  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> IndexItem? {
+    position = (generation, lowerBound(digest, of: generation), false)
+    return current
+  }
+
+  private var current: IndexItem? {
+    guard let position, let items = tables.index[position.generation] else { return nil }
+    return position.index < items.count ? items[position.index] : nil
+  }
+
+  mutating func moveToNext() throws(LMDBError) -> IndexItem? {
+    if position?.isRemoved == false { position?.index += 1 }
+    position?.isRemoved = false
+    return current
+  }
+
+  mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError) {
+    try change()
+    guard let position, let item = current else { return violations.append("no item is at the position") }
+    tables.index[position.generation]?[position.index] = IndexItem(digest: item.digest, address: address)
+  }
+
+  mutating func removeCurrent() throws(LMDBError) {
+    try change()
+    guard let place = position, current != nil else { return violations.append("no item is at the position") }
+    tables.index[place.generation]?.remove(at: place.index)
+    position?.isRemoved = true
+  }
+
+  mutating func insert(_ item: IndexItem, of generation: Generation) throws(LMDBError) {
+    try change()
+    tables.index[generation, default: []].insert(item, at: lowerBound(item.digest, of: generation))
+    position = nil
+  }
+
+  private func lowerBound(_ digest: RecordDigest, of generation: Generation) -> Int {
+    guard let items = tables.index[generation] else { return 0 }
+    var (low, high) = (0, items.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if items[middle].digest < digest { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  // MARK: ExtentValues and ExtentTables
+
+  mutating func write(_ bytes: RawSpan, at offset: Int, in extent: ExtentNumber) throws(LMDBError) {
+    if changesUntilFailure == 0 { values.writesUntilFailure = 0 }
+    defer { values.writesUntilFailure = nil }
+    if !committed.extents.contains(extent) || !tables.extents.contains(extent) {
+      violations.append("a record is written to an extent that the file does not have")
+    }
+    try values.write(bytes, at: offset, in: extent)
+    try change()
+  }
+
+  func withBytes<Result>(
+    of extent: ExtentNumber, from offset: Int, _ body: (RawSpan) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result? {
+    guard tables.extents.contains(extent) else { return nil }
+    return try values.withBytes(of: extent, from: offset, body)
+  }
+
+  mutating func addExtent(_ number: ExtentNumber) throws(LMDBError) {
+    tables.extents.insert(number)
+    values.add(number)
+    try change()
+  }
+
+  mutating func removeExtent(_ number: ExtentNumber) throws(LMDBError) {
+    try change()
+    if tables.extents.remove(number) == nil { violations.append("an extent is removed twice") }
+  }
+
+  mutating func putSeparate(_ bytes: RawSpan, _ number: SeparateNumber) throws(LMDBError) {
+    tables.separates[number] = bytes.copiedBytes()
+    try change()
+  }
+
+  mutating func removeSeparate(_ number: SeparateNumber) throws(LMDBError) {
+    try change()
+    if tables.separates.removeValue(forKey: number) == nil { violations.append("a separate record is removed twice") }
+  }
+
+  func withBytes<Result>(
+    ofSeparate number: SeparateNumber, _ body: (RawSpan) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result? {
+    guard let bytes = tables.separates[number] else { return nil }
+    return try body(bytes.rawSpan)
+  }
+
+  mutating func putRow(_ row: [UInt8]?, under key: ExtentRow.Key) throws(LMDBError) {
+    try change()
+    tables.rows[key.number] = row
+  }
+
+  mutating func putLogRow(_ row: [UInt8]) throws(LMDBError) {
+    try change()
+    tables.logRow = row
+  }
+
+  func pageUsage() -> PageUsage {
+    // Leaves that were filled in random order are two thirds full.
+    let items = tables.index.values.reduce(0) { $0 + $1.count }
+    let separates = tables.separates.values.reduce(0) { $0 + limits.pages(ofSeparate: $1.count) }
+    return PageUsage(index: 1 + items * IndexItem.size * 3 / (2 * limits.pageSize), others: 4 + separates)
+  }
+
+  // MARK: GenerationRows
+
+  func counts(of generation: Generation) throws(LMDBError) -> GenerationCounts? { tables.counts[generation] }
+
+  mutating func putCounts(_ counts: GenerationCounts, of generation: Generation) throws(LMDBError) {
+    try change()
+    tables.counts[generation] = counts
+  }
+
+  mutating func putName(_ number: PartitionNumber, of generation: Generation) throws(LMDBError) {
+    try change()
+    if tables.names[number] != nil { violations.append("a number names two generations") }
+    tables.names[number] = generation
+  }
+
+  mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError) {
+    try change()
+    if let number { tables.names[number] = nil }
+    tables.dead.remove(generation)
+    if tables.index[generation]?.isEmpty == false { violations.append("a purge leaves items") }
+    tables.index[generation] = nil
+  }
+
+  /// The rows from which a writer reads its state.
+  var rows: ExtentState.Rows {
+    var rows = ExtentState.Rows(log: tables.logRow)
+    rows.extents = tables.rows
+    rows.names = tables.names
+    return rows
+  }
+}

@@ -1,0 +1,60 @@
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+extension PackingModel {
+  /// Expects that the committed file has the expected records and no others, and that all numbers agree with them.
+  func check(hasExactLiveBytes: Bool = true) throws {
+    let tables = target.committed
+    #expect(target.violations.isEmpty)
+    var live: [ExtentNumber: Int] = [:]
+    var found: [Key: Value] = [:]
+    for (generation, items) in tables.index {
+      for item in items {
+        let record = try #require(try record(at: item.address, in: tables), "an item leads to no record")
+        #expect(item.digest == RecordDigest(of: record.key.rawSpan) && tables.names[record.name] == generation)
+        if case .inExtent(let number, _)? = item.address.place(in: limits.layout) {
+          live[number, default: 0] += record.room
+        }
+        guard !tables.dead.contains(generation) else { continue }
+        let isNew = found.updateValue(record.value, forKey: Key(generation: generation, key: record.key)) == nil
+        #expect(isNew, "a key has two records")
+      }
+      #expect(zip(items, items.dropFirst()).allSatisfy { $0.digest <= $1.digest })
+    }
+    #expect(found == contents)
+    checkCounts(tables)
+    guard hasExactLiveBytes else { return }
+    let state = try ExtentState(target.rows, committed: target.number)
+    for (number, extent) in state.log.all { #expect(extent.liveBytes == live[number] ?? 0) }
+    #expect(Set(state.log.all.map(\.number)) == tables.extents)
+    #expect(Set(state.separates.records.keys) == Set(tables.separates.keys))
+    for case let own? in states where own.committed == target.number {
+      let isEqual = own.log.all.elementsEqual(state.log.all, by: ==)
+      #expect(isEqual)
+    }
+  }
+
+  private func checkCounts(_ tables: MemoryTarget.Tables) {
+    for (generation, counts) in tables.counts {
+      let drafts = contents.filter { $0.key.generation == generation }.map {
+        RecordDraft(key: $0.key.key, metadata: $0.value.metadata, bytes: $0.value.bytes)
+      }
+      #expect(counts.records == drafts.count && counts.bytes == drafts.reduce(0) { $0 + $1.packedSize })
+    }
+  }
+
+  /// Expects that each reader finds the records of its snapshot.
+  func checkReaders() throws {
+    for reader in readers {
+      for (key, value) in reader.contents {
+        #expect(try self.value(key, in: reader.tables) == value, "a reader has lost a record of its snapshot")
+      }
+    }
+  }
+
+  /// The number of bytes of all keys and values.
+  var payload: Int { contents.reduce(0) { $0 + $1.key.key.count + $1.value.bytes.count } }
+}
