@@ -228,8 +228,3 @@ struct ExtentStep: ~Copyable {
     if case .inExtent(let number, _)? = address.place(in: layout) { appended.insert(number) }
   }
 }
-
-extension RecordAddress {
-  /// The place of the record's recency mark. Records of less than 16 bytes would share one.
-  var mark: SequenceNumber { SequenceNumber(number: bits / 4) }
-}

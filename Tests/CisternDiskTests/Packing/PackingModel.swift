@@ -37,6 +37,7 @@ struct PackingModel {
   var readers: [Reader] = []
   var avoidsSharedPages = false
   var writesLiveBytes = true
+  var invalidated: [Generation: InvalidationTable] = [:]
   /// The numbers of evicted records, of copied bytes and of transactions that failed.
   private(set) var evictions = 0
   private(set) var copiedBytes = 0
@@ -71,6 +72,7 @@ struct PackingModel {
     if state?.isCurrent(in: horizon) != true { state = try ExtentState(target.rows, committed: target.number) }
     var context = ExtentStep.Context(limits: limits, recency: recency)
     context.avoidsSharedPages = avoidsSharedPages
+    context.invalidated = invalidated
     pending = contents
     target.changesUntilFailure = changes
     var step = try ExtentStep(&state, context, during: horizon, in: target)
