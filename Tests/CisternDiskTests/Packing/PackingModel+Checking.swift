@@ -33,7 +33,7 @@ extension PackingModel {
     #expect(Set(state.separates.records.keys) == Set(tables.separates.keys))
     for case let own? in states where own.committed == target.number {
       let isEqual = own.log.all.elementsEqual(state.log.all, by: ==)
-      #expect(isEqual)
+      #expect(isEqual && own.separates == state.separates && own.names == state.names && own.reclaim == state.reclaim)
     }
   }
 

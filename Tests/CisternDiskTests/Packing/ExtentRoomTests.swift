@@ -1,0 +1,132 @@
+import CisternTesting
+import CisternTestSupport
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// The room that a write transaction on extents makes, and the records that it costs.
+struct ExtentRoomTests: PackingFixture {
+  @Test func `a reader stops writes in full extents, and costs no record`() throws {
+    var model = try model()
+    try fill(&model)
+    model.beginReading()
+    var number = 20_000
+    while try put(key(number), newValue(number, size: 900), in: &model) {
+      number += 1
+      try #require(number < 21_000)
+    }
+    let evictions = model.evictions
+    for _ in 0..<5 { #expect(try !put(key(number), newValue(number, size: 900), in: &model)) }
+    // Reclaim ends with the reserve: more free extents would not help while the reader is there.
+    #expect(model.evictions == evictions)
+    try model.checkReaders()
+    model.readers = []
+    #expect(try put(key(number), newValue(number, size: 900), in: &model))
+    try model.check()
+  }
+
+  @Test func `a transaction does not evict its own records`() throws {
+    var model = try model()
+    model.states[0]?.ceiling = 3
+    var number = 0
+    for _ in 0..<4 { try put(key(0), newValue(0, size: 900), in: &model) }
+    for _ in 0..<4 { _ = try model.transaction { _, step in step.outcome.hasChanges = true } }
+    number = 1
+    try putSome(500, from: &number, size: 900, in: &model)
+    #expect(number > 18 && number < 50 && model.evictions == 0)
+    try model.check()
+    // Later transactions evict them.
+    for _ in 0..<20 { try putSome(500, from: &number, size: 900, in: &model) }
+    #expect(model.evictions > 0)
+    try model.check()
+  }
+
+  @Test func `a full map makes the file release an extent, and not grow again`() throws {
+    var model = try model()
+    try fill(&model)
+    let count = model.target.committed.extents.count
+    var isRelieved = false
+    _ = try model.transaction { (model, step) throws(LMDBError) in isRelieved = try step.relieve(in: &model.target) }
+    #expect(isRelieved && model.target.committed.extents.count == count - 1)
+    try fill(&model, from: 6000)
+    #expect(model.target.committed.extents.count == count - 1)
+    model.states[0]?.ceiling = .max
+    try fill(&model, from: 12_000)
+    #expect(model.target.committed.extents.count == count && model.target.violations.isEmpty)
+    try model.check()
+  }
+
+  @Test func `an index that grows takes the pages of extents`() throws {
+    var model = try model()
+    try fill(&model, size: 3000)
+    let count = model.target.committed.extents.count
+    var number = 10_000
+    while number < 18_000 { try putSome(200, from: &number, size: 1, in: &model) }
+    #expect(model.target.committed.extents.count < count)
+    #expect(model.failures == 0 && model.target.violations.isEmpty)
+    try model.check()
+  }
+
+  @Test func `overwrites evict nothing while half of the file is live`() throws {
+    var model = try model()
+    var generator = SeededGenerator(seed: 2)
+    for round in 0..<150 {
+      let numbers = (0..<40).map { _ in Int.random(in: 0..<400, using: &generator) }
+      var rest = numbers[...]
+      while !rest.isEmpty {
+        _ = try model.transaction { (model, step) throws(LMDBError) in
+          while let number = rest.first, try model.put(key(number), newValue(round, size: 900), &step) {
+            rest.removeFirst()
+          }
+        }
+      }
+    }
+    #expect(model.evictions == 0 && model.copiedBytes > 0)
+    try model.check()
+  }
+
+  @Test func `a batch that has found room is put in the same transaction`() throws {
+    var model = try model()
+    try fill(&model)
+    var generator = SeededGenerator(seed: 2)
+    for batch in 0..<60 {
+      for items in model.target.committed.index.values { for item in items { model.recency.mark(item.address.mark) } }
+      let size = Int.random(in: 500...3900, using: &generator)
+      let numbers = (0..<Int.random(in: 1...90_000 / size, using: &generator)).map { 30_000 + batch * 200 + $0 }
+      let sizes = numbers.map { number in
+        let value = newValue(number, size: size)
+        return RecordDraft(key: key(number).key, metadata: value.metadata, bytes: value.bytes).packedSize
+      }
+      var isPut = false
+      for _ in 0..<60 where !isPut {
+        _ = try model.transaction { (model, step) throws(LMDBError) in
+          let hasRoom = try step.makeRoom(forBatch: sizes, in: &model.target)
+          model.noteEvictions(&step)
+          guard hasRoom else { return }
+          for number in numbers {
+            let isPart = try model.put(key(number), newValue(number, size: size), &step)
+            #expect(isPart)
+          }
+          isPut = true
+        }
+      }
+      #expect(isPut && numbers.allSatisfy { model.contents[key($0)] != nil })
+    }
+    try model.check()
+  }
+
+  @Test func `a batch that finds no room puts nothing`() throws {
+    var model = try model()
+    try fill(&model)
+    let former = model.contents.count
+    var hasRoom = true
+    _ = try model.transaction { (model, step) throws(LMDBError) in
+      hasRoom = try step.makeRoom(forBatch: Array(repeating: 4000, count: 40), in: &model.target)
+      model.noteEvictions(&step)
+    }
+    #expect(!hasRoom && model.contents.count <= former)
+    try model.check()
+  }
+}
