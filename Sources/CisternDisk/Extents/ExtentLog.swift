@@ -186,7 +186,7 @@ struct ExtentLog: Sendable, Equatable {
     return true
   }
 
-  /// Returns whether an extent is free that the next transactions can write to, whatever the readers do.
+  /// Returns whether a free extent waits only for commits, and not for a reader.
   func hasPending(during horizon: TransactionHorizon) -> Bool {
     let later = TransactionHorizon(
       current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
