@@ -127,7 +127,8 @@ extension OptimisticEdits {
     // The shown value has the tags of the confirmed one: a removal by such a tag removes both.
     let timing =
       isSettled
-      ? edited.timing : Timing(freshUntil: .distantFuture, tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
+      ? edited.timing
+      : Timing(Deadlines(freshUntil: .distantFuture), tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
     let isShownAlready = step == .confirmsWhatIsShown && confirmation != .refused

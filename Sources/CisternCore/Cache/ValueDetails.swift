@@ -40,7 +40,7 @@ extension Timing {
     let end =
       switch self {
       case .plain(let deadline): deadline
-      case .detailed(let details): details.freshUntil
+      case .detailed(let details): details.deadlines.freshUntil
       }
     if end == .distantFuture { return nil }
     if case .stale(let age, _, _) = freshness(at: now) { return .zero - .nanoseconds(age) }

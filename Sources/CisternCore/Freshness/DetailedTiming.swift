@@ -1,34 +1,17 @@
 /// The timing of a value that has more than one deadline, an idle limit or tags. Immutable except for ``uses``.
 @usableFromInline
 final class DetailedTiming: Sendable {
-  /// The end of the lifetime.
-  @usableFromInline let freshUntil: MonotonicTime
-  /// The time from which a load triggers a refresh.
-  @usableFromInline let refreshFrom: MonotonicTime
-  /// The end of the grace.
-  @usableFromInline let goneFrom: MonotonicTime
-  /// The windows within the grace.
-  private let windows: StaleWindows
+  @usableFromInline let deadlines: Deadlines
   /// The last access time of a value with a time to idle; nil without one.
   @usableFromInline let uses: LastAccess?
-  /// The staleness at the clock's zero, in nanoseconds. Not zero if a record's lifetime ended before the clock's
-  /// zero.
-  private let staleAtZero: UInt64
   /// The tags by which the value can be removed.
   @usableFromInline let tags: [String]
   /// The time at which the value was stored, in nanoseconds of the clock. Negative if that was before the clock's zero.
   private let created: Int64
 
   @usableFromInline
-  init(
-    freshUntil: MonotonicTime, refreshFrom: MonotonicTime, goneFrom: MonotonicTime, uses: LastAccess?, tags: [String],
-    staleAtZero: UInt64 = 0, created: Int64 = 0, windows: StaleWindows = StaleWindows()
-  ) {
-    self.windows = windows
-    self.staleAtZero = staleAtZero
-    self.freshUntil = freshUntil
-    self.refreshFrom = refreshFrom
-    self.goneFrom = goneFrom
+  init(_ deadlines: Deadlines, uses: LastAccess?, tags: [String], created: Int64) {
+    self.deadlines = deadlines
     self.uses = uses
     self.tags = tags
     self.created = created
@@ -43,11 +26,7 @@ final class DetailedTiming: Sendable {
   @usableFromInline
   func freshness(at now: MonotonicTime) -> Freshness {
     if let uses, uses.end <= now { return .gone }
-    if now < freshUntil { return now < refreshFrom ? .fresh : .refreshDue }
-    guard now < goneFrom else { return .gone }
-    let (age, overflow) = (now.nanoseconds - freshUntil.nanoseconds).addingReportingOverflow(staleAtZero)
-    let staleness = overflow ? .max : age
-    return .stale(by: staleness, refreshDue: refreshFrom <= now, uses: windows.uses(staleBy: staleness))
+    return deadlines.freshness(at: now)
   }
 
   /// Records a use.
@@ -65,8 +44,6 @@ final class DetailedTiming: Sendable {
 
   /// Returns a copy that is not due for a refresh before `time`.
   func postponingRefresh(until time: MonotonicTime) -> DetailedTiming {
-    DetailedTiming(
-      freshUntil: freshUntil, refreshFrom: max(refreshFrom, time), goneFrom: goneFrom, uses: uses, tags: tags,
-      staleAtZero: staleAtZero, created: created, windows: windows)
+    DetailedTiming(deadlines.postponingRefresh(until: time), uses: uses, tags: tags, created: created)
   }
 }

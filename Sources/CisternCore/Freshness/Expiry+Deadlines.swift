@@ -55,11 +55,11 @@ extension Expiry {
     let deadline = deadline(from: now)
     if grace == 0, idle == 0, refreshPart == 0, tags.isEmpty, !measuresAge { return .plain(until: deadline) }
     return Timing(
-      freshUntil: deadline,
-      refreshFrom: refreshSpan == 0
-        ? nil : MonotonicTime(nanoseconds: deadline.nanoseconds - min(refreshSpan, deadline.nanoseconds)),
-      goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), idle: idle, tags: tags, now: now,
-      age: ValueAge(isNeeded: measuresAge), windows: windows)
+      Deadlines(
+        freshUntil: deadline, refreshSpan: refreshSpan,
+        goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), windows: windows),
+      uses: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: now), tags: tags,
+      age: ValueAge(isNeeded: measuresAge), now: now)
   }
 
   /// Returns the deadline on disk of a record that is written now; nil if it never expires.

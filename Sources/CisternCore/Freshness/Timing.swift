@@ -13,33 +13,19 @@ enum Timing: Sendable {
   /// Creates the timing of a value.
   ///
   /// - Parameters:
-  ///   - freshUntil: The end of the lifetime.
-  ///   - refreshFrom: The time from which a load triggers a refresh; nil for none.
-  ///   - goneFrom: The end of the grace; nil for no grace.
-  ///   - idle: The time to idle in nanoseconds; zero for no limit.
+  ///   - deadlines: The deadlines of the value.
+  ///   - uses: The last access time of a value with a time to idle; nil without one.
   ///   - tags: The tags of the value.
-  ///   - now: The current time, which is the last use.
-  ///   - lastUsedOnDisk: The last use that the second tier has recorded; nil for `now`.
-  ///   - staleAtZero: The staleness of the value at the clock's zero, in nanoseconds.
   ///   - age: The age of the value at `now`.
-  ///   - windows: The windows within the grace.
+  ///   - now: The current time.
   @inlinable
   init(
-    freshUntil: MonotonicTime, refreshFrom: MonotonicTime? = nil, goneFrom: MonotonicTime? = nil, idle: UInt64 = 0,
-    tags: [String] = [], now: MonotonicTime, lastUsedOnDisk: MonotonicTime? = nil, staleAtZero: UInt64 = 0,
-    age: ValueAge = ValueAge(), windows: StaleWindows = StaleWindows()
+    _ deadlines: Deadlines, uses: LastAccess? = nil, tags: [String] = [], age: ValueAge = ValueAge(), now: MonotonicTime
   ) {
-    if idle == 0, tags.isEmpty, refreshFrom ?? freshUntil >= freshUntil, goneFrom ?? freshUntil <= freshUntil,
-      !age.isNeeded
-    {
-      self = .plain(until: freshUntil)
+    if case nil = uses, tags.isEmpty, deadlines.areOne, !age.isNeeded {
+      self = .plain(until: deadlines.freshUntil)
     } else {
-      self = .detailed(
-        DetailedTiming(
-          freshUntil: freshUntil, refreshFrom: min(refreshFrom ?? freshUntil, freshUntil),
-          goneFrom: max(goneFrom ?? freshUntil, freshUntil),
-          uses: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: lastUsedOnDisk ?? now), tags: tags,
-          staleAtZero: staleAtZero, created: age.created(at: now), windows: windows))
+      self = .detailed(DetailedTiming(deadlines, uses: uses, tags: tags, created: age.created(at: now)))
     }
   }
 
@@ -58,7 +44,8 @@ enum Timing: Sendable {
   func isSimplyFresh(at now: MonotonicTime) -> Bool {
     switch self {
     case .plain(let deadline): now < deadline
-    case .detailed(let details): details.uses == nil && now < details.freshUntil && now < details.refreshFrom
+    case .detailed(let details):
+      details.uses == nil && now < details.deadlines.freshUntil && now < details.deadlines.refreshFrom
     }
   }
 
@@ -72,7 +59,8 @@ enum Timing: Sendable {
     switch self {
     case .plain(let deadline): deadline == .distantFuture
     case .detailed(let details):
-      details.freshUntil == .distantFuture && details.refreshFrom == .distantFuture && details.uses == nil
+      details.deadlines.freshUntil == .distantFuture && details.deadlines.refreshFrom == .distantFuture
+        && details.uses == nil
     }
   }
 
@@ -81,7 +69,7 @@ enum Timing: Sendable {
   var goneFrom: MonotonicTime {
     switch self {
     case .plain(let deadline): deadline
-    case .detailed(let details): details.goneFrom
+    case .detailed(let details): details.deadlines.goneFrom
     }
   }
 

@@ -16,7 +16,7 @@ extension Timing {
   package init?(of metadata: RecordMetadata, wallNow: WallTime, now: MonotonicTime, measuresAge: Bool = false) {
     let age = ValueAge(nanoseconds: wallNow.nanoseconds(since: metadata.created) ?? 0, isNeeded: measuresAge)
     guard metadata.expires != nil || metadata.idle != 0 else {
-      self.init(freshUntil: .distantFuture, tags: metadata.tags, now: now, age: age)
+      self.init(Deadlines(freshUntil: .distantFuture), tags: metadata.tags, age: age, now: now)
       return
     }
     guard metadata.created <= wallNow else { return nil }
@@ -43,13 +43,16 @@ extension Timing {
         goneFrom = now.advanced(by: metadata.grace - age)
       }
     }
-    let span = min(metadata.refreshAhead, freshUntil.nanoseconds)
     self.init(
-      freshUntil: freshUntil,
-      refreshFrom: span == 0 ? nil : MonotonicTime(nanoseconds: freshUntil.nanoseconds - span), goneFrom: goneFrom,
-      idle: metadata.idle, tags: metadata.tags, now: now,
-      lastUsedOnDisk: MonotonicTime(nanoseconds: now.nanoseconds - min(unused, now.nanoseconds)),
-      staleAtZero: staleAtZero, age: age, windows: metadata.windows)
+      Deadlines(
+        freshUntil: freshUntil, refreshSpan: metadata.refreshAhead, goneFrom: goneFrom, windows: metadata.windows,
+        staleAtZero: staleAtZero),
+      uses: metadata.idle == 0
+        ? nil
+        : LastAccess(
+          idle: metadata.idle, last: now,
+          lastOnDisk: MonotonicTime(nanoseconds: now.nanoseconds - min(unused, now.nanoseconds))),
+      tags: metadata.tags, age: age, now: now)
   }
 }
 

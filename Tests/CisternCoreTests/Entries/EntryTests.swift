@@ -14,15 +14,15 @@ struct EntryTests {
   }
 
   private static func held(
-    until deadline: UInt64, grace: UInt64 = 0, refreshFrom: UInt64? = nil, windows: StaleWindows = StaleWindows()
+    until deadline: UInt64, grace: UInt64 = 0, refreshSpan: UInt64 = 0, windows: StaleWindows = StaleWindows()
   ) -> CachedValue<Value> {
     CachedValue(
       value: Int(truncatingIfNeeded: deadline),
       timing: Timing(
-        freshUntil: MonotonicTime(nanoseconds: deadline),
-        refreshFrom: refreshFrom.map(MonotonicTime.init(nanoseconds:)),
-        goneFrom: MonotonicTime(nanoseconds: deadline).advanced(by: grace), now: now,
-        windows: windows),
+        Deadlines(
+          freshUntil: MonotonicTime(nanoseconds: deadline), refreshSpan: refreshSpan,
+          goneFrom: MonotonicTime(nanoseconds: deadline).advanced(by: grace), windows: windows),
+        now: now),
       isPersisted: false)
   }
 
@@ -58,7 +58,7 @@ struct EntryTests {
     let abandoned = await abandonedFlight()
     let values: [(String, CachedValue<Value>)] = [
       ("fresh", held(until: 101)), ("without expiry", held(until: .max)), ("expired now", held(until: 100)),
-      ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshFrom: 90)),
+      ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshSpan: 20)),
       ("stale", held(until: 90, grace: 20)),
       ("stale, and postponed", held(until: 90, grace: 20).postponed(until: 105)),
       ("stale, only for errors", held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 10, ifError: 20))),
