@@ -4,12 +4,13 @@ extension Cache: StoreMember {
   /// Holds all locks of the cache while it adds up the counters: microseconds.
   public var statistics: CacheStatistics {
     let snapshot = table.snapshot()
-    return CacheStatistics(
-      counters: snapshot.counters, inProgressCount: snapshot.inProgressCount,
-      waiterCount: table.waiterCounts.suspended.load(ordering: .relaxed),
-      cancellations: table.waiterCounts.cancelled.load(ordering: .relaxed),
-      memory: table.budget.statistics(entryCount: snapshot.count, cost: snapshot.cost),
+    var statistics = CacheStatistics(
+      counters: snapshot.counters, memory: table.budget.statistics(entryCount: snapshot.count, cost: snapshot.cost),
       disk: secondTier?.partition.statistics)
+    statistics.inProgressCount = snapshot.inProgressCount
+    statistics.waiterCount = table.waiterCounts.suspended.load(ordering: .relaxed)
+    statistics.cancellations = table.waiterCounts.cancelled.load(ordering: .relaxed)
+    return statistics
   }
 
   /// Evicts from memory until no more than this total cost is left. Records on disk stay.

@@ -59,11 +59,11 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let evictionPolicy: EvictionPolicyKind
     let clock: any CacheClock
     let taskExecutor: (any TaskExecutor)?
-    let report: @Sendable (StoreReport) -> Void
     /// The number of shards; nil to derive it from the limits.
-    var shardCount: Int?
+    let shardCount: Int?
+    let report: @Sendable (StoreReport) -> Void
     /// Nil for a cache without a store.
-    var shared: (any Sendable & AnyObject)?
+    let shared: (any Sendable & AnyObject)?
   }
 
   /// The identity of a cache in its store, and the form of its records.
@@ -91,13 +91,12 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
     table = Self.makeTable(
       storage, configuration: configuration, storeParts: storeParts, observers: observers, edits: edits)
-    let events = EventRegistry<Key>(taskExecutor: storeParts.taskExecutor)
     let parts = CacheParts(
-      table: table, secondTier: storage.secondTier, observers: observers, events: events, edits: edits,
+      storage, storeParts,
       lifetimes: Lifetimes(
         table: table, clock: storeParts.clock, expiry: expiry, measuresAge: configuration.measuresAge,
         expiryOfValue: configuration.expiryFromValue),
-      reports: CacheReports(name: storage.name, send: storeParts.report), codec: storage.codec)
+      observers: observers, edits: edits)
     let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)
     writes = WritePipeline(parts, configuration)
     records = RecordPromoter(parts, writes: writes, migrate: configuration.schema?.migrate)
@@ -106,7 +105,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       edits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),
       keptTags: keptTags, configuration)
     loader = Loader(
-      parts, conditional: conditional, settings: LoadSettings(configuration, events: events),
+      parts, conditional: conditional, settings: LoadSettings(configuration, events: parts.events),
       flightOptions: EntryTable.FlightOptions(
         taskExecutor: storeParts.taskExecutor,
         completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: storage.secondTier != nil))

@@ -121,8 +121,10 @@ struct SlotTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @_lifetime(borrow self)
     borrowing get {
       unsafe EvictionNodes(
-        nodes: nodes, controls: controls, groupCount: groupCount, slots: slots, slotStride: Self.stride,
-        useOffset: Self.contentOffset + Self.offset(of: \.use), owner: self)
+        nodes: nodes, controls: controls, groupCount: groupCount,
+        uses: EvictionUses(
+          slots: slots, stride: Self.stride, offset: Self.contentOffset + Self.offset(of: \.use)),
+        owner: self)
     }
   }
 

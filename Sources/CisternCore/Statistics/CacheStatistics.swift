@@ -51,11 +51,11 @@ public struct CacheStatistics: Sendable, Equatable {
   /// The number of records of an older schema version that were removed because they could not be migrated.
   public var dropped: Int
   /// The number of flights in progress.
-  public var inProgressCount: Int
+  public var inProgressCount = 0
   /// The number of callers that wait for these flights.
-  public var waiterCount: Int
+  public var waiterCount = 0
   /// The number of callers that were cancelled while they waited.
-  public var cancellations: Int
+  public var cancellations = 0
   /// The memory that the cache uses.
   public var memory: MemoryStatistics
   /// The contents and the counts of the cache's second tier, or nil for a cache in memory only.
@@ -72,10 +72,10 @@ public struct CacheStatistics: Sendable, Equatable {
 }
 
 extension CacheStatistics {
-  /// Creates a snapshot from these counters and gauges.
+  /// Creates a snapshot without flights and waiters from these counters.
   package init(
-    counters: ShardCounters = ShardCounters(), inProgressCount: Int = 0, waiterCount: Int = 0, cancellations: Int = 0,
-    memory: MemoryStatistics = MemoryStatistics(), disk: SecondTierStatistics? = nil
+    counters: ShardCounters = ShardCounters(), memory: MemoryStatistics = MemoryStatistics(),
+    disk: SecondTierStatistics? = nil
   ) {
     memoryHits = counters.memoryHits
     diskHits = counters.diskHits
@@ -100,9 +100,6 @@ extension CacheStatistics {
     notDecodable = counters.notDecodable
     migrated = counters.migrated
     dropped = counters.dropped
-    self.inProgressCount = inProgressCount
-    self.waiterCount = waiterCount
-    self.cancellations = cancellations
     self.memory = memory
     self.disk = disk
   }

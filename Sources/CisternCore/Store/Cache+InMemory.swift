@@ -69,8 +69,6 @@ extension Cache {
     let reportLog = ReportLog(handler: store.reportHandler)
     self.init(
       Storage(), expiry: expiry, configuration: settings,
-      storeParts: StoreParts(
-        budget: budget, evictionPolicy: store.evictionPolicy, clock: store.clock, taskExecutor: store.taskExecutor,
-        report: { reportLog.add($0) }, shardCount: store.shardCount))
+      storeParts: StoreParts(store, budget: budget, shared: nil, report: { reportLog.add($0) }))
   }
 }

@@ -1,3 +1,4 @@
+import Eviction
 import Locking
 
 extension Store {
@@ -56,14 +57,12 @@ extension Store {
     }
     try partition?.adopt(
       ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0))
-    let store = shared.configuration
     let cache = Cache(
       Cache.Storage(name: name, secondTier: partition.map(bind), codec: codec), expiry: expiry,
       configuration: configuration,
       storeParts: Cache.StoreParts(
-        budget: shared.budget, evictionPolicy: store.evictionPolicy, clock: store.clock,
-        taskExecutor: store.taskExecutor, report: { [reportLog = shared.reportLog] in reportLog.add($0) },
-        shardCount: store.shardCount, shared: shared))
+        shared.configuration, budget: shared.budget, shared: shared,
+        report: { [reportLog = shared.reportLog] in reportLog.add($0) }))
     // Two threads may reach this point. The first one enters its cache.
     let first = shared.enter(cache, named: name, settings: settings) { receiver.cache.withLock { $0.cache = cache } }
     return try keep(first.member, settings: first.settings, named: name, ifLike: settings)
@@ -100,6 +99,22 @@ extension Store {
         location: location)
     }
     try configuration.check(location: location)
+  }
+}
+
+extension Cache.StoreParts {
+  /// Creates the parts of a store, or of a cache without a store if `shared` is nil.
+  init(
+    _ configuration: Store.Configuration, budget: MemoryBudget, shared: (any Sendable & AnyObject)?,
+    report: @escaping @Sendable (StoreReport) -> Void
+  ) {
+    self.budget = budget
+    evictionPolicy = configuration.evictionPolicy
+    clock = configuration.clock
+    taskExecutor = configuration.taskExecutor
+    shardCount = configuration.shardCount
+    self.report = report
+    self.shared = shared
   }
 }
 

@@ -5,28 +5,24 @@
 @safe
 @usableFromInline
 package struct EvictionNodes: ~Escapable {
-  // The slot table owns all three buffers and outlives this view, as the lifetime dependency states. All slot
+  // The slot table owns all buffers and outlives this view, as the lifetime dependency states. All slot
   // numbers come from the table or from links between its nodes, so they are in bounds.
   @usableFromInline let nodes: UnsafeMutablePointer<EvictionNode>
   @usableFromInline let controls: UnsafeMutablePointer<UInt64>
   /// The number of groups of eight slots in the table.
   @usableFromInline let groupCount: Int
-  @usableFromInline let slots: UnsafeMutableRawPointer
-  @usableFromInline let slotStride: Int
-  @usableFromInline let useOffset: Int
+  @usableFromInline let uses: EvictionUses
 
   @_lifetime(borrow owner)
   @inlinable
   package init<Owner: ~Copyable & ~Escapable>(
     nodes: UnsafeMutablePointer<EvictionNode>, controls: UnsafeMutablePointer<UInt64>, groupCount: Int,
-    slots: UnsafeMutableRawPointer, slotStride: Int, useOffset: Int, owner: borrowing Owner
+    uses: EvictionUses, owner: borrowing Owner
   ) {
     unsafe self.nodes = nodes
     unsafe self.controls = controls
     self.groupCount = groupCount
-    unsafe self.slots = slots
-    self.slotStride = slotStride
-    self.useOffset = useOffset
+    unsafe self.uses = uses
   }
 
   /// The node of an entry.
@@ -39,8 +35,8 @@ package struct EvictionNodes: ~Escapable {
   /// The use of an entry.
   @inlinable
   package subscript(use number: SlotNumber) -> EvictionUse {
-    get { unsafe useAddress(number).pointee }
-    nonmutating _modify { yield unsafe &useAddress(number).pointee }
+    get { unsafe uses.address(number).pointee }
+    nonmutating _modify { yield unsafe &uses.address(number).pointee }
   }
 
   /// Returns the occupied slots of a group, including entries without a value.
@@ -59,10 +55,27 @@ package struct EvictionNodes: ~Escapable {
       offsets.next().map { SlotNumber(first &+ UInt32(truncatingIfNeeded: $0)) }
     }
   }
+}
+
+/// The uses of the entries, each of which is a part of its slot.
+@unsafe
+@usableFromInline
+package struct EvictionUses {
+  @usableFromInline let slots: UnsafeMutableRawPointer
+  @usableFromInline let stride: Int
+  @usableFromInline let offset: Int
+
+  /// Creates the uses in slots of `stride` bytes. Each is `offset` bytes after the start of its slot.
+  @inlinable
+  package init(slots: UnsafeMutableRawPointer, stride: Int, offset: Int) {
+    unsafe self.slots = slots
+    unsafe self.stride = stride
+    unsafe self.offset = offset
+  }
 
   @inlinable
-  func useAddress(_ number: SlotNumber) -> UnsafeMutablePointer<EvictionUse> {
-    let slot = unsafe slots + number.index &* slotStride
-    return unsafe (slot + useOffset).assumingMemoryBound(to: EvictionUse.self)
+  func address(_ number: SlotNumber) -> UnsafeMutablePointer<EvictionUse> {
+    let slot = unsafe slots + number.index &* stride
+    return unsafe (slot + offset).assumingMemoryBound(to: EvictionUse.self)
   }
 }
