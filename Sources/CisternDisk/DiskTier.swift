@@ -31,12 +31,10 @@ package final class DiskTier: SharedTier {
   /// Opens the store in `directory`. See ``init(directory:options:report:)``.
   package convenience init(
     directory: String, limit: ByteCount, durability: Durability = .powerCut, isReadOnly: Bool = false,
-    commitInterval: Duration = .milliseconds(5), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
+    report: @escaping @Sendable (StoreReport) -> Void = { _ in }
   ) throws(CisternError) {
     try self.init(
-      directory: directory,
-      options: DiskOptions(
-        limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: commitInterval),
+      directory: directory, options: DiskOptions(limit: limit, durability: durability, isReadOnly: isReadOnly),
       report: report)
   }
 

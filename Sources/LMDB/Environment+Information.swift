@@ -16,6 +16,16 @@ package struct EnvironmentInformation: Sendable, Equatable {
   package let readerCount: Int
   /// The length of the file in bytes.
   package let fileSize: Int
+
+  fileprivate init(_ information: MDB_envinfo, _ statistics: MDB_stat, fileSize: Int) {
+    mapSize = unsafe information.me_mapsize
+    pageSize = Int(statistics.ms_psize)
+    pageCount = unsafe information.me_last_pgno &+ 1
+    lastTransaction = unsafe UInt(information.me_last_txnid)
+    maximumReaders = unsafe Int(information.me_maxreaders)
+    readerCount = unsafe Int(information.me_numreaders)
+    self.fileSize = fileSize
+  }
 }
 
 extension Environment {
@@ -29,10 +39,7 @@ extension Environment {
       try check(unsafe mdb_env_stat(handle, &statistics), "read information")
       try check(unsafe mdb_env_get_fd(handle, &descriptor), "read information")
       let file = try fileStatus(descriptor, operation: "read information")
-      return unsafe EnvironmentInformation(
-        mapSize: information.me_mapsize, pageSize: Int(statistics.ms_psize), pageCount: information.me_last_pgno &+ 1,
-        lastTransaction: UInt(information.me_last_txnid), maximumReaders: Int(information.me_maxreaders),
-        readerCount: Int(information.me_numreaders), fileSize: Int(file.st_size))
+      return unsafe EnvironmentInformation(information, statistics, fileSize: Int(file.st_size))
     }
   }
 

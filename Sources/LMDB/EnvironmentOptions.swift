@@ -26,17 +26,16 @@ package struct EnvironmentOptions: Sendable, Equatable {
   /// The data that a commit waits for.
   package var durability: Durability
   /// Whether the system reads ahead of requests. This is good if the file fits in memory, and bad otherwise.
-  package var readsAhead: Bool
+  package var readsAhead = true
 
   package init(
     mapSize: Int, maximumDatabases: Int = 16, maximumReaders: Int = 512, isReadOnly: Bool = false,
-    durability: Durability = .noMetaSync, readsAhead: Bool = true
+    durability: Durability = .noMetaSync
   ) {
     self.mapSize = mapSize
     self.maximumDatabases = maximumDatabases
     self.maximumReaders = maximumReaders
     self.isReadOnly = isReadOnly
     self.durability = durability
-    self.readsAhead = readsAhead
   }
 }

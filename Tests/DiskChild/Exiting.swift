@@ -13,9 +13,9 @@ import Synchronization
 func openToExit(
   _ name: String, faults: DiskFaults = DiskFaults(), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
 ) throws -> DiskTier {
-  try DiskTier(
-    directory: "\(CommandLine.arguments[2])/\(name)",
-    options: DiskOptions(limit: .mebibytes(1), commitInterval: .seconds(3600), faults: faults), report: report)
+  var options = DiskOptions(limit: .mebibytes(1), commitInterval: .seconds(3600))
+  options.faults = faults
+  return try DiskTier(directory: "\(CommandLine.arguments[2])/\(name)", options: options, report: report)
 }
 
 func stage(_ number: Int, in tier: DiskTier) throws {

@@ -33,7 +33,8 @@ func fillDevice() async throws {
   let path = "\(CommandLine.arguments[2])/store"
   signal(SIGXFSZ, SIG_IGN)
   setDevice(small)
-  let faults = DiskFaults(
+  var options = DiskOptions(limit: .mebibytes(16), durability: .processCrash)
+  options.faults = DiskFaults(
     isDeviceFull: { true },
     freeBytes: {
       guard isReported else { return 1 << 40 }
@@ -41,9 +42,9 @@ func fillDevice() async throws {
       unsafe stat("\(path)/data.mdb", &status)
       return max(0, device.value.withLock { $0 } - Int(status.st_size))
     })
-  let tier = try DiskTier(
-    directory: path, options: DiskOptions(limit: .mebibytes(16), durability: .processCrash, faults: faults)
-  ) { report in say("report \(report.code) \(report.cause.map { "\($0)" } ?? "")") }
+  let tier = try DiskTier(directory: path, options: options) { report in
+    say("report \(report.code) \(report.cause.map { "\($0)" } ?? "")")
+  }
   let cache = try tier.partition(named: "cache") { _ in }
 
   func fill(_ numbers: Range<Int>) async {

@@ -17,8 +17,10 @@ guard arguments.count >= 5, let limit = Int(arguments[3]) else {
   exit(2)
 }
 let tier = try DiskTier(
-  directory: arguments[2], limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
-  commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5))
+  directory: arguments[2],
+  options: DiskOptions(
+    limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
+    commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5)))
 let cache = try tier.diskPartition(named: "cache")
 
 @Sendable func say(_ text: String) {

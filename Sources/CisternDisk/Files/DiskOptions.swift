@@ -11,26 +11,22 @@ package struct DiskOptions: Sendable {
   package var commitInterval: Duration
   /// The time after which a failing disk is retried. Each failed retry doubles the delay, up to 64 times this
   /// value.
-  package var retryInterval: Duration
+  package var retryInterval = Duration.seconds(1)
   /// The maximum time that the store waits for a reader that prevents the reuse of the file's pages.
   ///
   /// After that time, the store continues without the disk.
-  package var readerPatience: Duration
+  package var readerPatience = Duration.seconds(1)
   /// Faults that tests inject.
-  package var faults: DiskFaults
+  package var faults = DiskFaults()
 
   package init(
     limit: ByteCount, durability: Durability = .powerCut, isReadOnly: Bool = false,
-    commitInterval: Duration = .milliseconds(5), retryInterval: Duration = .seconds(1),
-    readerPatience: Duration = .seconds(1), faults: DiskFaults = DiskFaults()
+    commitInterval: Duration = .milliseconds(5)
   ) {
     self.limit = limit
     self.durability = durability
     self.isReadOnly = isReadOnly
     self.commitInterval = commitInterval
-    self.retryInterval = retryInterval
-    self.readerPatience = readerPatience
-    self.faults = faults
   }
 
   /// The settings in which all openings of a directory in one process must agree.

@@ -29,10 +29,11 @@ struct DiskOpening {
 
   /// Returns the options of the LMDB environment for this store.
   func environmentOptions(mapSize: Int? = nil) -> EnvironmentOptions {
-    EnvironmentOptions(
+    var environmentOptions = EnvironmentOptions(
       mapSize: mapSize ?? limits.mapSize, maximumDatabases: 4, maximumReaders: DiskLimits.readers,
-      isReadOnly: options.isReadOnly, durability: options.durability == .powerCut ? .noMetaSync : .noSync,
-      readsAhead: false)
+      isReadOnly: options.isReadOnly, durability: options.durability == .powerCut ? .noMetaSync : .noSync)
+    environmentOptions.readsAhead = false
+    return environmentOptions
   }
 
   mutating func openFile(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {

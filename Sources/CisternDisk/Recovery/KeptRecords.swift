@@ -12,8 +12,7 @@ struct KeptRecords {
   struct Entry {
     let sequence: SequenceNumber
     /// The first 16 bytes of the key as two big-endian numbers, for comparisons.
-    fileprivate let first: UInt64
-    fileprivate let second: UInt64
+    fileprivate let prefix: (UInt64, UInt64)
     fileprivate let keyStart: Int
     let size: Int
     fileprivate let keyCount: UInt8
@@ -82,7 +81,7 @@ struct KeptRecords {
     key.withBytes { bytes in for offset in 0..<bytes.byteCount { keys.append(bytes.byte(at: offset)) } }
     entries.append(
       Entry(
-        sequence: sequence, first: word(at: start), second: word(at: start + 8), keyStart: start, size: size,
+        sequence: sequence, prefix: (word(at: start), word(at: start + 8)), keyStart: start, size: size,
         keyCount: UInt8(key.count)))
   }
 
@@ -93,8 +92,7 @@ struct KeptRecords {
   private mutating func sortByKey() {
     let keys = keys
     entries.sort { left, right in
-      if left.first != right.first { return left.first < right.first }
-      if left.second != right.second { return left.second < right.second }
+      if left.prefix != right.prefix { return left.prefix < right.prefix }
       let leftKey = keys[left.keyStart..<left.keyStart + Int(left.keyCount)]
       return leftKey.lexicographicallyPrecedes(keys[right.keyStart..<right.keyStart + Int(right.keyCount)])
     }

@@ -174,9 +174,10 @@ final class Partition: Sendable {
       // with it or earlier.
       let invalidated = invalidations.beginCommitting()
       let (writes, links) = staging.beginCommitting()
-      let batch = PartitionBatch(
-        partition: self, clearCount: clearCount, removesAll: control.pendingRemoval != nil, invalidated: invalidated,
-        writes: writes, links: links)
+      var batch = PartitionBatch(
+        partition: self, clearCount: clearCount, removesAll: control.pendingRemoval != nil, writes: writes, links: links
+      )
+      batch.invalidated = invalidated
       control.isCommittingRemoval = control.pendingRemoval != nil
       control.pendingRemoval = nil
       return batch
@@ -291,7 +292,7 @@ struct PartitionBatch: Sendable {
   /// Whether the commit must first remove all records of the partition.
   let removesAll: Bool
   /// The invalidations to write, with the partition's newest version; nil if none were staged.
-  let invalidated: (invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion)?
+  var invalidated: (invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion)?
   let writes: [StagedWrites]
   let links: BatchLinks
 }

@@ -88,7 +88,7 @@ import Testing
           clearCount: ClearCount(number: UInt16(clearCount)), size: write.stagedSize))
     }
     let batch = PartitionBatch(
-      partition: partition, clearCount: 1, removesAll: false, invalidated: nil, writes: [writes], links: BatchLinks())
+      partition: partition, clearCount: 1, removesAll: false, writes: [writes], links: BatchLinks())
     let round = CommitRound(batches: [batch], through: 3)
     #expect(round.count == 1)
     #expect(round[0].entry.ticket == 2)

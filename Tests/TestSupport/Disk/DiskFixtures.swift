@@ -31,13 +31,14 @@ package func openTier(
   told: Told = Told(),
   isReadOnly: Bool = false, interval: Duration = .milliseconds(1), faults: DiskFaults = DiskFaults()
 ) throws -> DiskTier {
-  try DiskTier(
-    directory: scratch.store,
-    options: DiskOptions(
-      limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: interval,
-      // The interval is so long that only a flush starts a retry in a test.
-      retryInterval: .seconds(3600), faults: faults)
-  ) { report in told.reports.withLock { $0.append(report) } }
+  var options = DiskOptions(
+    limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
+  // The interval is so long that only a flush starts a retry in a test.
+  options.retryInterval = .seconds(3600)
+  options.faults = faults
+  return try DiskTier(directory: scratch.store, options: options) { report in
+    told.reports.withLock { $0.append(report) }
+  }
 }
 
 /// Creates a store with `count` records, and closes it.
