@@ -33,23 +33,14 @@ package struct BootMark: Equatable, Sendable {
   package var boot: String
   /// The disk limit in bytes, on which all processes with the open store agree.
   var limit: Int
-  /// The identity of the data file. Nil in a mark of an older version.
-  var identity: StoreIdentity?
-  /// The fingerprint with which the store left the data file. Nil if the store cannot vouch for the file.
-  var fingerprint: DataFileFingerprint?
-  /// The newest commit of the data file. Nil if it is not known.
-  var history: DataFileHistory?
+  /// The data file, as far as the store knows it.
+  var file: MarkedFile
 
-  init(
-    state: State, boot: String, limit: Int, identity: StoreIdentity? = nil, fingerprint: DataFileFingerprint?,
-    history: DataFileHistory? = nil
-  ) {
+  init(state: State, boot: String, limit: Int, file: MarkedFile = MarkedFile()) {
     self.state = state
     self.boot = boot
     self.limit = limit
-    self.identity = identity
-    self.fingerprint = fingerprint
-    self.history = history
+    self.file = file
   }
 
   /// Decodes a mark. The state is `unreadable` if the bytes are not a mark.
@@ -58,14 +49,16 @@ package struct BootMark: Equatable, Sendable {
     guard lines.count >= 4, lines[0] == BootMark.heading, let state = State(rawValue: String(lines[1])),
       let limit = Int(lines[3])
     else {
-      self.init(state: .unreadable, boot: "", limit: 0, fingerprint: nil)
+      self.init(state: .unreadable, boot: "", limit: 0)
       return
     }
     // A mark of an older version has an empty line instead of the identity, and no history.
     self.init(
-      state: state, boot: String(lines[2]), limit: limit, identity: lines.count > 4 ? StoreIdentity(lines[4]) : nil,
-      fingerprint: BootMark.fingerprint(bytes.dropFirst(BootMark.fingerprintOffset)),
-      history: BootMark.history(bytes.dropFirst(BootMark.historyOffset)))
+      state: state, boot: String(lines[2]), limit: limit,
+      file: MarkedFile(
+        identity: lines.count > 4 ? StoreIdentity(lines[4]) : nil,
+        fingerprint: BootMark.fingerprint(bytes.dropFirst(BootMark.fingerprintOffset)),
+        history: BootMark.history(bytes.dropFirst(BootMark.historyOffset))))
   }
 
   /// The encoded mark, which always has the same length.
@@ -73,9 +66,9 @@ package struct BootMark: Equatable, Sendable {
   /// The mark is smaller than a sector, so that the device writes it completely or not at all.
   package var bytes: [UInt8] {
     let boot = String(decoding: boot.utf8.prefix(BootMark.longestBoot), as: UTF8.self)
-    let text = "\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n\(identity?.text ?? "")\n"
-    return BootMark.padded(text, to: BootMark.fingerprintOffset) + BootMark.fingerprintBytes(fingerprint)
-      + BootMark.historyBytes(history)
+    let text = "\(BootMark.heading)\n\(state.rawValue)\n\(boot)\n\(limit)\n\(file.identity?.text ?? "")\n"
+    return BootMark.padded(text, to: BootMark.fingerprintOffset) + BootMark.fingerprintBytes(file.fingerprint)
+      + BootMark.historyBytes(file.history)
   }
 
   /// Returns whether LMDB can open the data file of this mark in the current boot session.
@@ -94,7 +87,7 @@ extension BootMark {
   /// The device then has the mark, and an opening does not wait for it. The boot session does not matter for a
   /// sound file.
   func isValid(for present: DataFileFingerprint?, limit: Int) -> Bool {
-    state == .sound && fingerprint != nil && fingerprint == present && self.limit == limit
+    state == .sound && file.fingerprint != nil && file.fingerprint == present && self.limit == limit
   }
 }
 

@@ -91,9 +91,9 @@ final class DirectoryClaim: Sendable {
   /// If the mark on the device may not say `sound` yet, the fingerprint is written in a second step. A mark with
   /// `sound` and a fingerprint therefore proves that the device has the word `sound`.
   func write(_ newMark: BootMark) throws(SystemError) {
-    if newMark.state == .sound, newMark.fingerprint != nil, (try? readMark())?.state != .sound {
+    if newMark.state == .sound, newMark.file.fingerprint != nil, (try? readMark())?.state != .sound {
       var word = newMark
-      word.fingerprint = nil
+      word.file.fingerprint = nil
       try put(word)
     }
     try put(newMark)
@@ -131,6 +131,6 @@ final class DirectoryClaim: Sendable {
 
   /// Returns the fingerprint that a process recorded last, or nil if the mark has none.
   func notedFingerprint() -> DataFileFingerprint? {
-    (try? readMark())?.fingerprint
+    (try? readMark())?.file.fingerprint
   }
 }

@@ -134,8 +134,8 @@ struct BackupPlace: Sendable {
     let claim = try DirectoryClaim(directory: work, isReadOnly: false)
     try claim.write(
       BootMark(
-        state: .sound, boot: presentBoot(), limit: limit.bytes, identity: identity,
-        fingerprint: DataFileFingerprint(of: opening.path), history: DataFileHead(of: opening.path)?.history))
+        state: .sound, boot: presentBoot(), limit: limit.bytes,
+        file: MarkedFile(at: opening.path, identity: identity)))
   }
 
   /// Gives the copy another identity. The data files of the store and of the copy cannot be confused then.

@@ -48,7 +48,7 @@ extension DiskTier {
     let file = try DiskFile.open(
       directory: directory,
       options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize))
-    guard opening.isReadable(file, mark?.identity) else {
+    guard opening.isReadable(file, mark?.file.identity) else {
       try file.close()
       throw CisternError(
         .diskFailed, "the data file belongs to another store; the next opening sets it aside", location: directory)
@@ -67,8 +67,8 @@ extension DiskTier {
     // The copy is synchronized.
     try claim.write(
       BootMark(
-        state: .sound, boot: presentBoot(), limit: limit.bytes, identity: file.identity,
-        fingerprint: DataFileFingerprint(of: opening.path), history: DataFileHead(of: opening.path)?.history))
+        state: .sound, boot: presentBoot(), limit: limit.bytes,
+        file: MarkedFile(at: opening.path, identity: file.identity)))
   }
 
   /// The number of pages that the file may grow by. A removal copies the pages that it changes, even in a full

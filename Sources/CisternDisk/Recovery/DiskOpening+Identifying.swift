@@ -7,7 +7,7 @@ extension DiskOpening {
   ///
   /// Finds nothing in a file that is as the store left it. Constant time.
   mutating func compareHistory(_ mark: BootMark?) {
-    guard let mark, mark.identity != nil, let noted = mark.history else { return }
+    guard let mark, mark.file.identity != nil, let noted = mark.file.history else { return }
     guard let head = DataFileHead(of: path) else {
       if (DiskDirectory.fileSize(path) ?? 0) == 0 {
         add(.filesReplaced, "the data file was removed or emptied; the store continues without the values in it")

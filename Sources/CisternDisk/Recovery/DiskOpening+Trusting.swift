@@ -16,7 +16,7 @@ extension DiskOpening {
         ? "its mark cannot be read, so a power cut may have damaged it"
         : "the system stopped before the store was closed, and the store did not synchronize its commits"
     }
-    if mark?.fingerprint == fingerprint { return nil }
+    if mark?.file.fingerprint == fingerprint { return nil }
     do {
       pagesChecked += try DataFileCheck.run(path)
       return nil
@@ -29,7 +29,7 @@ extension DiskOpening {
   private func freshMark(_ identity: StoreIdentity) -> BootMark {
     BootMark(
       state: options.durability == .processCrash ? .unsynchronized : .sound, boot: presentBoot(), limit: limits.limit,
-      identity: identity, fingerprint: nil)
+      file: MarkedFile(identity: identity))
   }
 
   /// Renames folders that have the name of a file of the store.
@@ -83,9 +83,9 @@ extension DiskOpening {
         var file = try DiskFile.open(
           directory: directory, options: environmentOptions, checkingRows: opening.pagesChecked > 0,
           newIdentity: newIdentity)
-        file = try opening.requireIdentity(file, mark?.identity, isAlone: isAlone)
-        if present.identity != file.identity {
-          (present.identity, present.fingerprint, present.history) = (file.identity, nil, nil)
+        file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
+        if present.file.identity != file.identity {
+          present.file = MarkedFile(identity: file.identity)
           do {
             try claim.write(present)
           } catch {
@@ -93,7 +93,7 @@ extension DiskOpening {
             throw error
           }
         }
-        file.note.begin(file.environment, claim, isTrusted: isAlone || mark?.fingerprint != nil)
+        file.note.begin(file.environment, claim, isTrusted: isAlone || mark?.file.fingerprint != nil)
         return file
       }
     } catch let error as LMDBError {

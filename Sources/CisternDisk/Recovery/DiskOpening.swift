@@ -73,18 +73,20 @@ struct DiskOpening {
     let isUnsynchronized = options.durability == .processCrash
     // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
     // mark.
-    let fingerprint = isAlone ? DataFileFingerprint(of: path) : mark?.fingerprint
+    let fingerprint = isAlone ? DataFileFingerprint(of: path) : mark?.file.fingerprint
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
     let newIdentity = StoreIdentity()
     var newMark = BootMark(
       state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: presentBoot(),
-      limit: limits.limit, identity: begins ? newIdentity : mark?.identity, fingerprint: fingerprint,
-      history: begins ? nil : mark?.history)
+      limit: limits.limit,
+      file: MarkedFile(
+        identity: begins ? newIdentity : mark?.file.identity, fingerprint: fingerprint,
+        history: begins ? nil : mark?.file.history))
     if isUnsynchronized || mark?.isValid(for: fingerprint, limit: limits.limit) != true {
       try write(newMark, claim, isNew: mark == nil)
     }
     var file = try openTrusted(newIdentity)
-    file = try identified(file, mark?.identity, isAlone: isAlone)
+    file = try identified(file, mark?.file.identity, isAlone: isAlone)
     try agree(on: file, &newMark, claim)
     if isAlone, wasUnsynchronized, !isUnsynchronized {
       try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
@@ -116,8 +118,8 @@ struct DiskOpening {
   ///
   /// The file is then from an older version, or replaces one that could not be used. Its history begins here.
   private func agree(on file: DiskFile, _ mark: inout BootMark, _ claim: DirectoryClaim) throws(CisternError) {
-    guard file.identity != mark.identity else { return }
-    (mark.identity, mark.fingerprint, mark.history) = (file.identity, nil, nil)
+    guard file.identity != mark.file.identity else { return }
+    mark.file = MarkedFile(identity: file.identity)
     try write(mark, claim, isNew: false)
   }
 
@@ -218,7 +220,7 @@ struct DiskOpening {
     do {
       let file = try DiskFile.open(
         directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
-      if isReadable(file, mark?.identity) { return file }
+      if isReadable(file, mark?.file.identity) { return file }
       try file.close()
       withdrawRollback()
       noteUnreadable("it belongs to another store")

@@ -34,7 +34,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
 /// Backups of a store in this process.
 @Suite struct DiskBackupTests {
   private func identity(in directory: String) throws -> StoreIdentity? {
-    try DirectoryClaim(directory: directory, isReadOnly: true).readMark()?.identity
+    try DirectoryClaim(directory: directory, isReadOnly: true).readMark()?.file.identity
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])

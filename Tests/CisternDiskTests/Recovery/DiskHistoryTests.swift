@@ -219,7 +219,7 @@ import Testing
     try copyStore(scratch, to: other)
     try FileManager.default.removeItem(at: other.url("store/cistern.mark"))
     #expect(try await opening(other) == (value(1, size: 700), []))
-    #expect(try mark(other).identity == mark(scratch).identity)
+    #expect(try mark(other).file.identity == mark(scratch).file.identity)
   }
 
   @Test(arguments: [true, false])
@@ -239,7 +239,8 @@ import Testing
     try file.close()
     // The state that the older version leaves: the fingerprint matches, and the mark is shorter.
     let old = BootMark(
-      state: .sound, boot: presentBoot(), limit: 16 << 20, fingerprint: DataFileFingerprint(of: scratch.dataFile.path))
+      state: .sound, boot: presentBoot(), limit: 16 << 20,
+      file: MarkedFile(fingerprint: DataFileFingerprint(of: scratch.dataFile.path)))
     try Data(old.bytes.prefix(256)).write(to: scratch.url("store/cistern.mark"))
     if !hasMark { try FileManager.default.removeItem(at: scratch.url("store/cistern.mark")) }
     for round in 0..<2 {
@@ -249,7 +250,7 @@ import Testing
       let cache = try tier.cache()
       for number in 0..<100 { #expect(cache.get("k\(number)") == value(number, size: 700)) }
       let identity = try #require(tier.engine.file?.identity)
-      #expect(try mark(scratch).identity == identity)
+      #expect(try mark(scratch).file.identity == identity)
       try await tier.close()
       #expect(told.reportCodes == [])
     }
@@ -262,10 +263,10 @@ import Testing
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     var noted = try mark(scratch)
-    let history = try #require(noted.history)
+    let history = try #require(noted.file.history)
     noted.boot = "another"
-    noted.fingerprint = nil
-    noted.history = DataFileHistory(transaction: history.transaction + undone, previousState: 0)
+    noted.file.fingerprint = nil
+    noted.file.history = DataFileHistory(transaction: history.transaction + undone, previousState: 0)
     try Data(noted.bytes).write(to: scratch.url("store/cistern.mark"))
     #expect(try await opening(scratch) == (value(1, size: 700), reports))
   }

@@ -177,8 +177,7 @@ import Testing
   ) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
-    let mark = BootMark(
-      state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20, fingerprint: nil)
+    let mark = BootMark(state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20)
     try Data(mark.bytes).write(to: scratch.url("store/cistern.mark"))
     let told = Told()
     #expect(try await reopen(scratch, told: told) == (isSetAside ? 0 : 100))

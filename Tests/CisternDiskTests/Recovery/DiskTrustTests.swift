@@ -108,7 +108,7 @@ import Testing
   {
     let scratch = TemporaryDirectory()
     let tier = try await changedWhileOpen(scratch)
-    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.fingerprint == nil)
+    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.file.fingerprint == nil)
     try await tier.close()
     #expect(try await opening(scratch).pages > 0)
     #expect(try await opening(scratch) == (0, []))
@@ -119,7 +119,7 @@ import Testing
     let tier = try await changedWhileOpen(scratch)
     let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
-    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.fingerprint == nil)
+    #expect(try DirectoryClaim(directory: scratch.store, isReadOnly: true).readMark()?.file.fingerprint == nil)
     _ = child.kill()
     try await tier.close()
   }
@@ -217,14 +217,15 @@ import Testing
   @Test func `A mark is reusable only if it is sound and matches the limit and the file's fingerprint`() {
     let stamp = DataFileFingerprint(node: 1, size: 2, modified: 3, changed: 4)
     let changed = DataFileFingerprint(node: 1, size: 2, modified: 3, changed: 5)
-    let mark = BootMark(state: .sound, boot: "an earlier run", limit: 6, fingerprint: stamp)
+    let file = MarkedFile(fingerprint: stamp)
+    let mark = BootMark(state: .sound, boot: "an earlier run", limit: 6, file: file)
     #expect(mark.isValid(for: stamp, limit: 6))
     #expect(!mark.isValid(for: changed, limit: 6))
     #expect(!mark.isValid(for: nil, limit: 6))
     #expect(!mark.isValid(for: stamp, limit: 7))
-    #expect(!BootMark(state: .sound, boot: "", limit: 6, fingerprint: nil).isValid(for: nil, limit: 6))
-    #expect(!BootMark(state: .unsynchronized, boot: "", limit: 6, fingerprint: stamp).isValid(for: stamp, limit: 6))
-    #expect(!BootMark(state: .unreadable, boot: "", limit: 6, fingerprint: stamp).isValid(for: stamp, limit: 6))
+    #expect(!BootMark(state: .sound, boot: "", limit: 6).isValid(for: nil, limit: 6))
+    #expect(!BootMark(state: .unsynchronized, boot: "", limit: 6, file: file).isValid(for: stamp, limit: 6))
+    #expect(!BootMark(state: .unreadable, boot: "", limit: 6, file: file).isValid(for: stamp, limit: 6))
   }
 
   @Test func `Opening a store with another durability or limit updates its mark`()
@@ -247,9 +248,10 @@ import Testing
     let stamp = DataFileFingerprint(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
     for (stamp, identity) in [(stamp, StoreIdentity()), (nil, nil)] as [(DataFileFingerprint?, StoreIdentity?)] {
       let mark = BootMark(
-        state: .unsynchronized, boot: String(repeating: "b", count: 64), limit: .max, identity: identity,
-        fingerprint: stamp,
-        history: identity.map { _ in DataFileHistory(transaction: .max, previousState: .max) })
+        state: .unsynchronized, boot: String(repeating: "b", count: 64), limit: .max,
+        file: MarkedFile(
+          identity: identity, fingerprint: stamp,
+          history: identity.map { _ in DataFileHistory(transaction: .max, previousState: .max) }))
       #expect(mark.bytes.count == BootMark.size)
       #expect(BootMark(mark.bytes[...]) == mark)
     }

@@ -43,27 +43,26 @@ extension DiskEngine {
           do {
             try file.environment.synchronize(force: true)
           } catch {
+            // The file is closed in any case. Without this error, its mark would say that the device has the commits.
             failure = error
           }
         }
+        // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the same.
         let history = (try? file.environment.history()) ?? nil
         let fingerprint = options.isReadOnly ? nil : file.note.fingerprintAtEnd(of: file.environment, claim)
         try file.close()
         if !options.isReadOnly, failure == nil, claim.isAlone() {
           try claim.write(
             BootMark(
-              state: .sound, boot: presentBoot(), limit: limits.limit, identity: file.identity,
-              fingerprint: fingerprint,
-              history: history))
+              state: .sound, boot: presentBoot(), limit: limits.limit,
+              file: MarkedFile(identity: file.identity, fingerprint: fingerprint, history: history)))
         }
       }
     } catch {
       failure = error
     }
     if let failure {
-      report(
-        .degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: failure
-      )
+      report(.degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: failure)
     }
   }
 
@@ -72,12 +71,12 @@ extension DiskEngine {
   /// The writer thread detects this at each commit. A store that commits nothing detects it when it closes.
   private func reportIfReplaced(_ file: DiskFile, _ claim: DirectoryClaim) {
     if claim.isInPlace() {
+      // A file that cannot be examined counts as the one in the directory.
       if (try? file.isInPlace()) != false { return }
       // Another process of this store replaced the file and reported the reason.
-      if let mark = try? claim.readMark(), mark.identity != file.identity || mark.history == nil { return }
+      if let mark = try? claim.readMark(), mark.file.identity != file.identity || mark.file.history == nil { return }
     }
     report(
-      .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost"
-    )
+      .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost")
   }
 }
