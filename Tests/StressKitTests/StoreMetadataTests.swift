@@ -14,10 +14,16 @@ import TestDirectories
     folder = TemporaryDirectory()
   }
 
-  private static let full = RecordMetadata(
-    created: WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000),
-    expires: WallTime(nanosecondsSince1970: 9_000_000_000_000_000_000), cost: 12, schemaVersion: 7,
-    tags: ["kept", "more"], grace: 5, idle: 9_000_000_000_000_000_000, refreshAhead: 3)
+  private static let full: RecordMetadata = {
+    var metadata = RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000),
+      expires: WallTime(nanosecondsSince1970: 9_000_000_000_000_000_000), cost: 12, schemaVersion: 7,
+      tags: ["kept", "more"])
+    metadata.grace = 5
+    metadata.idle = 9_000_000_000_000_000_000
+    metadata.refreshAhead = 3
+    return metadata
+  }()
 
   /// Stores five hundred records with a tag, invalidates the tag, and stores one record with all metadata and a
   /// negative one.
@@ -25,8 +31,8 @@ import TestDirectories
     let disk = try StoreOnDisk(writing: store, orMakingWith: .mebibytes(4))
     let partition = try disk.partition("things", beginning: true)
     for number in 0..<500 {
-      let metadata = RecordMetadata(
-        created: Self.full.created, cost: 1, tags: ["gone"], invalidationVersion: partition.invalidationVersion.number)
+      var metadata = RecordMetadata(created: Self.full.created, cost: 1, tags: ["gone"])
+      metadata.localVersion = partition.invalidationVersion
       _ = partition.stage(
         .record(key: Array("old\(number)".utf8), metadata, bytes: [UInt8](repeating: 1, count: 1_000)))
     }
@@ -36,8 +42,8 @@ import TestDirectories
     var metadata = Self.full
     metadata.localVersion = partition.invalidationVersion
     _ = partition.stage(.record(key: Array("full".utf8), metadata, bytes: Array("value".utf8)))
-    var absent = RecordMetadata(
-      created: Self.full.created, cost: 1, invalidationVersion: partition.invalidationVersion.number)
+    var absent = RecordMetadata(created: Self.full.created, cost: 1)
+    absent.localVersion = partition.invalidationVersion
     absent.isNegative = true
     _ = partition.stage(.record(key: Array("absent".utf8), absent, bytes: []))
     try await disk.close()

@@ -67,30 +67,18 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The defaults.
   public init() {}
 
-  /// Creates a configuration. Each parameter is the property of its name. The expiry of absent
-  /// values is set separately: ``absenceExpiry``.
+  /// Creates a configuration. Each parameter is the property of its name. The other properties have their defaults, and
+  /// can be set afterwards.
   public init(
     memoryLimit: ByteCount? = nil, countLimit: Int? = nil, weigher: (@Sendable (Value) -> Int)? = nil,
-    completesAbandonedFlights: Bool = false,
     merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
-    isEqual: (@Sendable (Value, Value) -> Bool)? = nil, schema: CacheSchema<Value>? = nil,
-    loadPolicy: LoadPolicy = .cachedOrFetch, refreshRetryInterval: Duration = .seconds(1),
-    expiryOfValue: (@Sendable (Value) -> Expiry?)? = nil, tagsOfValue: (@Sendable (Value) -> [String])? = nil,
-    retry: RetryPolicy? = nil, flightLimit: Int? = nil
+    isEqual: (@Sendable (Value, Value) -> Bool)? = nil
   ) {
     self.memoryLimit = memoryLimit
     self.countLimit = countLimit
     self.weigher = weigher
-    self.completesAbandonedFlights = completesAbandonedFlights
     self.merge = merge
     self.isEqual = isEqual
-    self.schema = schema
-    self.loadPolicy = loadPolicy
-    self.refreshRetryInterval = refreshRetryInterval
-    self.expiryOfValue = expiryOfValue
-    self.tagsOfValue = tagsOfValue
-    self.retry = retry
-    self.flightLimit = flightLimit
   }
 }
 

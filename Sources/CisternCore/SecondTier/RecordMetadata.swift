@@ -12,26 +12,26 @@ public struct RecordMetadata: Sendable, Equatable, Codable {
   public var tags: [String]
   /// The time after ``expires`` during which a read can return the stale value. Zero means never; the maximum means
   /// forever.
-  public var grace: UInt64
+  public var grace: UInt64 = 0
   /// The part of the grace in which a read can return the stale value while a refresh runs; nil for the whole grace.
   public var staleWhileRevalidate: UInt64?
   /// The part of the grace in which a read can return the stale value because a fetch failed; nil for the whole grace.
   public var staleIfError: UInt64?
   /// The time to idle: the time without an access after which the value expires. Zero means that it never expires
   /// by idling.
-  public var idle: UInt64
+  public var idle: UInt64 = 0
   /// The last access time, as far as it was written. If it is nil, ``created`` is the last access time.
   public var lastUsed: WallTime?
   /// The time before ``expires`` during which an access starts a background refresh. Zero disables it.
-  public var refreshAhead: UInt64
+  public var refreshAhead: UInt64 = 0
   /// The invalidation version of the value.
   ///
   /// It is the partition's newest version at the start of the value's fetch, or at the time of the set. Zero means
   /// that no invalidation preceded it.
-  public var invalidationVersion: UInt64
+  public var invalidationVersion: UInt64 = 0
   /// Whether the record is a negative result: it stores that a value does not exist (``OptionalValue``). Its bytes
   /// are empty.
-  public var isNegative: Bool
+  public var isNegative = false
   /// Whether the value was set rather than fetched. The file does not store it.
   ///
   /// A committed invalidation of another process does not affect a value that is set later. It can affect a fetched
@@ -43,7 +43,7 @@ public struct RecordMetadata: Sendable, Equatable, Codable {
     case isNegative, staleWhileRevalidate, staleIfError
   }
 
-  /// Creates the metadata of a record.
+  /// Creates the metadata of a record. The other properties have their defaults, and can be set afterwards.
   ///
   /// - Parameters:
   ///   - created: The time at which the value was written.
@@ -51,28 +51,14 @@ public struct RecordMetadata: Sendable, Equatable, Codable {
   ///   - cost: The value's cost in memory.
   ///   - schemaVersion: The version of the user's schema.
   ///   - tags: The tags of the value.
-  ///   - grace: The time after `expires` during which the stale value can be returned, in nanoseconds.
-  ///   - idle: The time to idle in nanoseconds, or zero for none.
-  ///   - lastUsed: The last access time, or nil for `created`.
-  ///   - refreshAhead: The time before `expires` during which an access starts a refresh, in nanoseconds.
-  ///   - invalidationVersion: The invalidation version of the value.
-  ///   - isNegative: Whether the record is a negative result.
   public init(
-    created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = [],
-    grace: UInt64 = 0, idle: UInt64 = 0, lastUsed: WallTime? = nil, refreshAhead: UInt64 = 0,
-    invalidationVersion: UInt64 = 0, isNegative: Bool = false
+    created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = []
   ) {
     self.created = created
     self.expires = expires
     self.cost = cost
     self.schemaVersion = schemaVersion
     self.tags = tags
-    self.grace = grace
-    self.idle = idle
-    self.lastUsed = lastUsed
-    self.refreshAhead = refreshAhead
-    self.invalidationVersion = invalidationVersion
-    self.isNegative = isNegative
   }
 
   /// The windows within the grace.

@@ -21,4 +21,22 @@ extension RecordMetadata {
     get { invalidationVersion }
     set { invalidationVersion = newValue }
   }
+
+  /// The former form of ``init(created:expires:cost:schemaVersion:tags:)``, which set all properties.
+  // Disfavored, because the other form accepts calls that name only its parameters, too.
+  @available(*, deprecated, message: "use init(created:expires:cost:schemaVersion:tags:), and set the other properties")
+  @_disfavoredOverload
+  public init(
+    created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = [],
+    grace: UInt64 = 0, idle: UInt64 = 0, lastUsed: WallTime? = nil, refreshAhead: UInt64 = 0,
+    invalidationVersion: UInt64 = 0, isNegative: Bool = false
+  ) {
+    self.init(created: created, expires: expires, cost: cost, schemaVersion: schemaVersion, tags: tags)
+    self.grace = grace
+    self.idle = idle
+    self.lastUsed = lastUsed
+    self.refreshAhead = refreshAhead
+    self.invalidationVersion = invalidationVersion
+    self.isNegative = isNegative
+  }
 }

@@ -15,6 +15,7 @@ extension Store {
 
 extension Cache {
   /// The former form of ``init(settings:expiry:configuration:)``, for a cache whose settings are all given as parameters.
+  // Disfavored, because the form with a weigher accepts calls that name only its parameters, too.
   @available(*, deprecated, message: "use init(settings:expiry:configuration:)")
   @_disfavoredOverload
   public convenience init(
@@ -23,8 +24,8 @@ extension Cache {
     merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)? = nil,
     isEqual: (@Sendable (Value, Value) -> Bool)? = nil, configuration: Store.Configuration = Store.Configuration()
   ) throws(CisternError) {
-    let settings = CacheConfiguration(
-      weigher: weigher, completesAbandonedFlights: completesAbandonedFlights, merge: merge, isEqual: isEqual)
+    var settings = CacheConfiguration(weigher: weigher, merge: merge, isEqual: isEqual)
+    settings.completesAbandonedFlights = completesAbandonedFlights
     try self.init(
       settings, limits: (costLimit: costLimit, countLimit: countLimit), expiry: expiry, store: configuration)
   }

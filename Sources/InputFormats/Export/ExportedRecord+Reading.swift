@@ -36,9 +36,12 @@ extension ExportedRecord {
       created: try Self.time("created", in: object) ?? now, expires: try Self.time("expires", in: object),
       cost: UInt32(try Self.number("cost", upTo: limit, in: object) ?? UInt64(max(1, min(bytes.count, Int(limit))))),
       schemaVersion: UInt32(try Self.number("schemaVersion", upTo: limit, in: object) ?? 0),
-      tags: try Self.tags(in: object), grace: try Self.number("grace", in: object) ?? 0,
-      idle: try Self.number("idle", in: object) ?? 0, lastUsed: try Self.time("lastUsed", in: object),
-      refreshAhead: try Self.number("refreshAhead", in: object) ?? 0, isNegative: isNegative)
+      tags: try Self.tags(in: object))
+    metadata.grace = try Self.number("grace", in: object) ?? 0
+    metadata.idle = try Self.number("idle", in: object) ?? 0
+    metadata.lastUsed = try Self.time("lastUsed", in: object)
+    metadata.refreshAhead = try Self.number("refreshAhead", in: object) ?? 0
+    metadata.isNegative = isNegative
     metadata.staleWhileRevalidate = try Self.number("staleWhileRevalidate", in: object)
     metadata.staleIfError = try Self.number("staleIfError", in: object)
     self.metadata = metadata

@@ -65,8 +65,9 @@ struct PutCommand: AsyncParsableCommand {
     }
     // The size of a record depends on whether it has an invalidation version. The maximum stands for the version
     // that it gets later.
-    return RecordMetadata(
-      created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)), invalidationVersion: .max)
+    var metadata = RecordMetadata(created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)))
+    metadata.invalidationVersion = .max
+    return metadata
   }
 
   private func input() throws -> [UInt8] {

@@ -53,8 +53,8 @@ struct PartitionModel {
       invalidationVersion: max(
         oldestEra, invalidationVersion - min(invalidationVersion, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
     records[key] = record
-    let metadata = RecordMetadata(
-      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: record.invalidationVersion)
+    var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags)
+    metadata.invalidationVersion = record.invalidationVersion
     return .record(key: key, metadata, bytes: record.bytes)
   }
 

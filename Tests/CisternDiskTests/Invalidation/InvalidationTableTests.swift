@@ -10,8 +10,9 @@ import Testing
   private let key = bytes("key")
 
   private func metadata(_ invalidationVersion: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {
-    RecordMetadata(
-      created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags, invalidationVersion: invalidationVersion)
+    RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags).with {
+      $0.invalidationVersion = invalidationVersion
+    }
   }
 
   private func stage(_ invalidation: Invalidation) -> InvalidationVersion {

@@ -16,29 +16,36 @@ import Testing
     RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 3, tags: ["one"]),
     RecordMetadata(
       created: WallTime(nanosecondsSince1970: 7), expires: WallTime(nanosecondsSince1970: 8), cost: 1, schemaVersion: 3,
-      tags: ["a", "b"], grace: .max, idle: 60, lastUsed: WallTime(nanosecondsSince1970: -9), refreshAhead: 11,
-      invalidationVersion: 12,
-      isNegative: true),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, grace: 1),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, idle: 1),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, lastUsed: WallTime(nanosecondsSince1970: 0)),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, refreshAhead: 1),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, invalidationVersion: .max),
-    RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1, isNegative: true),
-    withWindows(RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1), ifError: nil),
-    withWindows(
-      RecordMetadata(
-        created: WallTime(nanosecondsSince1970: 7), expires: WallTime(nanosecondsSince1970: 8), cost: 1,
-        schemaVersion: 3, tags: ["a"], grace: 9, idle: 60, refreshAhead: 11, invalidationVersion: 12),
-      ifError: 9),
+      tags: ["a", "b"]
+    ).with {
+      $0.grace = .max
+      $0.idle = 60
+      $0.lastUsed = WallTime(nanosecondsSince1970: -9)
+      $0.refreshAhead = 11
+      $0.invalidationVersion = 12
+      $0.isNegative = true
+    },
+    small.with { $0.grace = 1 },
+    small.with { $0.idle = 1 },
+    small.with { $0.lastUsed = WallTime(nanosecondsSince1970: 0) },
+    small.with { $0.refreshAhead = 1 },
+    small.with { $0.invalidationVersion = .max },
+    small.with { $0.isNegative = true },
+    small.with { $0.staleWhileRevalidate = 0 },
+    RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 7), expires: WallTime(nanosecondsSince1970: 8), cost: 1,
+      schemaVersion: 3, tags: ["a"]
+    ).with {
+      $0.grace = 9
+      $0.staleWhileRevalidate = 0
+      $0.staleIfError = 9
+      $0.idle = 60
+      $0.refreshAhead = 11
+      $0.invalidationVersion = 12
+    },
   ]
 
-  private static func withWindows(_ metadata: RecordMetadata, ifError: UInt64?) -> RecordMetadata {
-    var metadata = metadata
-    metadata.staleWhileRevalidate = 0
-    metadata.staleIfError = ifError
-    return metadata
-  }
+  private static let small = RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1)
 
   func encode(
     _ key: [UInt8], _ metadata: RecordMetadata, _ bytes: [UInt8], sequence: SequenceNumber

@@ -22,9 +22,9 @@ import Testing
             let batch = cache.beginBatch()
             for key in 0..<5 {
               let invalidationVersion = cache.invalidationVersion.number
-              let metadata = RecordMetadata(
-                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"],
-                invalidationVersion: invalidationVersion)
+              var metadata = RecordMetadata(
+                created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t\(task)"])
+              metadata.invalidationVersion = invalidationVersion
               _ = cache.stage(
                 .record(key: bytes("\(task)-\(key)"), metadata, bytes: Array("\(invalidationVersion)".utf8)), in: batch)
             }

@@ -243,11 +243,9 @@ struct FaultInjectingTierTests {
   }
 
   private func stamped(_ key: Name, _ bytes: [UInt8], invalidationVersion: UInt64, tags: [String] = []) -> StagedWrite {
-    .record(
-      key: key.bytes,
-      RecordMetadata(
-        created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags, invalidationVersion: invalidationVersion),
-      bytes: bytes)
+    var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 1, tags: tags)
+    metadata.invalidationVersion = invalidationVersion
+    return .record(key: key.bytes, metadata, bytes: bytes)
   }
 
   @Test func `an invalidation hides committed, staged and later staged records, and survives a crash once committed`()

@@ -43,9 +43,10 @@ import Testing
   private func things(
     _ store: Store, expiry: Expiry = .never, version: UInt32 = 1
   ) throws -> Cache<String, [UInt8]> {
-    try store.cache(
-      "things", codec: Spy(calls: calls), keyedBy: String.self, expiry: expiry,
-      configuration: CacheConfiguration(schema: CacheSchema(version: version) { bytes, _ in bytes + [9] }))
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.schema = CacheSchema(version: version) { bytes, _ in bytes + [9] }
+    return try store.cache(
+      "things", codec: Spy(calls: calls), keyedBy: String.self, expiry: expiry, configuration: configuration)
   }
 
   @Test func `a value in memory is not decoded, and one on disk is decoded from borrowed bytes`() async throws {

@@ -50,10 +50,12 @@ struct ServerCaches: Sendable {
     configuration.reportHandler = report
     store = try Store(
       directory: directory, memoryLimit: .mebibytes(256), diskLimit: .gibibytes(4), configuration: configuration)
+    var settings = CacheConfiguration<Article>()
+    settings.loadPolicy = .freshElseStale
+    settings.flightLimit = 64
     articles = try store.cache(
       "articles", of: Article.self, keyedBy: String.self,
-      expiry: .after(.seconds(60), graceStale: .seconds(3600)),
-      configuration: CacheConfiguration(loadPolicy: .freshElseStale, flightLimit: 64))
+      expiry: .after(.seconds(60), graceStale: .seconds(3600)), configuration: settings)
   }
 }
 

@@ -49,8 +49,15 @@ import Testing
     let partition = try tier.partition(named: "p") { _ in }
     let metadata = RecordMetadata(
       created: WallTime(nanosecondsSince1970: -7), expires: WallTime(nanosecondsSince1970: .max), cost: 1,
-      schemaVersion: 2, tags: ["a", "b"], grace: .max, idle: 3, lastUsed: WallTime(nanosecondsSince1970: 4),
-      refreshAhead: 5, invalidationVersion: .max, isNegative: true)
+      schemaVersion: 2, tags: ["a", "b"]
+    ).with {
+      $0.grace = .max
+      $0.idle = 3
+      $0.lastUsed = WallTime(nanosecondsSince1970: 4)
+      $0.refreshAhead = 5
+      $0.invalidationVersion = .max
+      $0.isNegative = true
+    }
     guard case .staged(let ticket) = partition.stage(.record(key: [0, 255], metadata, bytes: [1, 2])) else {
       Issue.record("the tier refused a record")
       return

@@ -109,8 +109,10 @@ import Testing
     var store = try open(scratch)
     try store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self)["k"] = [1]
     try await store.close()
-    let configuration = CacheConfiguration<[UInt8]>(
-      schema: CacheSchema(version: 1) { bytes, _ in try JSONDecoder().decode([UInt8].self, from: Data(bytes)) })
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.schema = CacheSchema(version: 1) { bytes, _ in
+      try JSONDecoder().decode([UInt8].self, from: Data(bytes))
+    }
     store = try open(scratch)
     let cache = try store.cache("c", of: [UInt8].self, keyedBy: String.self, configuration: configuration)
     #expect(cache["k"] == [1])

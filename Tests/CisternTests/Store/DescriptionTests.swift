@@ -81,23 +81,4 @@ import Testing
     #expect(table.split(separator: "\n").contains { $0.hasPrefix("limit on cost ") && $0.hasSuffix(" none") })
     #expect(table.split(separator: "\n").contains { $0.hasPrefix("limit on disk ") && $0.hasSuffix(" 16 MiB") })
   }
-
-  @Test func `the initializer of a configuration has every setting`() {
-    let configuration = CacheConfiguration<Int>(
-      memoryLimit: .kibibytes(1), countLimit: 2, weigher: { $0 }, completesAbandonedFlights: true, merge: { $1 },
-      isEqual: (==), schema: CacheSchema(version: 3), loadPolicy: .freshOnly, refreshRetryInterval: .seconds(4),
-      expiryOfValue: { _ in .never }, tagsOfValue: { _ in ["t"] }, retry: RetryPolicy(attempts: 5), flightLimit: 6)
-    #expect(configuration.memoryLimit == .kibibytes(1))
-    #expect(configuration.countLimit == 2)
-    #expect(configuration.weigher?(7) == 7)
-    #expect(configuration.completesAbandonedFlights)
-    #expect(configuration.merge != nil && configuration.isEqual != nil)
-    #expect(configuration.schema?.version == 3)
-    #expect(configuration.loadPolicy == .freshOnly)
-    #expect(configuration.refreshRetryInterval == .seconds(4))
-    #expect(configuration.expiryOfValue?(1) == .never)
-    #expect(configuration.tagsOfValue?(1) == ["t"])
-    #expect(configuration.retry?.attempts == 5)
-    #expect(configuration.flightLimit == 6)
-  }
 }

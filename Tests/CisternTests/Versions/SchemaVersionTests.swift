@@ -54,8 +54,13 @@ import Testing
     let now = caches.clock.wallTime()
     let old = RecordMetadata(
       created: now, expires: Expiry.after(.seconds(60)).wallExpiry(from: now), cost: 3, schemaVersion: 1,
-      tags: ["news"],
-      grace: 5, idle: 1_000_000_000_000, lastUsed: now, refreshAhead: 7, invalidationVersion: 0)
+      tags: ["news"]
+    ).with {
+      $0.grace = 5
+      $0.idle = 1_000_000_000_000
+      $0.lastUsed = now
+      $0.refreshAhead = 7
+    }
     _ = partition.stage(.record(key: Array("a".utf8), old, bytes: Array("old".utf8)))
     caches.clock.advance(by: .seconds(30))
     let cache = try caches.open(version: 9, weight: 100, migrate: marking)

@@ -89,10 +89,15 @@ extension ByteSource {
   mutating func time() -> WallTime { WallTime(nanosecondsSince1970: number()) }
 
   mutating func metadata() -> RecordMetadata {
-    RecordMetadata(
+    var metadata = RecordMetadata(
       created: time(), expires: optional { $0.time() }, cost: number(), schemaVersion: optional { $0.number() } ?? 0,
-      tags: few { $0.text() }, grace: optional { $0.number() } ?? 0, idle: optional { $0.number() } ?? 0,
-      lastUsed: optional { $0.time() }, refreshAhead: optional { $0.number() } ?? 0,
-      invalidationVersion: optional { $0.number() } ?? 0, isNegative: flag())
+      tags: few { $0.text() })
+    metadata.grace = optional { $0.number() } ?? 0
+    metadata.idle = optional { $0.number() } ?? 0
+    metadata.lastUsed = optional { $0.time() }
+    metadata.refreshAhead = optional { $0.number() } ?? 0
+    metadata.invalidationVersion = optional { $0.number() } ?? 0
+    metadata.isNegative = flag()
+    return metadata
   }
 }

@@ -20,20 +20,22 @@ import TestDirectories
   private static let records: [ExportedRecord] = {
     let time = WallTime(nanosecondsSince1970: 1_763_716_629_123_456_789)
     let later = WallTime(nanosecondsSince1970: 9_000_000_000_000_000_001)
+    var full = RecordMetadata(
+      created: time, expires: later, cost: .max, schemaVersion: 3, tags: ["news", "a,b\"c"])
+    full.grace = .max
+    full.idle = 5_000_000_000
+    full.lastUsed = later
+    full.refreshAhead = 12
+    var negative = RecordMetadata(created: time, expires: later, cost: 1)
+    negative.isNegative = true
     return [
       ExportedRecord(key: Array("plain".utf8), metadata: RecordMetadata(created: time, cost: 1), bytes: [1, 2, 255]),
       ExportedRecord(key: [], metadata: RecordMetadata(created: time, cost: 7), bytes: []),
       ExportedRecord(
         key: [0xFF, 0x00, 0x80], metadata: RecordMetadata(created: time, cost: 1), bytes: Array("x".utf8)),
       ExportedRecord(
-        key: Array("ü \"quoted\"\n".utf8),
-        metadata: RecordMetadata(
-          created: time, expires: later, cost: .max, schemaVersion: 3, tags: ["news", "a,b\"c"], grace: .max,
-          idle: 5_000_000_000, lastUsed: later, refreshAhead: 12),
-        bytes: Array(#"{"a":1.50,"b":[null,true]}"#.utf8)),
-      ExportedRecord(
-        key: Array("nothing".utf8),
-        metadata: RecordMetadata(created: time, expires: later, cost: 1, isNegative: true), bytes: []),
+        key: Array("ü \"quoted\"\n".utf8), metadata: full, bytes: Array(#"{"a":1.50,"b":[null,true]}"#.utf8)),
+      ExportedRecord(key: Array("nothing".utf8), metadata: negative, bytes: []),
       ExportedRecord(
         key: [UInt8](repeating: 0x61, count: 2_000), metadata: RecordMetadata(created: time, cost: 1),
         bytes: Array(#"{ "not" : "canonical" }"#.utf8)),
