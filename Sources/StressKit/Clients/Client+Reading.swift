@@ -37,8 +37,8 @@ extension Client {
 
   /// Loads a key: fetches the value if it is absent, or if the policy does not accept it.
   mutating func load(_ key: Int, _ choice: LoadChoice = .usual) async {
-    let loading = Loading(
-      workshop: workshop, origin: origin, cache: cache, key: key, choice: choice, isThorough: isThorough())
+    var loading = Loading(workshop: workshop, origin: origin, cache: cache, key: key, isThorough: isThorough())
+    loading.choice = choice
     let start = Ticks.now()
     let outcome = await loading.run()
     tally.record(outcome, from: start, to: Ticks.now())

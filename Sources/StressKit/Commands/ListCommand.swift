@@ -89,9 +89,13 @@ struct ListCommand: AsyncParsableCommand {
 
 extension ListCommand.Entry {
   init(key: [UInt8], _ metadata: RecordMetadata, size: Int) {
-    self.init(
-      key: KeyText.describe(key), keyHex: KeyText.hexadecimal(key), bytes: size, cost: Int(metadata.cost),
-      created: TimestampText.format(metadata.created), expires: metadata.expires.map(TimestampText.format),
-      schemaVersion: Int(metadata.schemaVersion), tags: metadata.tags)
+    self.key = KeyText.describe(key)
+    keyHex = KeyText.hexadecimal(key)
+    bytes = size
+    cost = Int(metadata.cost)
+    created = TimestampText.format(metadata.created)
+    expires = metadata.expires.map(TimestampText.format)
+    schemaVersion = Int(metadata.schemaVersion)
+    tags = metadata.tags
   }
 }

@@ -23,6 +23,15 @@ struct StatCommand: AsyncParsableCommand {
     let entries: Int
     let liveBytes: Int
     let caches: [Cache]
+
+    init(directory: String, _ statistics: SecondTierStatistics, caches: [Cache]) {
+      self.directory = directory
+      fileBytes = statistics.occupiedBytes
+      limitBytes = statistics.limitBytes
+      entries = caches.reduce(0) { $0 + $1.entries }
+      liveBytes = caches.reduce(0) { $0 + $1.bytes }
+      self.caches = caches
+    }
   }
 
   @Argument(help: "The store's directory.")
@@ -47,10 +56,7 @@ struct StatCommand: AsyncParsableCommand {
       let statistics = try store.partition(name).statistics
       return Report.Cache(name: name, entries: statistics.entryCount, bytes: statistics.liveBytes)
     }
-    let statistics = store.tier.statistics
-    return Report(
-      directory: directory, fileBytes: statistics.occupiedBytes, limitBytes: statistics.limitBytes,
-      entries: caches.reduce(0) { $0 + $1.entries }, liveBytes: caches.reduce(0) { $0 + $1.bytes }, caches: caches)
+    return Report(directory: directory, store.tier.statistics, caches: caches)
   }
 
   private func describe(_ report: Report) -> String {

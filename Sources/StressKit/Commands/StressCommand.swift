@@ -111,20 +111,28 @@ struct StressCommand: AsyncParsableCommand {
   }
 
   /// Returns the configuration: the options with their defaults, and the keys of the folder or the trace.
-  func resolve() throws -> StressConfiguration {
-    let trace = try keyOptions.trace.map { try Trace(path: $0) }
-    let keys = try keyOptions.keySpace(folder: folder, trace: trace)
-    let bound: StressConfiguration.Bound =
-      operations.map { .operations($0) } ?? .duration(duration ?? .seconds(20))
-    let settings = profile.settings
-    let reopenEvery = storeOptions.reopenEvery ?? settings.reopenEvery
-    return StressConfiguration(
-      profile: profile, seed: seed ?? UInt64.random(in: 1..<1 << 32), bound: bound, clients: clients, keys: keys,
-      trace: trace,
-      zipfExponent: keyOptions.zipf, memoryLimit: storeOptions.memoryLimit, diskLimit: storeOptions.diskLimit,
-      directory: storeOptions.directory, origin: originOptions.kind,
-      latency: originOptions.latency ?? settings.latency,
-      failureRate: originOptions.failureRate ?? settings.failureRate, lifetimes: settings.lifetimes,
-      reopenInterval: reopenEvery > .zero ? reopenEvery : nil, evictionPolicy: storeOptions.policy.kind)
+  func resolve() throws -> StressConfiguration { try StressConfiguration(self) }
+}
+
+extension StressConfiguration {
+  fileprivate init(_ options: StressCommand) throws {
+    let settings = options.profile.settings
+    profile = options.profile
+    seed = options.seed ?? UInt64.random(in: 1..<1 << 32)
+    bound = options.operations.map { .operations($0) } ?? .duration(options.duration ?? .seconds(20))
+    clients = options.clients
+    trace = try options.keyOptions.trace.map { try Trace(path: $0) }
+    keys = try options.keyOptions.keySpace(folder: options.folder, trace: trace)
+    zipfExponent = options.keyOptions.zipf
+    memoryLimit = options.storeOptions.memoryLimit
+    diskLimit = options.storeOptions.diskLimit
+    directory = options.storeOptions.directory
+    origin = options.originOptions.kind
+    latency = options.originOptions.latency ?? settings.latency
+    failureRate = options.originOptions.failureRate ?? settings.failureRate
+    lifetimes = settings.lifetimes
+    let reopenEvery = options.storeOptions.reopenEvery ?? settings.reopenEvery
+    reopenInterval = reopenEvery > .zero ? reopenEvery : nil
+    evictionPolicy = options.storeOptions.policy.kind
   }
 }

@@ -59,15 +59,26 @@ extension StressConfiguration {
     let lifetimes: String
     let reopenSeconds: Double?
     let evictionPolicy: String
-  }
 
-  var summary: Summary {
-    Summary(
-      profile: profile, bound: boundText, clients: clients, keys: keys.count, footprint: keys.footprint,
-      keyChoice: trace.map { "a trace of \($0.requests.count) requests" } ?? "Zipf, exponent \(zipfExponent)",
-      memoryLimit: memoryLimit.bytes, diskLimit: diskLimit.bytes, directory: directory, origin: originText,
-      latencySeconds: latency.seconds, failureRate: failureRate, lifetimes: lifetimes.description,
-      reopenSeconds: reopenInterval?.seconds, evictionPolicy: evictionPolicy.rawValue)
+    init(_ configuration: StressConfiguration) {
+      profile = configuration.profile
+      bound = configuration.boundText
+      clients = configuration.clients
+      keys = configuration.keys.count
+      footprint = configuration.keys.footprint
+      keyChoice =
+        configuration.trace.map { "a trace of \($0.requests.count) requests" }
+        ?? "Zipf, exponent \(configuration.zipfExponent)"
+      memoryLimit = configuration.memoryLimit.bytes
+      diskLimit = configuration.diskLimit.bytes
+      directory = configuration.directory
+      origin = configuration.originText
+      latencySeconds = configuration.latency.seconds
+      failureRate = configuration.failureRate
+      lifetimes = configuration.lifetimes.description
+      reopenSeconds = configuration.reopenInterval?.seconds
+      evictionPolicy = configuration.evictionPolicy.rawValue
+    }
   }
 
   /// A summary of the configuration, for the first line of the output.
@@ -83,14 +94,14 @@ extension StressConfiguration {
       """
   }
 
-  private var boundText: String {
+  fileprivate var boundText: String {
     switch bound {
     case .duration(let duration): "\(Formatting.fixed(duration.seconds, decimals: 1)) s"
     case .operations(let count): "\(Formatting.count(count)) operations"
     }
   }
 
-  private var originText: String {
+  fileprivate var originText: String {
     switch origin {
     case .server: "an HTTP server on loopback"
     case .inProcess: "an origin in this process"

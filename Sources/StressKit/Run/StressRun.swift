@@ -68,7 +68,7 @@ struct StressRun: Sendable {
     let seconds = Double(Ticks.now() - start) / 1e9
     await keeper.finish()
     workshop.sample.check(names: workshop.keys.names, into: workshop.violations)
-    return report(workshop, keeper, tallies, seconds: seconds)
+    return StressReport(self, workshop, keeper, tallies, seconds: seconds)
   }
 
   /// Runs the clients. When the run is over, cancels clients that still wait for a slow origin after some seconds.
@@ -92,31 +92,39 @@ struct StressRun: Sendable {
 
   /// Returns the reason why a user's server never returned a value, or nil if it returned one. The run's own origin
   /// may fail on purpose.
-  private func originFailure(_ workshop: Workshop) -> String? {
+  fileprivate func originFailure(_ workshop: Workshop) -> String? {
     guard case .remote(let url) = configuration.origin, let reason = workshop.originAnswers.failureWithoutValue
     else { return nil }
     return "the origin \(url) returned no value: \(reason)"
   }
+}
 
-  private func report(
-    _ workshop: Workshop, _ keeper: Keeper, _ tallies: [ClientTally], seconds: Double
-  ) -> StressReport {
+extension StressReport {
+  fileprivate init(
+    _ run: StressRun, _ workshop: Workshop, _ keeper: Keeper, _ tallies: [ClientTally], seconds: Double
+  ) {
     let counts = Tally.sum(tallies.map(\.main))
-    let exercises = Tally.sum(tallies.map(\.exercises))
-    return StressReport(
-      seed: configuration.seed, configuration: configuration.summary, seconds: seconds,
-      operations: counts.operations + exercises.operations,
-      originRequests: workshop.originRequests.load(ordering: .relaxed),
-      originValues: workshop.originAnswers.values, originFailure: originFailure(workshop),
-      distinctKeys: workshop.register.distinctKeys,
-      outcomes: StressReport.OutcomeSummary.summaries(of: counts),
-      exercises: StressReport.OutcomeSummary.summaries(of: exercises),
-      breaker: workshop.exercises.breakerRequests, limits: keeper.limits.summaries,
-      observers: StressReport.ObserverSummary(
-        registered: keeper.reopenings + 1 + workshop.scopedObservers.load(ordering: .relaxed),
-        changes: keeper.changeCount, scopedChanges: workshop.scopedChanges.load(ordering: .relaxed)),
-      refreshes: keeper.refreshCount, reopenings: keeper.reopenings, historyOperations: workshop.sample.count,
-      interrupted: stop.isInterrupted, violationCount: workshop.violations.count,
-      violations: workshop.violations.violations)
+    let exerciseCounts = Tally.sum(tallies.map(\.exercises))
+    seed = run.configuration.seed
+    configuration = StressConfiguration.Summary(run.configuration)
+    self.seconds = seconds
+    operations = counts.operations + exerciseCounts.operations
+    originRequests = workshop.originRequests.load(ordering: .relaxed)
+    originValues = workshop.originAnswers.values
+    originFailure = run.originFailure(workshop)
+    distinctKeys = workshop.register.distinctKeys
+    outcomes = OutcomeSummary.summaries(of: counts)
+    exercises = OutcomeSummary.summaries(of: exerciseCounts)
+    breaker = workshop.exercises.breakerRequests
+    limits = keeper.limits.summaries
+    observers = ObserverSummary(
+      registered: keeper.reopenings + 1 + workshop.scopedObservers.load(ordering: .relaxed),
+      changes: keeper.changeCount, scopedChanges: workshop.scopedChanges.load(ordering: .relaxed))
+    refreshes = keeper.refreshCount
+    reopenings = keeper.reopenings
+    historyOperations = workshop.sample.count
+    interrupted = run.stop.isInterrupted
+    violationCount = workshop.violations.count
+    violations = workshop.violations.violations
   }
 }
