@@ -50,6 +50,8 @@ struct DiskReads {
     let commits = (store.statistics.disk?.commits ?? 0) - (commitsBefore ?? 0)
     let total = reads * 8 * 3
     try await store.close()
+    // Its last use. The directory would otherwise be removed during the measurement.
+    scratch.remove()
     return rows + [
       Row(
         title: "commits begun by \(total / 1_000_000) million disk hits", subject: "\(commits)",

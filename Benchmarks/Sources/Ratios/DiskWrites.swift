@@ -51,6 +51,8 @@ struct DiskWrites {
       }
     ).run()
     try await store.close()
+    // Its last use. The directory would otherwise be removed during the measurement.
+    scratch.remove()
     return row
   }
 }

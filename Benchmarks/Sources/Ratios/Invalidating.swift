@@ -18,6 +18,8 @@ struct Invalidating {
       let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
       rows += try await measure("disk", isPrefix, cache) { try await store.flush() }
       try await store.close()
+      // Its last use. The directory would otherwise be removed during the measurement.
+      scratch.remove()
     }
     return rows
   }
