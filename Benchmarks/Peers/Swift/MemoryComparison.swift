@@ -93,10 +93,10 @@ struct MemoryComparison<Subject: MemorySubject> {
   }
 
   private func report(_ workload: String, threads: Int = 1, metric: String, _ value: Double) {
-    Figure(
-      group: "memory", workload: "\(workload)/\(kind)/\(entries)", subject: name, threads: threads, metric: metric,
-      value: value
-    ).print()
+    var figure = Figure(
+      group: "memory", workload: "\(workload)/\(kind)/\(entries)", subject: name, metric: metric, value: value)
+    figure.threads = threads
+    figure.print()
   }
 
   private func ownKeys(_ ranks: [Int]) -> [Subject.Key] {

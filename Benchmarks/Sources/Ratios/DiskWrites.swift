@@ -35,7 +35,7 @@ struct DiskWrites {
     let keys = (0..<writes).map { _ in Int.key(Int.random(in: 0..<entries, using: &randomness)) }
     let row = try await Pair(
       title: "write of 1 KiB over another, write-behind and `flush`, \(title)",
-      yardstick: "`mdb_put` in batches of \(batch)", target: 2, rounds: 5,
+      yardstick: "`mdb_put` in batches of \(batch)", target: 2,
       measure: {
         let start = nanoseconds()
         for key in keys { cache.setValue(value, forKey: key) }
@@ -49,7 +49,7 @@ struct DiskWrites {
         }
         return Double(nanoseconds() - start) / Double(writes)
       }
-    ).run()
+    ).run(rounds: 5)
     try await store.close()
     // Its last use. The directory would otherwise be removed during the measurement.
     scratch.remove()

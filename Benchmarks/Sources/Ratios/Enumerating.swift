@@ -20,17 +20,17 @@ struct Enumerating {
     }
     try await store.flush()
     let rows = [
-      try await pair("`keyCount()` of a million records", direct) { try await cache.keyCount() }.run(),
+      try await pair("`keyCount()` of a million records", direct) { try await cache.keyCount() }.run(rounds: 5),
       try await pair("`keys()` of a million records", direct) {
         var count = 0
         for try await _ in cache.keys() { count += 1 }
         return count
-      }.run(),
+      }.run(rounds: 5),
       try await pair("`entries()` of a million records", direct) {
         var count = 0
         for try await entry in cache.entries() where !entry.isStale { count += 1 }
         return count
-      }.run(),
+      }.run(rounds: 5),
     ]
     try await store.close()
     // Its last use. The directory would otherwise be removed during the measurement.
@@ -42,7 +42,7 @@ struct Enumerating {
     _ title: String, _ direct: DirectLMDB, _ visit: @escaping () async throws -> Int
   ) -> Pair {
     Pair(
-      title: title, yardstick: "`mdb_cursor_get`, keys only", target: 1.3, rounds: 5,
+      title: title, yardstick: "`mdb_cursor_get`, keys only", target: 1.3,
       measure: {
         let start = nanoseconds()
         let count = try await visit()

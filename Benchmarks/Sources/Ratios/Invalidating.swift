@@ -82,9 +82,10 @@ struct Invalidating {
   }
 
   private func row(_ title: String, _ cost: Double, _ yardstick: String, _ other: Double, target: Double) -> Row {
-    Row(
+    var row = Row(
       title: title, subject: "\(Int(cost.rounded())) ns", yardstick: yardstick,
-      yardstickCost: "\(Int(other.rounded())) ns",
-      ratio: cost / other, target: target)
+      yardstickCost: "\(Int(other.rounded())) ns", target: target)
+    row.ratio = cost / other
+    return row
   }
 }

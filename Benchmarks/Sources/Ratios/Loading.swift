@@ -20,7 +20,7 @@ struct Loading {
         { _ in _ = try await cache.value(forKey: round.key + 1_000_000) { key in await round.fetch(key) } }
       },
       try await Pair(
-        title: "load of a key, alone, in memory", yardstick: "`Task` and its value", target: nil, rounds: 9,
+        title: "load of a key, alone, in memory", yardstick: "`Task` and its value", target: nil,
         measure: {
           let start = nanoseconds()
           for _ in 0..<10_000 {
@@ -33,7 +33,7 @@ struct Loading {
           for number in 0..<10_000 { _ = await Task { number }.value }
           return Double(nanoseconds() - start) / 10_000
         }
-      ).run(),
+      ).run(rounds: 9),
     ]
   }
 
@@ -58,7 +58,7 @@ struct Loading {
     let nextKey = Atomic(0)
     return try await Pair(
       title: "joining \(title), \(tasks) tasks on one key",
-      yardstick: "a continuation and a cancellation handler each", target: 1.2, rounds: 9,
+      yardstick: "a continuation and a cancellation handler each", target: 1.2,
       measure: {
         var sum = 0.0
         for _ in 0..<repetitions {
@@ -78,6 +78,6 @@ struct Loading {
         }
         return sum / Double(repetitions)
       }
-    ).run()
+    ).run(rounds: 9)
   }
 }

@@ -18,7 +18,7 @@ struct MemorySets {
     var nextInBare = entries
     let pair = Pair(
       title: "set of a new key that evicts, Int, \(entries / 1000) k entries, 1 thread",
-      yardstick: "`Mutex<Dictionary>`, set and remove", target: nil, rounds: 5,
+      yardstick: "`Mutex<Dictionary>`, set and remove", target: nil,
       measure: {
         let start = nanoseconds()
         for rank in nextInCache..<nextInCache + sets { cache.setValue(rank, forKey: .key(rank)) }
@@ -34,6 +34,6 @@ struct MemorySets {
         nextInBare += sets
         return Double(nanoseconds() - start) / Double(sets)
       })
-    return [try await pair.run()]
+    return [try await pair.run(rounds: 5)]
   }
 }

@@ -14,10 +14,10 @@ struct Opening {
     return [
       try await Pair(
         title: "opening a store of \(entries / 1000) k entries, and its first look-up", yardstick: "an empty store",
-        target: 1.5, rounds: 21,
+        target: 1.5,
         measure: { try await opening(scratch("full"), expected: 1) },
         measureYardstick: { try await opening(scratch("empty"), expected: nil) }
-      ).run()
+      ).run(rounds: 21)
     ]
   }
 

@@ -5,13 +5,12 @@ struct Pair {
   let yardstick: String
   /// The highest accepted ratio to the yardstick, or nil if there is none.
   let target: Double?
-  var rounds = 7
   /// Each closure runs one measurement and returns the nanoseconds per operation.
   let measure: () async throws -> Double
   let measureYardstick: () async throws -> Double
 
   /// Runs both measurements alternately, and alternates which one runs first. A disturbance of a round affects both.
-  func run() async throws -> Row {
+  func run(rounds: Int = 7) async throws -> Row {
     _ = try await (measureYardstick(), measure())
     var costs: [(subject: Double, yardstick: Double)] = []
     for round in 0..<rounds {
@@ -24,11 +23,12 @@ struct Pair {
       }
     }
     let ratios = costs.map { $0.subject / $0.yardstick }.sorted()
-    return Row(
+    var row = Row(
       title: title, subject: time(median(costs.map(\.subject))), yardstick: yardstick,
-      yardstickCost: time(median(costs.map(\.yardstick))), ratio: median(ratios),
-      spread: (ratios[0], ratios[rounds - 1]),
-      target: target)
+      yardstickCost: time(median(costs.map(\.yardstick))), target: target)
+    row.ratio = median(ratios)
+    row.spread = (ratios[0], ratios[rounds - 1])
+    return row
   }
 
   private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

@@ -37,10 +37,12 @@ struct Refreshing {
   ) -> Row {
     let median = { (values: [Double]) in values.sorted()[values.count / 2] }
     let ratios = measured.map { $0.refreshed / cost($0) }.sorted()
-    return Row(
+    var row = Row(
       title: title, subject: "\(Int(median(measured.map(\.refreshed)))) ns", yardstick: yardstick,
-      yardstickCost: "\(Int(median(measured.map(cost)))) ns", ratio: median(ratios),
-      spread: (ratios.first ?? 0, ratios.last ?? 0), target: 2)
+      yardstickCost: "\(Int(median(measured.map(cost)))) ns", target: 2)
+    row.ratio = median(ratios)
+    row.spread = (ratios.first ?? 0, ratios.last ?? 0)
+    return row
   }
 
   private func percentile(of cache: Cache<Int, Int>) async throws -> Double {

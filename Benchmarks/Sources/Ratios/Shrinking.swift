@@ -16,10 +16,10 @@ struct Shrinking {
     return [
       try await Pair(
         title: "opening with a smaller limit: time per entry kept, of \(entries / 1000) k entries of 1 KiB",
-        yardstick: "the same of \(entries / 4000) k entries", target: 1.5, rounds: 5,
+        yardstick: "the same of \(entries / 4000) k entries", target: 1.5,
         measure: { try await shrinking(scratch("large"), in: scratch("copy")) },
         measureYardstick: { try await shrinking(scratch("small"), in: scratch("copy")) }
-      ).run()
+      ).run(rounds: 5)
     ]
   }
 

@@ -3,15 +3,14 @@ package struct Figure {
   let group: String
   let workload: String
   let subject: String
-  let threads: Int
+  package var threads = 1
   let metric: String
   let value: Double
 
-  package init(group: String, workload: String, subject: String, threads: Int = 1, metric: String, value: Double) {
+  package init(group: String, workload: String, subject: String, metric: String, value: Double) {
     self.group = group
     self.workload = workload
     self.subject = subject
-    self.threads = threads
     self.metric = metric
     self.value = value
   }

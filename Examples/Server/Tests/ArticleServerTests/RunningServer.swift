@@ -15,9 +15,13 @@ struct RunningServer: Sendable {
   let directory: String
   /// Ends the server as `SIGTERM` does.
   let group: ServiceGroup
-  private let address: String
-  /// With more connections than the requests that a test holds at a gate.
-  private let client: HTTPClient
+  private let connection: Connection
+
+  private struct Connection {
+    let address: String
+    /// With more connections than the requests that a test holds at a gate.
+    let client: HTTPClient
+  }
 
   struct Answer: Sendable {
     let status: UInt
@@ -62,7 +66,7 @@ struct RunningServer: Sendable {
       tasks.addTask { try await group.run() }
       let server = RunningServer(
         origin: origin, clock: clock, directory: folder.path, group: group,
-        address: "http://127.0.0.1:\(await ports.first { _ in true } ?? 0)", client: client)
+        connection: Connection(address: "http://127.0.0.1:\(await ports.first { _ in true } ?? 0)", client: client))
       do {
         try await body(server)
       } catch {
@@ -83,13 +87,13 @@ struct RunningServer: Sendable {
   }
 
   func get(_ path: String, ifNoneMatch tags: String? = nil) async throws -> Answer {
-    var request = HTTPClientRequest(url: address + path)
+    var request = HTTPClientRequest(url: connection.address + path)
     if let tags { request.headers.add(name: "if-none-match", value: tags) }
     return try await send(request)
   }
 
   func post(_ path: String, _ value: some Encodable) async throws -> Answer {
-    var request = HTTPClientRequest(url: address + path)
+    var request = HTTPClientRequest(url: connection.address + path)
     request.method = .POST
     request.headers.add(name: "content-type", value: "application/json")
     request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(value)))
@@ -98,11 +102,11 @@ struct RunningServer: Sendable {
 
   /// Begins a response whose body arrives in parts.
   func stream(_ path: String) async throws -> HTTPClientResponse {
-    try await client.execute(HTTPClientRequest(url: address + path), timeout: .seconds(60))
+    try await connection.client.execute(HTTPClientRequest(url: connection.address + path), timeout: .seconds(60))
   }
 
   private func send(_ request: HTTPClientRequest) async throws -> Answer {
-    let response = try await client.execute(request, timeout: .seconds(60))
+    let response = try await connection.client.execute(request, timeout: .seconds(60))
     let body = try await response.body.collect(upTo: 1 << 20)
     return Answer(
       status: response.status.code, cacheStatus: response.headers["cache-status"].first,
