@@ -61,6 +61,16 @@
       #expect(backEnds.gauge("cistern.store.degraded") == 1)
     }
 
+    @Test func `removals that the second tier widened to all keys have a counter`() {
+      let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
+      var statistics = CacheStatistics()
+      statistics.invalidations = 3
+      statistics.widenedRemovals = 2
+      exporter.record(StoreStatistics(caches: ["words": statistics]))
+      #expect(backEnds.total("cistern.cache.widened_removals") == 2)
+      #expect(backEnds.total("cistern.cache.invalidations") == 3)
+    }
+
     @Test func `caches beyond the bound share one label, and add up there`() throws {
       let store = try Store.inMemory(memoryLimit: .mebibytes(1))
       let service = StoreService(store, instruments: backEnds.instruments(labelCount: 2))

@@ -14,6 +14,7 @@
     static let evictions = "cistern.cache.evictions"
     static let expirations = "cistern.cache.expirations"
     static let invalidations = "cistern.cache.invalidations"
+    static let widenedRemovals = "cistern.cache.widened_removals"
     static let migrations = "cistern.cache.migrations"
     static let entryCount = "cistern.cache.entry.count"
     static let size = "cistern.cache.size"

@@ -55,6 +55,7 @@
         MetricSample(.total, MetricName.evictions, diskEvictions, [tier: "disk"]),
         MetricSample(.total, MetricName.expirations, expirations),
         MetricSample(.total, MetricName.invalidations, invalidations),
+        MetricSample(.total, MetricName.widenedRemovals, widenedRemovals),
         MetricSample(.total, MetricName.migrations, migrated, [result: "migrated"]),
         MetricSample(.total, MetricName.migrations, dropped, [result: "dropped"]),
         MetricSample(.total, MetricName.migrations, notDecodable, [result: "not_decodable"]),
