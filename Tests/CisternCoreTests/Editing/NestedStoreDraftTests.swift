@@ -9,11 +9,8 @@ struct NestedStoreDraftTests {
   func `a nested draft saves all writes into the draft below, and the outermost one into the caches`(
     commits: FaultInjectingTier.CommitMode?
   ) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(commits, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
-      fields.setValue(["v": 1], forKey: "a", tags: ["news"])
-      numbers[1] = 1
+    try TwoCaches.run(commits) { caches, fields, numbers in
+      caches.storeValues()
       let outer = caches.store.draft()
       outer[2, in: numbers] = 20
       let (middle, other) = (outer.draft(), outer.draft())
@@ -44,9 +41,7 @@ struct NestedStoreDraftTests {
 
   @Test(arguments: TwoCaches.commits)
   func `a conflict in one cache saves nothing into the draft below`(commits: FaultInjectingTier.CommitMode?) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(commits, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
+    try TwoCaches.run(commits) { caches, fields, numbers in
       fields["a"] = ["v": 1]
       let outer = caches.store.draft()
       let inner = outer.draft()
@@ -59,9 +54,7 @@ struct NestedStoreDraftTests {
       try #require(cause.cacheNames == ["fields"] && cause.keys(in: fields) == ["a"])
       try #require(outer[1, in: numbers] == nil && !inner.isEmpty)
       outer[1, in: numbers] = 5
-      try inner.save(
-        onConflict: .theirs.resolving(
-          fields, by: .merge { ($0.theirs ?? [:]).merging($0.mine ?? [:]) { theirs, _ in theirs } }))
+      try inner.save(onConflict: caches.mergingFields)
       try #require(outer["a", in: fields] == ["v": 1, "theirs": 1, "mine": 1] && outer[1, in: numbers] == 5)
       inner[1, in: numbers] = 6
       try inner.save()
@@ -71,9 +64,7 @@ struct NestedStoreDraftTests {
   }
 
   @Test func `a key that is written below during a save is a conflict that saves nothing`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(.immediate, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
+    try TwoCaches.run(.immediate) { caches, fields, numbers in
       let outer = caches.store.draft()
       let inner = outer.draft()
       outer["a", in: fields] = ["v": 1]
@@ -98,9 +89,7 @@ struct NestedStoreDraftTests {
   }
 
   @Test func `a key that is written below after it was compared makes the save begin again in all caches`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(.immediate, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
+    try TwoCaches.run(.immediate) { caches, fields, numbers in
       let outer = caches.store.draft()
       let inner = outer.draft()
       inner["a", in: fields] = ["v": 1]
@@ -127,9 +116,7 @@ struct NestedStoreDraftTests {
   func `a save of the draft below is no conflict of an open nested draft, but another writer's change is`(
     commits: FaultInjectingTier.CommitMode?, isOvertaken: Bool
   ) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(commits, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
+    try TwoCaches.run(commits) { caches, fields, numbers in
       let outer = caches.store.draft()
       let inner = outer.draft()
       outer["a", in: fields] = ["outer": 1]
@@ -155,19 +142,18 @@ struct NestedStoreDraftTests {
   }
 
   @Test func `nested drafts watch no key after their end`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(.immediate, on: executor)
+    try TwoCaches.run(.immediate) { caches, fields, numbers in
       do {
         let outer = caches.store.draft()
         do {
           let inner = outer.draft()
-          _ = inner[1, in: caches.numbers]
-          inner["a", in: caches.fields] = ["v": 1]
+          _ = inner[1, in: numbers]
+          inner["a", in: fields] = ["v": 1]
           try inner.save()
-          _ = inner[2, in: caches.numbers]
+          _ = inner[2, in: numbers]
         }
         try outer.save()
-        try #require(caches.findings == [] && caches.fields["a"] == ["v": 1])
+        try #require(caches.findings == [] && fields["a"] == ["v": 1])
       }
       try #require(caches.findings == [])
     }
@@ -177,9 +163,7 @@ struct NestedStoreDraftTests {
   func `concurrent nested drafts that increment counts and retry on conflict lose no increment`(
     commits: FaultInjectingTier.CommitMode?
   ) throws {
-    try SeededSchedule.explore(seeds: 60) { executor in
-      let tier = commits.map { FaultInjectingTier(commits: $0, taskExecutor: executor) }
-      let caches = try TwoCaches(over: tier, on: executor)
+    try TwoCaches.explore(commits) { caches, executor in
       let (fields, numbers) = (caches.fields, caches.numbers)
       let outer = caches.store.draft()
       let tasks = (0..<3).map { _ in

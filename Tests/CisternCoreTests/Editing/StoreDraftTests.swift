@@ -10,11 +10,8 @@ struct StoreDraftTests {
   func `a draft over several caches saves all writes as one batch, or drops them`(
     commits: FaultInjectingTier.CommitMode?
   ) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(commits, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
-      fields.setValue(["v": 1], forKey: "a", tags: ["news"])
-      numbers[1] = 1
+    try TwoCaches.run(commits) { caches, fields, numbers in
+      caches.storeValues()
       let draft = caches.store.draft()
       try #require(draft.isEmpty && draft["a", in: fields] == ["v": 1] && draft.value(forKey: 1, in: numbers) == 1)
       draft["a", in: fields]?["v"] = 2
@@ -45,9 +42,7 @@ struct StoreDraftTests {
   func `a conflict in one cache saves nothing, and each cache can have a policy`(
     commits: FaultInjectingTier.CommitMode?
   ) throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(commits, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
+    try TwoCaches.run(commits) { caches, fields, numbers in
       fields["a"] = ["v": 1]
       numbers[1] = 1
       let draft = caches.store.draft()
@@ -61,10 +56,7 @@ struct StoreDraftTests {
       try #require(cause.keys(in: fields) == ["a"] && cause.keys(in: numbers) == [])
       try #require(numbers[1] == 1 && !draft.isEmpty)
       numbers[1] = 5
-      try draft.save(
-        onConflict: .theirs.resolving(
-          fields,
-          by: .merge { conflict in (conflict.theirs ?? [:]).merging(conflict.mine ?? [:]) { theirs, _ in theirs } }))
+      try draft.save(onConflict: caches.mergingFields)
       try #require(fields["a"] == ["v": 1, "theirs": 1, "mine": 1] && numbers[1] == 5 && draft.isEmpty)
       // The draft's own save is no conflict for its later writes.
       draft[1, in: numbers] = 6
@@ -77,9 +69,7 @@ struct StoreDraftTests {
   }
 
   @Test func `a key that changes during a save is a conflict that saves nothing`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(.immediate, on: executor)
-      let (fields, numbers) = (caches.fields, caches.numbers)
+    try TwoCaches.run(.immediate) { caches, fields, numbers in
       let draft = caches.store.draft()
       fields["a"] = ["v": 1]
       draft["a", in: fields]?["v"] = 2
@@ -99,26 +89,25 @@ struct StoreDraftTests {
       try draft.save(onConflict: .mine)
       try #require(numbers[1] == 1 && fields["a"] == ["v": 2])
       draft.discard()
-      try #require(caches.fields.checkInvariants() + caches.numbers.checkInvariants() == [])
+      try #require(fields.checkInvariants() + numbers.checkInvariants() == [])
     }
   }
 
   @Test func `a draft over several caches watches no key after its end`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let caches = try TwoCaches(.immediate, on: executor)
+    try TwoCaches.run(.immediate) { caches, fields, numbers in
       do {
         let draft = caches.store.draft()
-        draft["a", in: caches.fields] = ["v": 1]
-        _ = draft[1, in: caches.numbers]
-        let child = draft.draft(of: caches.numbers)
+        draft["a", in: fields] = ["v": 1]
+        _ = draft[1, in: numbers]
+        let child = draft.draft(of: numbers)
         child[2] = 2
         try child.save()
-        try #require(draft[2, in: caches.numbers] == 2 && caches.numbers[2] == nil)
+        try #require(draft[2, in: numbers] == 2 && numbers[2] == nil)
         try draft.save()
-        try #require(caches.numbers[2] == 2)
-        draft[3, in: caches.numbers] = 3
+        try #require(numbers[2] == 2)
+        draft[3, in: numbers] = 3
       }
-      try #require(caches.findings == [] && caches.numbers[3] == nil)
+      try #require(caches.findings == [] && numbers[3] == nil)
     }
   }
 
@@ -148,9 +137,7 @@ struct StoreDraftTests {
 
   @Test(arguments: TwoCaches.commits)
   func `concurrent drafts over several caches lose no field`(commits: FaultInjectingTier.CommitMode?) throws {
-    try SeededSchedule.explore(seeds: 60) { executor in
-      let tier = commits.map { FaultInjectingTier(commits: $0, taskExecutor: executor) }
-      let caches = try TwoCaches(over: tier, on: executor)
+    try TwoCaches.explore(commits) { caches, executor in
       let (fields, numbers) = (caches.fields, caches.numbers)
       let tasks = (0..<3).map { number in
         Task(executorPreference: executor) {

@@ -28,6 +28,39 @@ struct TwoCaches: Sendable {
     try self.init(over: commits.map { FaultInjectingTier(commits: $0, taskExecutor: executor) }, on: executor)
   }
 
+  /// Runs a test with two caches and an executor of its own.
+  static func run(
+    _ commits: FaultInjectingTier.CommitMode?,
+    _ body: @escaping @Sendable (TwoCaches, Cache<String, Fields>, Cache<Int, Int>) async throws -> Void
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let caches = try TwoCaches(commits, on: executor)
+      try await body(caches, caches.fields, caches.numbers)
+    }
+  }
+
+  /// Runs a test with two caches in 60 schedules.
+  static func explore(
+    _ commits: FaultInjectingTier.CommitMode?,
+    _ body: @escaping @Sendable (TwoCaches, SeededExecutor) async throws -> Void
+  ) throws {
+    try SeededSchedule.explore(seeds: 60) { executor in
+      try await body(TwoCaches(commits, on: executor), executor)
+    }
+  }
+
+  /// Stores a value in each cache. That of `fields` has a tag.
+  func storeValues() {
+    fields.setValue(["v": 1], forKey: "a", tags: ["news"])
+    numbers[1] = 1
+  }
+
+  /// Keeps the values of others, but merges the fields of both.
+  var mergingFields: StoreDraftConflictPolicy {
+    .theirs.resolving(
+      fields, by: .merge { ($0.theirs ?? [:]).merging($0.mine ?? [:]) { theirs, _ in theirs } })
+  }
+
   var findings: [String] {
     fields.checkInvariants() + numbers.checkInvariants() + fields.watchFindings + numbers.watchFindings
   }

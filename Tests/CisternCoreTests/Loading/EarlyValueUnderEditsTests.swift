@@ -45,13 +45,7 @@ struct EarlyValueUnderEditsTests {
         edits.append(Self.begin(removes, of: cache, on: executor, until: confirmation))
         await confirmation.arrivals(atLeast: number + 1)
       }
-      let led = Task(executorPreference: executor) {
-        try await cache.load("a", policy: .reload) { context in
-          announced.record(context.announce(1))
-          try await fetch.pass()
-          return .store(3)
-        }
-      }
+      let led = Self.lead(subject, until: fetch, noting: announced)
       await fetch.arrivals(atLeast: 1)
       try #require(announced.elements == [edit.shown != nil])
       let joined = subject.load("a", policy: .reload) { _ in 99 }
@@ -84,13 +78,7 @@ struct EarlyValueUnderEditsTests {
       let cache = subject.cache
       cache["a"] = 4
       let (confirmation, fetch) = (Gate(), Gate())
-      let led = Task(executorPreference: executor) {
-        try await cache.load("a", policy: .reload) { context in
-          context.announce(1)
-          try await fetch.pass()
-          return .store(3)
-        }
-      }
+      let led = Self.lead(subject, until: fetch)
       try #require(try await led.value?.value == 1)
       let edit = Self.begin(true, of: cache, on: executor, until: confirmation)
       await confirmation.arrivals(atLeast: 1)
@@ -116,13 +104,7 @@ struct EarlyValueUnderEditsTests {
       cache["a"] = 4
       let (draft, fetch) = (cache.draft(), Gate())
       draft["a"] = nil
-      let led = Task(executorPreference: executor) {
-        try await cache.load("a", policy: .reload) { context in
-          context.announce(1)
-          try await fetch.pass()
-          return .store(3)
-        }
-      }
+      let led = Self.lead(subject, until: fetch)
       try #require(try await led.value?.value == 1)
       try #require(draft["a"] == nil && cache["a"] == 4)
       try draft.save()
@@ -133,6 +115,19 @@ struct EarlyValueUnderEditsTests {
       while cache.statistics.inProgressCount > 0 { await Task.yield() }
       try #require(cache["a"] == 5)
       try #require(subject.findings == [])
+    }
+  }
+
+  /// Leads a load whose fetch announces 1, and stores 3 when the gate opens.
+  private static func lead(
+    _ subject: Subject, until gate: Gate, noting announced: Recorder<Bool> = Recorder()
+  ) -> Task<Loaded<Int>?, any Error> {
+    Task(executorPreference: subject.executor) {
+      try await subject.cache.load("a", policy: .reload) { context in
+        announced.record(context.announce(1))
+        try await gate.pass()
+        return .store(3)
+      }
     }
   }
 

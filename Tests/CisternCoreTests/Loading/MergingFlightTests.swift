@@ -14,22 +14,10 @@ struct MergingFlightTests {
       let subject = try FieldsSubject(kind, on: executor)
       let cache = subject.cache
       let (older, newer) = (Gate(), Gate())
-      let first = subject.task {
-        try await cache.value(forKey: "k") { _ in
-          try await older.pass()
-          return ["older": 1, "all": 1]
-        }
-      }
-      await older.arrivals(atLeast: 1)
+      let first = await Self.lead(subject, ["older": 1, "all": 1], until: older)
       cache["k"] = ["set": 2, "all": 2]
       if isEvicted, kind != .memory { cache.trim(toCost: 0) }
-      let second = subject.task {
-        try await cache.value(forKey: "k", policy: .reload) { _ in
-          try await newer.pass()
-          return ["newer": 3, "all": 3]
-        }
-      }
-      await newer.arrivals(atLeast: 1)
+      let second = await Self.lead(subject, ["newer": 3, "all": 3], policy: .reload, until: newer)
       older.open()
       try #require(try await first.value == ["older": 1, "set": 2, "all": 2])
       // The newer flight still has the entry: a load joins it.
@@ -44,6 +32,7 @@ struct MergingFlightTests {
       try #require(subject.findings == [])
     }
   }
+
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `the newer fetch keeps its entry below unconfirmed edits, too`(kind: FieldsSubject.Kind) throws {
     try SeededSchedule.explore(seeds: 40) { executor in
@@ -53,21 +42,9 @@ struct MergingFlightTests {
       // A failing edit leaves no trace.
       let edit = subject.edit("edited", gate: edited, fails: true)
       await edited.arrivals(atLeast: 1)
-      let first = subject.task {
-        try await cache.value(forKey: "k", policy: .reload) { _ in
-          try await older.pass()
-          return ["older": 1, "all": 1]
-        }
-      }
-      await older.arrivals(atLeast: 1)
+      let first = await Self.lead(subject, ["older": 1, "all": 1], policy: .reload, until: older)
       cache["k"] = ["set": 2, "all": 2]
-      let second = subject.task {
-        try await cache.value(forKey: "k", policy: .reload) { _ in
-          try await newer.pass()
-          return ["newer": 3, "all": 3]
-        }
-      }
-      await newer.arrivals(atLeast: 1)
+      let second = await Self.lead(subject, ["newer": 3, "all": 3], policy: .reload, until: newer)
       older.open()
       _ = try await first.value
       newer.open()
@@ -89,13 +66,7 @@ struct MergingFlightTests {
       let subject = try FieldsSubject(kind, on: executor)
       let cache = subject.cache
       let (older, newer, contexts) = (Gate(), Gate(), Recorder<FetchContext<String, Fields>>())
-      let first = subject.task {
-        try await cache.value(forKey: "k") { _ in
-          try await older.pass()
-          return ["older": 1]
-        }
-      }
-      await older.arrivals(atLeast: 1)
+      let first = await Self.lead(subject, ["older": 1], until: older)
       cache["k"] = ["set": 2]
       let second = subject.task {
         try await cache.load("k", policy: .reload) { context in
@@ -115,5 +86,19 @@ struct MergingFlightTests {
       _ = try await second.value
       try #require(subject.findings == [])
     }
+  }
+
+  /// Leads a load whose fetch returns a value when the gate opens. Returns when the fetch has begun.
+  private static func lead(
+    _ subject: FieldsSubject, _ value: Fields, policy: LoadPolicy? = nil, until gate: Gate
+  ) async -> Task<Fields, any Error> {
+    let led = subject.task {
+      try await subject.cache.value(forKey: "k", policy: policy) { _ in
+        try await gate.pass()
+        return value
+      }
+    }
+    await gate.arrivals(atLeast: 1)
+    return led
   }
 }
