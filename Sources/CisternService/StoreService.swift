@@ -59,9 +59,11 @@
         group.addTask {
           while !Task.isCancelled {
             exportStatistics()
+            // A cancellation ends the sleep and the loop.
             try? await instruments.clock.sleep(for: metricsInterval)
           }
         }
+        // A cancellation ends the export, as a shutdown does.
         try? await gracefulShutdown()
         group.cancelAll()
       }

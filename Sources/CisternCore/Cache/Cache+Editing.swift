@@ -28,13 +28,13 @@ extension Cache {
   /// No unconfirmed value is on disk, nor in ``withBytes(forKey:_:)``. A crash leaves the confirmed value.
   ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - options: the lifetime and the tags of the confirmed value, and the writer of all changes of the edit.
-  ///   - change: returns the shown value. Gets the one below it, which may be in grace; nil for none. Called outside all locks,
-  ///     whenever that one changes. It should do nothing else, and must not write the key.
-  ///   - operation: confirms the change.
-  /// - Returns: the confirmed value; nil if the key has none, was removed concurrently, or no tier takes the value. Throws the error
-  ///   of `operation`, and `CisternError` if its value cannot be merged.
+  ///   - key: The key.
+  ///   - options: The lifetime and the tags of the confirmed value, and the writer of all changes of the edit.
+  ///   - change: Returns the shown value. Receives the value below the edit, which may be in grace, or nil if there is none.
+  ///     Called outside all locks, whenever the value below changes. It should have no other effect, and must not write the key.
+  ///   - operation: Confirms the change.
+  /// - Returns: The confirmed value; nil if the key has none, was removed concurrently, or no tier takes the value.
+  /// - Throws: The error of `operation`, and `CisternError` if its value cannot be merged.
   @discardableResult
   public nonisolated(nonsending) func editValue(
     forKey key: Key, options: UpdateOptions = UpdateOptions(), _ change: @escaping @Sendable (Value?) -> Value?,
@@ -43,7 +43,7 @@ extension Cache {
     try Task.checkCancellation()
     let edit = EditInProgress<Key>(
       key: table.hashed(key), number: edits.makeNumber(), options: ReplacementOptions(options))
-    // The key is watched while the edit is pending, which keeps its mark.
+    // The table knows that a key has edits only while the key is watched.
     table.watch(edit.key.hash)
     defer { table.unwatch(edit.key.hash) }
     _ = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in

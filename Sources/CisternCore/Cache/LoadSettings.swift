@@ -10,7 +10,7 @@ struct LoadSettings: Sendable {
   @usableFromInline let circuit: Circuit?
   /// Whether a load may return its stale value after an error; nil for all errors.
   let fallsBack: (@Sendable (any Error) -> Bool)?
-  /// Whether a fetch is called directly: without a limit, without retries and without a breaker.
+  /// Whether a fetch is called directly, without a limit, retries and a circuit breaker.
   @usableFromInline let isPlain: Bool
 
   init<Key, Value>(_ configuration: CacheConfiguration<Value>, events: EventRegistry<Key>) {
@@ -27,8 +27,10 @@ struct LoadSettings: Sendable {
 }
 
 extension LoadSettings {
-  /// Calls a fetch when it receives a permit and the breaker allows it, and again after a failure if the retry policy
-  /// allows it. A pause holds no permit.
+  /// Calls a fetch when the limiter grants a permit and the circuit breaker allows the call. Calls it again after a
+  /// failure if the retry policy allows this. The pause between two calls holds no permit.
+  ///
+  /// - Parameter hash: The hash of the key, which determines the length of the pauses.
   @inlinable
   func attempt<Fetched>(
     hash: UInt64, clock: @autoclosure () -> any CacheClock, _ fetch: () async throws -> Fetched

@@ -2,7 +2,7 @@
 public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline var found: [Key: Value] = [:]
   @usableFromInline var failed: [Key: any Error] = [:]
-  @usableFromInline var left: Set<Key> = []
+  @usableFromInline var withoutValue: Set<Key> = []
   /// The details of the values, if the load asked for them.
   @usableFromInline var described: [Key: Loaded<Value>] = [:]
 
@@ -23,7 +23,7 @@ public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   /// The keys that the fetch did not return, and those that the origin does not have (``FetchOutcome/absent(expiry:)``).
   @inlinable
-  public var missing: Set<Key> { left }
+  public var missing: Set<Key> { withoutValue }
 
   /// The value of a key; nil if its fetch failed or the key is missing.
   @inlinable

@@ -65,7 +65,7 @@ extension Loader {
         awaited.append(waiter)
         if waiter.leads { led.append(BulkFlight(key: key, flight: waiter.flight)) }
       case .missing:
-        result.left.insert(key.key)
+        result.withoutValue.insert(key.key)
       }
     }
     start(led, for: request, priority: priority, work: work)
@@ -83,12 +83,12 @@ extension Loader {
         if let loaded {
           result.add(loaded, for: key, describing: request.options.describes)
         } else if waiter.leads {
-          result.left.insert(key)
+          result.withoutValue.insert(key)
         } else {
           leftOut.insert(key)
         }
       } catch is AbsentValue {
-        result.left.insert(key)
+        result.withoutValue.insert(key)
       } catch {
         result.failed[key] = error is LoadCycle ? LoadCycle.error(location: reports.location(of: key)) : error
       }

@@ -60,7 +60,8 @@ extension Loader {
       })
   }
 
-  /// The task of a bulk load's flights: one fetch. After it, each key is published, is missing, or fails by itself.
+  /// Fetches all keys with one call. Then publishes each key, or ends its flight as missing or failed, independently of
+  /// the other keys.
   @inlinable
   func run(
     _ led: [BulkFlight<Key, Value>], for request: BulkRequest<Key, Value>, by work: FlightWork

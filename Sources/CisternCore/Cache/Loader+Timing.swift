@@ -25,6 +25,7 @@ extension Loader {
     return Task(executorPreference: flightOptions.taskExecutor) { [self] in
       let clock = lifetimes.clock
       var left = waits
+      // A sleep throws if the task is cancelled, because no wait is left.
       if let softDeadline {
         guard (try? await clock.sleep(until: softDeadline)) != nil else { return }
         left.removeAll { endSoftly($0.wait) != nil }

@@ -31,17 +31,16 @@ extension WritePipeline {
   func refusal(size: Int, location: String) -> CisternError {
     let effect =
       usesMemory ? "what is written is in memory only" : "what is written is lost, because memory does not hold it"
-    let mode = secondTier?.partition.mode
-    if mode == .closed { return .storeClosed(location, effect: effect) }
-    let (code, message): (CisternError.Code, String) =
-      switch mode {
-      case .readOnly?: (.readOnly, "the store is read-only; \(effect)")
-      case .active? where secondTier?.partition.canHold(batchBytes: size, count: 1) == false:
-        (.tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it")
-      case .active?, .degraded?, .closed?, nil:
-        (.diskFailed, "the second tier would not take the write: it fails")
-      }
-    return CisternError(code, message, location: location)
+    switch secondTier?.partition.mode {
+    case .closed?: return .storeClosed(location, effect: effect)
+    case .readOnly?: return CisternError(.readOnly, "the store is read-only; \(effect)", location: location)
+    case .active? where secondTier?.partition.canHold(batchBytes: size, count: 1) == false:
+      return CisternError(
+        .tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it",
+        location: location)
+    case .active?, .degraded?, nil:
+      return CisternError(.diskFailed, "the second tier would not take the write: it fails", location: location)
+    }
   }
 
   /// Throws if the second tier takes no writes, and memory does not hold the values.

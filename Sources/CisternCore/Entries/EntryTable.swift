@@ -22,9 +22,9 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let newestInvalidation: Atomic<InvalidationVersion>
   /// The invalidations that may concern an entry or a flight.
   @usableFromInline let invalidations: SharedInvalidations<Key>
-  /// Set once a value that can expire is stored or promoted: until then no look-up needs the time.
+  /// Whether a value that can expire was ever stored or promoted. Before, no look-up needs the time.
   @usableFromInline let hasDeadlines = Atomic<Bool>(false)
-  /// Set once a value whose lifetime depends on its uses is stored or promoted.
+  /// Whether a value whose lifetime depends on its uses was ever stored or promoted.
   @usableFromInline let hasIdleTimes = Atomic<Bool>(false)
   /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
   @usableFromInline let retryPauses = RetryPauses()
@@ -59,10 +59,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     evicted = handlers.evicted
     unlocked = handlers.unlocked
     if newestInvalidation > .zero {
-      shards.withAllShards {
-        $0.noteNewestInvalidation(newestInvalidation)
-      } _: {
-      }
+      shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation) }, {})
     }
   }
 

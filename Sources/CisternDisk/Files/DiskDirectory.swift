@@ -124,7 +124,8 @@ package enum DiskDirectory {
   /// Only the data file counts as contents of a store. A folder is therefore kept.
   static func setFoldersAside(in directory: String) -> [(name: String, new: String)] {
     guard [mark, lock].contains(where: { isFolder("\(directory)/\($0)") }) else { return [] }
-    // Without the gate, a file of another process that opens the directory at the same time could be renamed.
+    // Without the gate, a file of another process that opens the directory at the same time could be renamed. An
+    // opening that cannot hold the gate fails later.
     let renamed = try? DirectoryGate(directory).hold({ $0 as any Error }) { () throws(any Error) in
       [mark, lock].filter { isFolder("\(directory)/\($0)") }.compactMap { name -> (name: String, new: String)? in
         let new = asideName(of: name, after: asideNumbers(of: name, in: directory))

@@ -146,7 +146,7 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// The newest write of the key that is no rewrite; nil where none is staged.
+  /// Returns the newest staged write of the key that is no rewrite, or nil if the key has none.
   func newestWrite(forKey key: RawSpan) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
