@@ -53,17 +53,20 @@ final class Keeper: Sendable {
     }
   }
 
-  /// Closes and reopens the store. All clients must be parked.
-  private func reopen() async {
-    await checkQuietCache()
-    await closeSubject()
-    do {
-      holder.replace(with: try Subject(workshop, directory: directory, isFirst: false))
-      counts.withLock { $0.reopenings += 1 }
-    } catch {
-      workshop.violations.report(.failed, "the store could not be reopened: \(error)")
-      workshop.stop.interrupt()
-    }
+  /// Checks the store, closes it and reopens it. All clients must be parked.
+  func reopen() async {
+    // In a task of its own, because the end of the run cancels the caller. A cancelled enumeration would look incomplete.
+    await Task {
+      await checkQuietCache()
+      await closeSubject()
+      do {
+        holder.replace(with: try Subject(workshop, directory: directory, isFirst: false))
+        counts.withLock { $0.reopenings += 1 }
+      } catch {
+        workshop.violations.report(.failed, "the store could not be reopened: \(error)")
+        workshop.stop.interrupt()
+      }
+    }.value
   }
 
   /// Performs the final checks, and closes the store. All clients must have finished.
