@@ -2,8 +2,8 @@
 
 extension CacheConfiguration {
   /// The former form of ``init(memoryLimit:countLimit:weigher:merge:isEqual:)``, which set more properties.
+  @available(*, deprecated, message: "use init(memoryLimit:countLimit:weigher:merge:isEqual:), and set the rest")
   // Disfavored, because the other form accepts calls that name only its parameters, too.
-  @available(*, deprecated, message: "use init(memoryLimit:countLimit:weigher:merge:isEqual:), and set the other properties")
   @_disfavoredOverload
   public init(
     memoryLimit: ByteCount? = nil, countLimit: Int? = nil, weigher: (@Sendable (Value) -> Int)? = nil,

@@ -23,8 +23,8 @@ extension RecordMetadata {
   }
 
   /// The former form of ``init(created:expires:cost:schemaVersion:tags:)``, which set all properties.
-  // Disfavored, because the other form accepts calls that name only its parameters, too.
   @available(*, deprecated, message: "use init(created:expires:cost:schemaVersion:tags:), and set the other properties")
+  // Disfavored, because the other form accepts calls that name only its parameters, too.
   @_disfavoredOverload
   public init(
     created: WallTime, expires: WallTime? = nil, cost: UInt32, schemaVersion: UInt32 = 0, tags: [String] = [],

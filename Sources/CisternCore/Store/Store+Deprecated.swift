@@ -15,8 +15,8 @@ extension Store {
 
 extension Cache {
   /// The former form of ``init(settings:expiry:configuration:)``, for a cache whose settings are all given as parameters.
-  // Disfavored, because the form with a weigher accepts calls that name only its parameters, too.
   @available(*, deprecated, message: "use init(settings:expiry:configuration:)")
+  // Disfavored, because the form with a weigher accepts calls that name only its parameters, too.
   @_disfavoredOverload
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
