@@ -41,6 +41,8 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
   }
 
+  package var mustRemoveAll: Bool { partition.wholeLoss.mustRemoveAll && !owner.isClosed }
+
   package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }
 
   package func isLost(_ key: RawSpan) -> Bool { partition.isLost(key) }
@@ -70,7 +72,7 @@ package final class DiskPartition: RecordReaderOwner {
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     if owner.isClosed { return (partition.invalidations.invalidationVersion.next(), .zero) }
-    return engine.stageInvalidation(invalidation, of: partition)
+    return engine.stageInvalidation(invalidation, of: partition, hasCache: true)
   }
 
   package var invalidationVersion: InvalidationVersion { partition.invalidations.invalidationVersion }

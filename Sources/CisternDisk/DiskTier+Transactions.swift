@@ -29,7 +29,7 @@ extension DiskPartition {
     _ invalidation: Invalidation, in batch: BatchToken
   ) -> (version: InvalidationVersion, ticket: CommitTicket) {
     if batch.number == .zero { return (partition.invalidations.invalidationVersion.next(), .zero) }
-    let staged = engine.stageInvalidation(invalidation, of: partition)
+    let staged = engine.stageInvalidation(invalidation, of: partition, hasCache: true)
     batch.note(staged.ticket)
     return staged
   }

@@ -209,6 +209,11 @@ extension Cache {
     } commit: {
       if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(PendingChange(.invalidated(what)), context: context) }
+      // The invalidation is not in force in the second tier, so that it must not return a record any more.
+      guard let (loss, ticket) = writes.beginLossOfAll(in: batch) else { return nil }
+      result.ticket = ticket
+      result.loss = loss
+      return loss
     }
     return result
   }
@@ -235,6 +240,8 @@ struct StagedInvalidation<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline var ticket: CommitTicket?
   /// The edits that the invalidation ended.
   @usableFromInline var edited: [EditedKeys<Key, Value>.Edited] = []
+  /// The loss of all records in place of the invalidation; nil for none.
+  @usableFromInline var loss: LossOfAll<Key, Value>?
 
   @inlinable
   init() {}
@@ -254,7 +261,7 @@ extension Cache {
       pending.add(tag: tag, number: number)
     }
     return StagedRemoval(
-      partition: secondTier?.partition, ticket: staged.ticket, ended: staged.edited,
+      partition: secondTier?.partition, ticket: staged.ticket, ended: (staged.edited, staged.loss),
       finish: { [self] in finishInvalidation() })
   }
 }

@@ -217,9 +217,11 @@ extension WritePipeline {
     }
   }
 
-  /// Delivers recorded changes to observers. Call it after each critical section that may have recorded one.
+  /// Delivers recorded changes to observers. Call it after each critical section that may have recorded one, or staged a
+  /// write.
   @inlinable
   func deliverChanges() {
+    if let secondTier, secondTier.partition.mustRemoveAll { removeAllRecordsIfRequired() }
     if observers.isObserved { observers.deliver() }
   }
 }

@@ -36,6 +36,13 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The keys with edits. O(n) for n keys with edits.
   var keys: [Key] { edited.withLock { Array($0.keys) } }
 
+  /// The values that edits show, with their tags. O(n) for n keys with edits.
+  var allShown: [(key: Key, value: Value, tags: [String])] {
+    edited.withLock { edited in
+      edited.compactMap { key, edited in edited.shown.map { (key, $0, edited.timing.tags) } }
+    }
+  }
+
   /// Replaces the edits of a key. Must be called inside the key's critical section.
   ///
   /// - Returns: The former edits, which the caller must release outside that section.

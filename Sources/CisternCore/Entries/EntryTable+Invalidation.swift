@@ -11,22 +11,27 @@ extension EntryTable {
   ///     writer.
   ///   - concerns: Returns whether the invalidation concerns a key with these tags. Called inside the same critical
   ///     sections.
-  ///   - commit: Runs once, inside the same critical sections.
+  ///   - commit: Runs once, inside the same critical sections. Returns the loss of all records if the second tier
+  ///     removes them instead.
   @inlinable
   func invalidate(
-    _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool, commit: () -> Void
+    _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool,
+    commit: () -> LossOfAll<Key, Value>?
   ) {
+    var index = shards.count
     _ = shards.withAllShards {
       let newest = invalidations.change { pending in
         add(&pending)
         return pending.newest
       }
       newestInvalidation.store(newest, ordering: .releasing)
-      commit()
-      return newest
-    } concluding: { shard, newest in
+      return (newest, commit())
+    } concluding: { shard, result in
+      let (newest, loss) = result
       shard.noteNewestInvalidation(newest)
       shard.noteInvalidation(where: concerns)
+      index -= 1
+      if let loss { lose(loss, in: &shard, at: index) }
     }
   }
 

@@ -9,6 +9,8 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// A key lost its value in both tiers.
     case removed(Key, RemovalCause)
     /// All keys lost their values at once (``Cache/removeAll(context:)``).
+    ///
+    /// Also if the second tier lost all records. An insertion then follows for each value that memory still holds.
     case cleared
     /// All keys with a tag or a prefix lost their values at once (``Cache/removeAll(tagged:context:)``). All
     /// observers are notified, regardless of their scope. The keys are not listed.

@@ -86,6 +86,17 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Returns: Whether the key has not been written, cleared, or invalidated since its record was lost.
   func acknowledgeLoss(of key: RawSpan) -> Bool
 
+  // MARK: Losses of all records
+
+  /// Whether the cache must remove all records, because the tier can keep no more single removals or invalidations.
+  ///
+  /// The tier sets it while it stages. The cache calls ``SecondTierPartition/stageRemovalOfAll()`` in the critical sections
+  /// of all entries, and notifies observers. For a write, it does so after the key's critical section. For an invalidation,
+  /// it does so inside the critical sections in which it staged the invalidation, because the invalidation is not in force.
+  ///
+  /// Reading it is cheap; the cache reads it after each write.
+  var mustRemoveAll: Bool { get }
+
   // MARK: Conditional writes
 
   /// Stages a write as ``SecondTierPartition/stage(_:)`` does, under a condition.
@@ -113,8 +124,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// losses. The caller notifies the observers.
   ///
   /// The versions of a partition increase, also across restarts. The tier commits the invalidation in order with
-  /// the staged writes. If the tier has no room for more invalidations, it can remove more records than match, up
-  /// to all of them.
+  /// the staged writes. If the tier has no room for more invalidations, the invalidation is not in force, and
+  /// ``mustRemoveAll`` is true.
   ///
   /// The method must not block. The cache calls it inside the critical sections of all entries.
   ///
@@ -192,6 +203,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 }
 
 extension TransactionalPartition {
+  package var mustRemoveAll: Bool { false }
+
   package func stageInvalidation(
     _ invalidation: Invalidation, in batch: BatchToken
   ) -> (version: InvalidationVersion, ticket: CommitTicket) {

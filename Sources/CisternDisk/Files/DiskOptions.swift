@@ -16,6 +16,8 @@ package struct DiskOptions: Sendable {
   ///
   /// After that time, the store continues without the disk.
   package var readerPatience = Duration.seconds(1)
+  /// The number of staged writes above which a tier that takes no writes keeps no more single removals.
+  package var removalLimit = DiskLimits.stagedCount
   /// Faults that tests inject.
   package var faults = DiskFaults()
 

@@ -14,6 +14,7 @@ final class Partition: Sendable {
   let lostKeys = LostKeys()
   let invalidations = InvalidationTable()
   let formats = PartitionFormats()
+  let wholeLoss = WholeLoss()
   /// The clear count in the upper 16 bits, and the generation whose records are read in the lower 48 bits.
   ///
   /// A generation of zero means that the partition has no committed records.
@@ -156,6 +157,7 @@ final class Partition: Sendable {
       let ticket = makeTicket()
       let isFirst = control.pendingRemoval == nil
       control.pendingRemoval = ticket
+      wholeLoss.noteClear(isCommitted: false)
       let word = visible.load(ordering: .relaxed)
       let clearCount = Partition.clearCount(of: word).next()
       // From this store on, readers see neither staged nor committed records of the old generation.
@@ -188,6 +190,7 @@ final class Partition: Sendable {
   func publish(generation: Generation, clearCount: ClearCount, transaction: UInt) {
     control.withLock { control in
       control.isCommittingRemoval = false
+      wholeLoss.noteClear(isCommitted: control.pendingRemoval == nil)
       if knownTransaction.load(ordering: .relaxed) < transaction {
         knownTransaction.store(transaction, ordering: .releasing)
       }

@@ -11,7 +11,7 @@ final class StagingArea: Sendable {
   static let shardCount = 8
 
   /// The state of one shard. Readers look into `fresh` and then `committing`; stagers write only to `fresh`.
-  private struct Shard: Sendable {
+  struct Shard: Sendable {
     /// The writes since the last hand-over to the writer thread.
     var fresh = StagedWrites()
     /// The size of the writes in `fresh`, in bytes.
@@ -36,7 +36,7 @@ final class StagingArea: Sendable {
     }
   }
 
-  private let shards: [ShardLock]
+  let shards: [ShardLock]
   /// The number of writes in all shards, including those that are being committed.
   ///
   /// It is raised before a write becomes readable, and lowered after the write is no longer readable. A reader that
@@ -46,7 +46,7 @@ final class StagingArea: Sendable {
   /// The batches that were joined since the last hand-over. Lock order: a shard's lock, then this lock.
   private let links = Guarded(BatchLinks())
 
-  private final class ShardLock: Sendable {
+  final class ShardLock: Sendable {
     let state = Guarded(Shard())
   }
 
@@ -253,7 +253,7 @@ final class StagingArea: Sendable {
     return (bytes, total)
   }
 
-  private func shard(of hash: UInt64) -> ShardLock {
+  func shard(of hash: UInt64) -> ShardLock {
     shards[Int(truncatingIfNeeded: hash >> 61)]
   }
 }

@@ -48,6 +48,8 @@ final class FaultInjectingPartition: TransactionalPartition {
     }
   }
 
+  var mustRemoveAll: Bool { tier.state.withLock { $0.contents.partitions[name]!.mustRemoveAll } }
+
   var hasLostKeys: Bool { tier.state.withLock { !$0.contents.partitions[name]!.lost.isEmpty } }
 
   func isLost(_ key: RawSpan) -> Bool {

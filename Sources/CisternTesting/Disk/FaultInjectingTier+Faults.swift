@@ -87,6 +87,15 @@ extension FaultInjectingTier {
     return isEvicted
   }
 
+  /// Requires that the cache removes all records of a partition, as if the tier could keep no more single removals.
+  ///
+  /// The cache does so after its next write.
+  ///
+  /// - Parameter partition: The name of the partition.
+  public func requireRemovalOfAll(in partition: String) {
+    state.withLock { $0.contents.partitions[partition]?.mustRemoveAll = true }
+  }
+
   /// Damages a committed record in a way that its checksum detects. The next read is a miss, and the tier reports
   /// the record loss.
   ///

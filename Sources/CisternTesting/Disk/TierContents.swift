@@ -42,6 +42,8 @@ struct TierContents {
     var committedInvalidations = Invalidations()
     /// The keys of lost records whose loss the cache has not acknowledged, and that were not written since.
     var lost: [[UInt8]: RecordMetadata] = [:]
+    /// Whether the cache must remove all records. See ``TransactionalPartition/mustRemoveAll``.
+    var mustRemoveAll = false
     var statistics = SecondTierStatistics()
 
     /// Returns the record that a read finds: the newest staged one, or else the committed one.
@@ -98,6 +100,7 @@ struct TierContents {
       partitions[name]!.staged = [:]
       partitions[name]!.lost = [:]
       partitions[name]!.cleared = newestTicket
+      partitions[name]!.mustRemoveAll = false
     case .invalidation(let invalidation, let invalidationVersion):
       partitions[name]!.invalidations.add(invalidation, invalidationVersion: invalidationVersion)
       partitions[name]!.lost = partitions[name]!.lost.filter { key, metadata in

@@ -142,7 +142,10 @@ import Testing
     failing.set(.inputOutput)
     cache.put("trigger", [1])
     await #expect(throws: CisternError.self) { try await tier.flush() }
-    for number in 0...DiskLimits.stagedCount { cache.put("n\(number)", [1]) }
+    for number in 0...DiskLimits.stagedCount {
+      cache.put("n\(number)", [1])
+      if cache.mustRemoveAll { _ = cache.stageRemovalOfAll() }
+    }
     #expect(cache.get("old") == nil)
     #expect(cache.statistics.stagedCount < DiskLimits.stagedCount)
     failing.set(nil)

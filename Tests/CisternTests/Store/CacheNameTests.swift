@@ -33,7 +33,7 @@ import Testing
     _ = tier.engine.stage(
       .record(key: Array(key.utf8), DiskPartition.metadata(tags: ["tag"]), bytes: value), in: partition)
     try await tier.flush()
-    if removes { _ = tier.engine.stageInvalidation(.tag("tag"), of: partition) }
+    if removes { _ = tier.engine.stageInvalidation(.tag("tag"), of: partition, hasCache: false) }
     try await tier.close()
   }
 

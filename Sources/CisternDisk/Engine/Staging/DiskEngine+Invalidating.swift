@@ -18,7 +18,7 @@ extension DiskEngine {
     if added > 0 { stagedCount.add(added, ordering: .sequentiallyConsistent) }
     if added < 0 { stagedCount.subtract(-added, ordering: .sequentiallyConsistent) }
     for partition in partitions where !names.contains(partition.name) {
-      batch.note(stageInvalidation(invalidation, of: partition).ticket)
+      batch.note(stageInvalidation(invalidation, of: partition, hasCache: false).ticket)
     }
     batch.note(nextTicket())
     wakeIfIdle()
@@ -27,6 +27,8 @@ extension DiskEngine {
   /// Stages the pending invalidations of the whole store in a partition that is about to be opened.
   func stagePending(_ change: UnopenedInvalidations.Change, in partition: Partition) {
     if change.removesAll { _ = stageRemovalOfAll(of: partition) }
-    for invalidation in change.invalidations { _ = stageInvalidation(invalidation, of: partition) }
+    for invalidation in change.invalidations {
+      _ = stageInvalidation(invalidation, of: partition, hasCache: false)
+    }
   }
 }

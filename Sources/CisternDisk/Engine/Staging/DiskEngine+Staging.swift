@@ -48,7 +48,7 @@ extension DiskEngine {
     if isInherited || mode == .closed { return refuse(partition) }
     // A removal is staged in every mode, because it hides the record until it can be committed.
     guard case .record(let key, let metadata, _) = write else {
-      return take(write, if: condition, in: partition) ?? .dropped
+      return stageRemoval(write, if: condition, in: partition) ?? .dropped
     }
     // The record that was read stays.
     guard mode == .active else { return .dropped }
@@ -58,40 +58,6 @@ extension DiskEngine {
     }
     if let result = take(write, if: condition, in: partition) { return result }
     return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
-  }
-
-  /// Stages the invalidation. If the partition has too many of them, stages the removal of all its records instead.
-  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition) -> (
-    version: InvalidationVersion, ticket: CommitTicket
-  ) {
-    if isInherited || mode == .closed {
-      return (partition.invalidations.invalidationVersion.next(), .zero)
-    }
-    let (invalidationVersion, ticket, change) = partition.stageInvalidation(
-      invalidation, limit: limits.invalidationBytes
-    ) {
-      nextTicket()
-    }
-    switch change {
-    case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
-    case .added: stagedCount.add(1, ordering: .sequentiallyConsistent)
-    case .replaced: break
-    }
-    wakeIfIdle()
-    return (invalidationVersion, ticket)
-  }
-
-  /// Stages the removal of every record of the partition.
-  func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
-    if isInherited || mode == .closed { return .zero }
-    let (ticket, isFirst, freed) = partition.removeAll { nextTicket() }
-    stagedBytes.subtract(freed.bytes, ordering: .relaxed)
-    // The removal itself counts as one staged write, so that the writer thread commits it.
-    let change = (isFirst ? 1 : 0) - freed.count
-    if change > 0 { stagedCount.add(change, ordering: .sequentiallyConsistent) }
-    if change < 0 { stagedCount.subtract(-change, ordering: .sequentiallyConsistent) }
-    wakeIfIdle()
-    return ticket
   }
 
   private func isTooLarge(_ write: StagedWrite) -> Bool {
@@ -104,7 +70,7 @@ extension DiskEngine {
     return .refused
   }
 
-  private func take(
+  func take(
     _ write: StagedWrite, in partition: Partition, batch: BatchNumber = .zero
   ) -> (ticket: CommitTicket, isTaken: Bool) {
     let change = partition.stage(write, batch: batch) { nextTicket() }
@@ -113,7 +79,7 @@ extension DiskEngine {
   }
 
   /// Nil if the key has another record, or none.
-  private func take(
+  func take(
     _ write: StagedWrite, if condition: RecordCondition, in partition: Partition
   ) -> StagingResult? {
     guard let change = partition.stage(write, if: condition, makeTicket: { nextTicket() }) else { return nil }
@@ -134,13 +100,6 @@ extension DiskEngine {
     } else {
       wakeIfIdle()
     }
-  }
-
-  /// Stages a removal that cannot be committed at present. Above the limit, removes all records of the partition
-  /// instead.
-  private func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
-    if stagedCount.load(ordering: .relaxed) >= DiskLimits.stagedCount { return stageRemovalOfAll(of: partition) }
-    return take(.removal(key: key), in: partition).ticket
   }
 
   /// Wakes the writer thread if it sleeps because nothing is staged.

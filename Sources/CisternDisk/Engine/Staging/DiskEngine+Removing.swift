@@ -1,0 +1,91 @@
+import CisternCore
+import Synchronization
+
+// Removals that are bounded: invalidations, clears, and removals that cannot be committed at present.
+
+extension DiskEngine {
+  /// Stages the invalidation.
+  ///
+  /// If the partition has too many invalidations, all of its records must be removed. The cache does that in the critical
+  /// section of its own call (``TransactionalPartition/mustRemoveAll``). Without a cache, the method does it.
+  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition, hasCache: Bool) -> (
+    version: InvalidationVersion, ticket: CommitTicket
+  ) {
+    if isInherited || mode == .closed {
+      return (partition.invalidations.invalidationVersion.next(), .zero)
+    }
+    let (invalidationVersion, ticket, change) = partition.stageInvalidation(
+      invalidation, limit: limits.invalidationBytes
+    ) {
+      nextTicket()
+    }
+    switch change {
+    case .refused where hasCache:
+      // Nothing is left to remove while an uncommitted clear hides all records.
+      if !partition.wholeLoss.hidesRecords || !partition.staging.isEmpty { partition.wholeLoss.requireRemovalOfAll() }
+      return (invalidationVersion, nextTicket())
+    case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
+    case .added: stagedCount.add(1, ordering: .sequentiallyConsistent)
+    case .replaced: break
+    }
+    wakeIfIdle()
+    return (invalidationVersion, ticket)
+  }
+
+  /// Stages the removal of every record of the partition.
+  func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
+    let isLoss = partition.wholeLoss.mustRemoveAll
+    defer { _ = partition.wholeLoss.noteRemovalOfAll() }
+    if isInherited || mode == .closed { return .zero }
+    if isLoss { failStagedRecords(of: partition) }
+    let (ticket, isFirst, freed) = partition.removeAll { nextTicket() }
+    stagedBytes.subtract(freed.bytes, ordering: .relaxed)
+    // The removal itself counts as one staged write, so that the writer thread commits it.
+    let change = (isFirst ? 1 : 0) - freed.count
+    if change > 0 { stagedCount.add(change, ordering: .sequentiallyConsistent) }
+    if change < 0 { stagedCount.subtract(-change, ordering: .sequentiallyConsistent) }
+    wakeIfIdle()
+    return ticket
+  }
+
+  /// Fails the waiters of the staged records of a partition, because a clear that no caller asked for makes them void.
+  private func failStagedRecords(of partition: Partition) {
+    let records = partition.staging.freshRecords
+    if records.isEmpty { return }
+    let error = CisternError(
+      .diskFailed,
+      "the disk tier could keep no more removals, and lost all records of the cache; the write is in memory only",
+      location: "cache \"\(partition.name)\" in \(directory)", remedy: "Write the value again if the disk must have it")
+    let batches = Set(records.map(\.batch))
+    let tickets =
+      records.map(\.ticket) + batchTickets.withLock { known in batches.compactMap { known[$0] } }
+    progress.withLock { progress in
+      progress.note(tickets.map { CommitProgress.Failure(tickets: $0...$0, error: error) }, through: .zero, error: nil)
+    }
+    noteLoss(error)
+  }
+
+  /// Stages a removal that cannot be committed at present.
+  ///
+  /// Above the limit, all records of the partition must be removed instead. The cache does that after its critical section.
+  func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
+    if partition.isRemovedByClear(key) { return nextTicket() }
+    defer { boundRemovals(in: partition) }
+    return take(.removal(key: key), in: partition).ticket
+  }
+
+  /// Stages a removal under a condition, in every mode. Nil if the key has another record, or none.
+  func stageRemoval(
+    _ removal: StagedWrite, if condition: RecordCondition, in partition: Partition
+  ) -> StagingResult? {
+    if mode == .active { return take(removal, if: condition, in: partition) }
+    if partition.isRemovedByClear(removal.key) { return nil }
+    guard let result = take(removal, if: condition, in: partition) else { return nil }
+    boundRemovals(in: partition)
+    return result
+  }
+
+  private func boundRemovals(in partition: Partition) {
+    if stagedCount.load(ordering: .relaxed) > options.removalLimit { partition.wholeLoss.requireRemovalOfAll() }
+  }
+}

@@ -1,0 +1,39 @@
+import CisternCore
+import Synchronization
+
+/// The clear of a partition that a cache must perform, and the clear that is not committed yet.
+///
+/// The tier does not clear a partition itself, because observers of the cache must learn of it. The cache performs the
+/// clear in the critical sections of all its entries.
+final class WholeLoss: Sendable {
+  private let removalIsDue = Atomic<Bool>(false)
+  /// Changed under the partition's control lock only.
+  private let hasUncommittedClear = Atomic<Bool>(false)
+
+  /// Whether the cache must clear the partition, because the tier can keep no more single removals.
+  var mustRemoveAll: Bool { removalIsDue.load(ordering: .acquiring) }
+
+  func requireRemovalOfAll() { removalIsDue.store(true, ordering: .releasing) }
+
+  /// Ends the requirement, because the partition was cleared. Returns whether the clear was required.
+  func noteRemovalOfAll() -> Bool { removalIsDue.exchange(false, ordering: .acquiringAndReleasing) }
+
+  /// Whether the committed records are hidden by a clear, until its commit removes them.
+  var hidesRecords: Bool { hasUncommittedClear.load(ordering: .acquiring) }
+
+  func noteClear(isCommitted: Bool) { hasUncommittedClear.store(!isCommitted, ordering: .releasing) }
+}
+
+extension Partition {
+  /// Returns whether the key has no record to remove, because an uncommitted clear hides it and nothing is staged for
+  /// the key since.
+  ///
+  /// The order matters: a record that left staging before the look was published before, and so was the clear's end.
+  func isRemovedByClear(_ key: [UInt8]) -> Bool {
+    let clearCount = clearCount
+    var isRemoved = false
+    staging.unlessStaged(key, clearCount: clearCount) { isRemoved = wholeLoss.hidesRecords }
+    if isRemoved { lostKeys.remove(key) }
+    return isRemoved
+  }
+}
