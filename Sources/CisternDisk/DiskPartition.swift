@@ -45,6 +45,8 @@ package final class DiskPartition: RecordReaderOwner {
 
   package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }
 
+  package var lostKeys: [[UInt8]] { partition.lostKeys.all }
+
   package func isLost(_ key: RawSpan) -> Bool { partition.isLost(key) }
 
   package func acknowledgeLoss(of key: RawSpan) -> Bool {

@@ -149,8 +149,10 @@ extension RecordPromoter {
         cause = .evicted
         table.count(key.hash) { $0.diskEvictions += 1 }
       }
-      table.loseRecord(of: key) {
-        secondTier.partition.acknowledgeLoss(of: loss.key.rawSpan)
+      table.loseRecord(of: key) { isHeld in
+        // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here.
+        if isHeld || !edits.isEmpty { table.walks.noteLoss(of: loss.key) }
+        return secondTier.partition.acknowledgeLoss(of: loss.key.rawSpan)
       } decide: { had in
         var situation = WriteSituation(
           isInMemory: had.map { _ in true } ?? false, isHeld: false, isObserved: observers.isObserved)

@@ -23,6 +23,7 @@ extension WritePipeline {
   @usableFromInline
   func beginLossOfAll(in batch: BatchToken? = nil) -> (loss: LossOfAll<Key, Value>, ticket: CommitTicket)? {
     guard let partition = secondTier?.partition, partition.mustRemoveAll else { return nil }
+    table.walks.noteLossOfAll()
     let ticket = partition.stageRemovalOfAll()
     batch?.note(ticket)
     return (recordLossOfAll(), ticket)

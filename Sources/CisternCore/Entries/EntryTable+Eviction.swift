@@ -107,15 +107,17 @@ extension EntryTable {
   /// present.
   ///
   /// - Parameters:
-  ///   - isAbsent: Acknowledges the loss, inside the critical section. Returns false if the key was written since.
+  ///   - isAbsent: Acknowledges the loss, inside the critical section. Takes whether memory holds a value. Returns false if
+  ///     the key was written since.
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
   ///     that memory holds.
-  func loseRecord(of key: HashedKey<Key>, ifAbsent isAbsent: () -> Bool, decide: (CachedValue<Value>?) -> WriteDecision)
-  {
+  func loseRecord(
+    of key: HashedKey<Key>, ifAbsent isAbsent: (_ isHeld: Bool) -> Bool, decide: (CachedValue<Value>?) -> WriteDecision
+  ) {
     shards.withShard(of: key.hash) { shard in
-      guard isAbsent() else { return }
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       let held = number.flatMap { shard.slots[$0].entry.held }
+      guard isAbsent(held.map { _ in true } ?? false) else { return }
       let decision = decide(held)
       shard.note(decision, on: key.fingerprint)
       if let number, case nil = held { shard.slots[number].entry.flight?.noteDeparture() }

@@ -20,7 +20,7 @@ extension EntryTable {
   /// Applies a loss of all records in the critical sections of all shards.
   ///
   /// - Parameter commit: Clears the second tier, and records the notice. Runs once, in these critical sections. Returns nil
-  ///   if there is no loss any more.
+  ///   if another thread has applied the loss.
   func loseAllRecords(_ commit: () -> LossOfAll<Key, Value>?) {
     var index = shards.count
     _ = shards.withAllShards(commit) { shard, loss in

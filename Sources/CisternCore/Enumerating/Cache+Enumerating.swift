@@ -12,7 +12,8 @@ extension Cache where Key: CacheKey {
   ///
   /// **Guarantee.** No key appears twice. A key appears if it has a value during the whole enumeration, and does not
   /// appear if it has none during the whole enumeration. A key that is written, removed or evicted from the disk
-  /// during the enumeration may or may not appear. Evictions from memory, promotions and commits change nothing.
+  /// during the enumeration may or may not appear. Evictions from memory, promotions and commits change nothing. Neither does
+  /// an eviction from the disk while memory holds the value.
   ///
   /// The data of an entry are those of one instant during the enumeration. An entry of an older schema version appears
   /// before its migration decides about the value. Each read transaction ends before `next` returns.

@@ -6,6 +6,8 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
 
   /// The number of keys whose values are read in one call.
   var groupSize = 64
+  /// The number of records that the enumeration reads in one transaction.
+  var chunkSize = EntryWalk<Key, Value>.chunkSize
   private let scope: ObservationScope<Key>
   private let buffering: UpdateBuffering
   /// Nil if the cache was deinitialized before.
@@ -89,7 +91,7 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
     _ subscription: Subscription<IteratorMailbox>, _ cache: Cache<Key, Value>
   ) throws(CisternError) -> [Update] {
     if keys.isEmpty, var walk, !walk.isAtEnd {
-      keys = try walk.nextEntries(limit: EntryWalk<Key, Value>.chunkSize).map(\.key)[...]
+      keys = try walk.nextEntries(limit: chunkSize).map(\.key)[...]
       self.walk = walk
     }
     // The keys of a scope are read without an enumeration, which checks that itself.

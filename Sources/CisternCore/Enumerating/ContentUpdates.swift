@@ -28,6 +28,8 @@ public struct ContentUpdates<Key: CacheKey, Value: Sendable>: AsyncSequence, Sen
   let buffering: UpdateBuffering
   /// The number of keys that are read without a suspension.
   var groupSize = 64
+  /// The number of records that one transaction reads.
+  var chunkSize = EntryWalk<Key, Value>.chunkSize
   /// Weak, because a sequence does not keep its cache alive.
   weak let cache: Cache<Key, Value>?
 
@@ -41,6 +43,7 @@ public struct ContentUpdates<Key: CacheKey, Value: Sendable>: AsyncSequence, Sen
   public func makeAsyncIterator() -> Iterator {
     var reader = ContentReader(scope, buffering: buffering, of: cache)
     reader.groupSize = groupSize
+    reader.chunkSize = chunkSize
     return Iterator(reader: reader)
   }
 

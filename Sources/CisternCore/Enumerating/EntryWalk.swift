@@ -5,7 +5,8 @@
 /// memory when its chunk is read. A position is visited once, so no key is returned twice.
 ///
 /// A value that leaves memory is found in the second tier, which has it before it leaves. A value that leaves staging
-/// is in the next snapshot. Only a value that is written, or that the second tier evicts, can escape both.
+/// is in the next snapshot. A value that the second tier loses while memory holds it is added when a chunk is read. Only a
+/// value that is written, or that leaves both tiers, can escape.
 @usableFromInline
 struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @usableFromInline typealias Entry = CacheEntry<Key, Value>
@@ -25,11 +26,15 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @usableFromInline let selection: EntrySelection
   @usableFromInline let location: String
   @usableFromInline var position: KeyPosition?
-  /// The candidates in order. They are not changed, so that copies of the walk share them.
-  @usableFromInline let candidates: [Candidate]
+  /// The candidates in order. They seldom change, so that copies of the walk share them.
+  @usableFromInline var candidates: [Candidate]
   @usableFromInline var nextCandidate = 0
   @usableFromInline var isAtEnd = false
   @usableFromInline var hasBegun = false
+  let token: WalkToken
+  /// The losses in the token that the candidates contain.
+  var listedLosses = 0
+  var wholeLosses = 0
 
   @usableFromInline
   init(_ cache: Cache<Key, Value>, _ selection: EntrySelection, after position: KeyPosition?) throws(CisternError) {
@@ -38,6 +43,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     location = "enumerate the cache \(cache.name)"
     self.position = position
     try cache.records.checkIsOpen(to: location)
+    token = cache.table.walks.open()
     candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)
   }
 
@@ -47,13 +53,13 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// Returns the keys outside the second tier's committed records, in order.
   ///
   /// Memory comes before staging: a value that memory evicts was staged before.
-  private static func candidates(
+  static func candidates(
     of records: RecordPromoter<Key, Value>, prefix: [UInt8], after start: KeyPosition?
   ) -> [Candidate] {
     var candidates: [Candidate] = []
     func add(_ key: Key, _ bytes: [UInt8]) {
       guard bytes.rawSpan.starts(with: prefix) else { return }
-      let position = records.secondTier?.partition.position(of: bytes.rawSpan) ?? KeyPosition(bytes: bytes)
+      let position = position(of: bytes, in: records)
       if let start, position <= start { return }
       candidates.append(Candidate(position: position, bytes: bytes, key: key))
     }
@@ -61,11 +67,18 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     for bytes in records.secondTier?.partition.stagedKeys ?? [] {
       if let key = Key(keyBytes: bytes.rawSpan) { add(key, bytes) }
     }
-    candidates.sort { left, right in
+    return sorted(candidates)
+  }
+
+  static func position(of bytes: [UInt8], in records: RecordPromoter<Key, Value>) -> KeyPosition {
+    records.secondTier?.partition.position(of: bytes.rawSpan) ?? KeyPosition(bytes: bytes)
+  }
+
+  static func sorted(_ candidates: some Sequence<Candidate>) -> [Candidate] {
+    candidates.sorted { left, right in
       left.position == right.position
         ? left.bytes.rawSpan.precedes(right.bytes.rawSpan) : left.position < right.position
     }
-    return candidates
   }
 
   /// Returns the entries of the next positions, and moves behind them. Empty if none of the visited keys has a value.
@@ -109,7 +122,9 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     hasBegun = true
     try records.checkIsOpen(to: location)
     guard let partition = records.secondTier?.partition else { return RecordChunk() }
-    return try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
+    let chunk = try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
+    addLostKeys()
+    return chunk
   }
 
   /// Whether the chunk contains all entries up to its end. The keys of memory are then behind it.

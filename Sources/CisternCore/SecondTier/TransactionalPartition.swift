@@ -68,6 +68,9 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// memory.
   var hasLostKeys: Bool { get }
 
+  /// The keys whose record was lost, and whose loss is not acknowledged.
+  var lostKeys: [[UInt8]] { get }
+
   /// Returns whether the key's record was lost, and the loss is not acknowledged. Called in critical sections.
   func isLost(_ key: RawSpan) -> Bool
 
@@ -204,6 +207,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
 extension TransactionalPartition {
   package var mustRemoveAll: Bool { false }
+
+  package var lostKeys: [[UInt8]] { [] }
 
   package func stageInvalidation(
     _ invalidation: Invalidation, in batch: BatchToken

@@ -27,6 +27,9 @@ final class LostKeys: Sendable {
   /// Whether no key leaves.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
+  /// All lost keys.
+  var all: [[UInt8]] { isEmpty ? [] : keys.withLock { Array($0.keys) } }
+
   /// Adds a lost key.
   func insert(_ key: [UInt8], _ record: LostRecord) {
     keys.withLock { keys in

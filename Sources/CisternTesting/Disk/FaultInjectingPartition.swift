@@ -52,6 +52,8 @@ final class FaultInjectingPartition: TransactionalPartition {
 
   var hasLostKeys: Bool { tier.state.withLock { !$0.contents.partitions[name]!.lost.isEmpty } }
 
+  var lostKeys: [[UInt8]] { tier.state.withLock { Array($0.contents.partitions[name]!.lost.keys) } }
+
   func isLost(_ key: RawSpan) -> Bool {
     let key = key.copiedBytes()
     return tier.state.withLock { $0.contents.partitions[name]!.lost[key] != nil }

@@ -49,9 +49,10 @@ import Testing
       for number in 0...Self.limit { cache.setValue(number, forKey: "n\(number)") }
     }
 
-    func settle() async {
-      cache.setValue(-1, forKey: "settled")
-      while log.contents["settled"] == nil { await Task.yield() }
+    /// Waits until the observer has received every earlier change.
+    func settle(_ number: Int = -1) async {
+      cache.setValue(number, forKey: "settled")
+      while log.contents["settled"] != number { await Task.yield() }
     }
 
     /// The contents of the cache, by an enumeration.
@@ -76,8 +77,9 @@ import Testing
     #expect(cache.checkInvariants() == [])
     // Memory alone has the values, so their eviction ends them.
     cache.trim(toCost: 0)
-    await fixture.settle()
-    #expect(fixture.log.contents == ["settled": -1])
+    await fixture.settle(-2)
+    #expect(fixture.log.contents == ["settled": -2])
+    #expect(try await fixture.contents() == ["settled": -2])
     fixture.failing.set(nil)
     await #expect(throws: CisternError.self) { try await fixture.store.flush() }
     try await fixture.store.flush()

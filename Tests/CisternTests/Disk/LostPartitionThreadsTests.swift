@@ -58,6 +58,7 @@ import Testing
     for try await entry in cache.entries() { contents[entry.key] = entry.value() }
     #expect(log.contents == contents)
     #expect(log.clears > 0)
+    try await store.flush()
     #expect(cache.checkInvariants() == [])
     #expect(tier.checkInvariants() == [])
     token.cancel()

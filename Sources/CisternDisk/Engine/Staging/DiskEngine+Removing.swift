@@ -6,8 +6,8 @@ import Synchronization
 extension DiskEngine {
   /// Stages the invalidation.
   ///
-  /// If the partition has too many invalidations, all of its records must be removed. The cache does that in the critical
-  /// section of its own call (``TransactionalPartition/mustRemoveAll``). Without a cache, the method does it.
+  /// If the partition has too many invalidations, all of its records must be removed. The cache does that in the same
+  /// critical sections (``TransactionalPartition/mustRemoveAll``). Without a cache, the method does it.
   func stageInvalidation(_ invalidation: Invalidation, of partition: Partition, hasCache: Bool) -> (
     version: InvalidationVersion, ticket: CommitTicket
   ) {

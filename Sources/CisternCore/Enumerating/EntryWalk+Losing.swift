@@ -1,0 +1,40 @@
+// Keys whose records the second tier loses during an enumeration.
+
+extension EntryWalk {
+  /// Adds the keys behind the visited ones that memory may hold alone since the enumeration began.
+  ///
+  /// Called after each chunk is read. The order matters: a key leaves the lost keys after it is in the list of the token.
+  /// A record that is missing in the chunk is therefore in one of both.
+  @usableFromInline
+  mutating func addLostKeys() {
+    let pending = records.secondTier?.partition.lostKeys ?? []
+    let losses = token.losses
+    if losses.wholeLosses != wholeLosses {
+      wholeLosses = losses.wholeLosses
+      listedLosses = 0
+      candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)
+      nextCandidate = 0
+    }
+    let keys = pending + losses.keys[min(listedLosses, losses.keys.count)...]
+    listedLosses = losses.keys.count
+    if !keys.isEmpty { insert(keys) }
+  }
+
+  private mutating func insert(_ keys: [[UInt8]]) {
+    let rest = candidates[nextCandidate...]
+    let known = Set(rest.map(\.bytes))
+    let added = Set(keys).subtracting(known).compactMap { bytes in
+      Key(keyBytes: bytes.rawSpan).flatMap { candidate(of: $0, bytes) }
+    }
+    if added.isEmpty { return }
+    candidates = Self.sorted(rest + added)
+    nextCandidate = 0
+  }
+
+  private func candidate(of key: Key, _ bytes: [UInt8]) -> Candidate? {
+    guard bytes.rawSpan.starts(with: selection.prefix) else { return nil }
+    let place = Self.position(of: bytes, in: records)
+    if let position, place <= position { return nil }
+    return Candidate(position: place, bytes: bytes, key: key)
+  }
+}
