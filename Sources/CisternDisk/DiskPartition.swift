@@ -45,6 +45,10 @@ package final class DiskPartition: RecordReaderOwner {
 
   package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }
 
+  package var hasLostFile: Bool { partition.wholeLoss.hasLostFile }
+
+  package func acknowledgeFileLoss() -> Bool { partition.wholeLoss.acknowledgeFileLoss() }
+
   package var lostKeys: [[UInt8]] { partition.lostKeys.all }
 
   package func isLost(_ key: RawSpan) -> Bool { partition.isLost(key) }

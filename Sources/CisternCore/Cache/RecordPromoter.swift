@@ -166,6 +166,7 @@ extension RecordPromoter {
         return decision
       }
     }
+    if secondTier.partition.hasLostFile { loseFile(secondTier) }
     writes.deliverChanges()
   }
 }

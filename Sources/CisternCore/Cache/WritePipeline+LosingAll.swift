@@ -29,12 +29,25 @@ extension WritePipeline {
     return (recordLossOfAll(), ticket)
   }
 
+  /// Acknowledges that the second tier lost all committed records, and records the notice. Nil if it did not lose them.
+  ///
+  /// Called inside the critical sections of all shards, to which the caller applies the loss.
+  func beginLossOfFile() -> LossOfAll<Key, Value>? {
+    guard let secondTier, secondTier.partition.hasLostFile else { return nil }
+    table.walks.noteLossOfAll()
+    guard secondTier.partition.acknowledgeFileLoss() else { return nil }
+    return recordLossOfAll { secondTier.partition.presence(of: secondTier.bytes($0).rawSpan) == true }
+  }
+
   /// Records the notice of a loss of all records. Called inside the critical sections of all shards.
-  private func recordLossOfAll() -> LossOfAll<Key, Value> {
-    guard observers.isObserved else { return LossOfAll(edited: [], announce: nil) }
+  ///
+  /// - Parameter hasRecord: whether the second tier still has the record of a key; nil if it has none.
+  private func recordLossOfAll(except hasRecord: (@Sendable (Key) -> Bool)? = nil) -> LossOfAll<Key, Value> {
+    guard observers.isObserved else { return LossOfAll(hasRecord: hasRecord, edited: [], announce: nil) }
     observers.record(PendingChange(.cleared))
     let edited = edits.isEmpty ? [] : edits.allShown
-    return LossOfAll(edited: edited.map { .init(key: $0.key, value: $0.value, tags: $0.tags) }) { [observers] shown in
+    let shown = edited.map { LossOfAll<Key, Value>.Shown(key: $0.key, value: $0.value, tags: $0.tags) }
+    return LossOfAll(hasRecord: hasRecord, edited: shown) { [observers] shown in
       observers.record(
         shown.map {
           PendingChange(.inserted($0.key, $0.value), previous: .none, tags: ChangeTags(former: [], new: $0.tags))

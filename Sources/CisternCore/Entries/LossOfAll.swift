@@ -9,6 +9,8 @@ struct LossOfAll<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let tags: [String]
   }
 
+  /// Whether the second tier still has the record of a key; nil if it has none. Called inside the critical sections.
+  let hasRecord: (@Sendable (Key) -> Bool)?
   /// The keys with unconfirmed edits. Memory need not hold the value that they show.
   let edited: [Shown]
   /// Receives the keys of one shard that keep their values. Called inside the critical section. Nil if the cache has no
@@ -40,7 +42,7 @@ extension EntryTable {
       let entry = shard.slots[number].entry
       entry.flight?.noteDeparture()
       guard var held = entry.held else { continue }
-      if held.isPersisted {
+      if held.isPersisted, !(loss.hasRecord?(shard.slots.key(of: number)) ?? false) {
         held.isPersisted = false
         shard.slots[number].entry = entry.replacingHeld(held)
       }

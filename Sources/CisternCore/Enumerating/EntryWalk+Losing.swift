@@ -7,9 +7,10 @@ extension EntryWalk {
   /// A record that is missing in the chunk is therefore in one of both.
   @usableFromInline
   mutating func addLostKeys() {
+    let hasLostFile = records.secondTier?.partition.hasLostFile ?? false
     let pending = records.secondTier?.partition.lostKeys ?? []
     let losses = token.losses
-    if losses.wholeLosses != wholeLosses {
+    if hasLostFile || losses.wholeLosses != wholeLosses {
       wholeLosses = losses.wholeLosses
       listedLosses = 0
       candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)

@@ -100,6 +100,15 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Reading it is cheap; the cache reads it after each write.
   var mustRemoveAll: Bool { get }
 
+  /// Whether the tier lost all committed records, and the cache has not acknowledged that. Staged writes are intact.
+  ///
+  /// The tier sets it before a read can miss a record, and then calls the loss handler with an empty list.
+  var hasLostFile: Bool { get }
+
+  /// Acknowledges the loss of all committed records. Called in the critical sections of all entries. Returns whether it
+  /// was not acknowledged before.
+  func acknowledgeFileLoss() -> Bool
+
   // MARK: Conditional writes
 
   /// Stages a write as ``SecondTierPartition/stage(_:)`` does, under a condition.
@@ -207,6 +216,10 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
 extension TransactionalPartition {
   package var mustRemoveAll: Bool { false }
+
+  package var hasLostFile: Bool { false }
+
+  package func acknowledgeFileLoss() -> Bool { false }
 
   package var lostKeys: [[UInt8]] { [] }
 

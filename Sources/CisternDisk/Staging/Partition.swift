@@ -279,7 +279,7 @@ final class Partition: Sendable {
 
   /// Notifies all openings of the partition of record losses. The caller must not hold a lock or a transaction.
   func report(_ losses: [RecordLoss]) {
-    guard !losses.isEmpty else { return }
+    guard !losses.isEmpty || wholeLoss.hasLostFile else { return }
     let handlers = control.withLock { Array($0.handlers.values) }
     for handler in handlers { handler(losses) }
     // A partition without handlers has no cache to acknowledge the losses.

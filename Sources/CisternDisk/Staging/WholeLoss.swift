@@ -7,6 +7,7 @@ import Synchronization
 /// clear in the critical sections of all its entries.
 final class WholeLoss: Sendable {
   private let removalIsDue = Atomic<Bool>(false)
+  private let fileIsLost = Atomic<Bool>(false)
   /// Changed under the partition's control lock only.
   private let hasUncommittedClear = Atomic<Bool>(false)
 
@@ -18,6 +19,14 @@ final class WholeLoss: Sendable {
   /// Ends the requirement, because the partition was cleared. Returns whether the clear was required.
   func noteRemovalOfAll() -> Bool { removalIsDue.exchange(false, ordering: .acquiringAndReleasing) }
 
+  /// Whether the file with the committed records was replaced, and the cache has not noticed that.
+  var hasLostFile: Bool { fileIsLost.load(ordering: .acquiring) }
+
+  func noteFileLoss() { fileIsLost.store(true, ordering: .releasing) }
+
+  /// Returns whether the loss was not acknowledged before.
+  func acknowledgeFileLoss() -> Bool { fileIsLost.exchange(false, ordering: .acquiringAndReleasing) }
+
   /// Whether the committed records are hidden by a clear, until its commit removes them.
   var hidesRecords: Bool { hasUncommittedClear.load(ordering: .acquiring) }
 
@@ -25,6 +34,13 @@ final class WholeLoss: Sendable {
 }
 
 extension Partition {
+  /// Notifies all openings of the loss of the file. The caller must not hold a lock or a transaction.
+  func reportFileLoss() {
+    report([])
+    // A partition without a cache has no observers.
+    _ = wholeLoss.acknowledgeFileLoss()
+  }
+
   /// Returns whether the key has no record to remove, because an uncommitted clear hides it and nothing is staged for
   /// the key since.
   ///

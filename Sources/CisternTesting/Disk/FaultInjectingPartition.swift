@@ -50,6 +50,15 @@ final class FaultInjectingPartition: TransactionalPartition {
 
   var mustRemoveAll: Bool { tier.state.withLock { $0.contents.partitions[name]!.mustRemoveAll } }
 
+  var hasLostFile: Bool { tier.state.withLock { $0.contents.partitions[name]!.hasLostFile } }
+
+  func acknowledgeFileLoss() -> Bool {
+    tier.state.withLock { state in
+      defer { state.contents.partitions[name]!.hasLostFile = false }
+      return state.contents.partitions[name]!.hasLostFile
+    }
+  }
+
   var hasLostKeys: Bool { tier.state.withLock { !$0.contents.partitions[name]!.lost.isEmpty } }
 
   var lostKeys: [[UInt8]] { tier.state.withLock { Array($0.contents.partitions[name]!.lost.keys) } }

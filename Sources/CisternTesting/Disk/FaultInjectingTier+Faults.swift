@@ -96,6 +96,20 @@ extension FaultInjectingTier {
     state.withLock { $0.contents.partitions[partition]?.mustRemoveAll = true }
   }
 
+  /// Loses all committed records of a partition, as if the file of the tier was replaced. Staged writes stay.
+  ///
+  /// Reports the loss on the calling thread, before a later commit. The caller must not commit at the same time.
+  ///
+  /// - Parameter partition: The name of the partition.
+  public func loseFile(of partition: String) {
+    let lossHandler = state.withLock { state in
+      state.contents.partitions[partition]?.committed = [:]
+      state.contents.partitions[partition]?.hasLostFile = true
+      return state.contents.partitions[partition]?.lossHandler
+    }
+    lossHandler?([])
+  }
+
   /// Damages a committed record in a way that its checksum detects. The next read is a miss, and the tier reports
   /// the record loss.
   ///

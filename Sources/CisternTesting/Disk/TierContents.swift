@@ -44,6 +44,8 @@ struct TierContents {
     var lost: [[UInt8]: RecordMetadata] = [:]
     /// Whether the cache must remove all records. See ``TransactionalPartition/mustRemoveAll``.
     var mustRemoveAll = false
+    /// Whether the committed records were lost, and the cache has not acknowledged that.
+    var hasLostFile = false
     var statistics = SecondTierStatistics()
 
     /// Returns the record that a read finds: the newest staged one, or else the committed one.

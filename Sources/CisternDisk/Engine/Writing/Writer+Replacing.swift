@@ -79,6 +79,9 @@ extension Writer {
     deadGenerations = []
     extraMargin = 0
     room = DeviceRoom(engine.limits)
+    let isOther = fileIdentity != nil && file.identity != fileIdentity
+    // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
+    if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }
     // All knowledge of the old file is invalid for the new one.
     for partition in engine.partitions {
       engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
@@ -88,5 +91,8 @@ extension Writer {
     for partition in engine.partitions { engine.learnGeneration(of: partition) }
     engine.noteSizes(of: file)
     loadDeadGenerations()
+    fileIdentity = file.identity
+    // Before the commits into the new file: all records that are left are staged.
+    if isOther { for partition in engine.partitions { partition.reportFileLoss() } }
   }
 }

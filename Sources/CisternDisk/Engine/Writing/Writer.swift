@@ -26,6 +26,8 @@ final class Writer {
   var roundsSinceReaderCheck = 0
   /// The last checked state of the names in the directory.
   var watch = DirectoryWatch()
+  /// The identity of the newest file that was open.
+  var fileIdentity: StoreIdentity?
   /// Whether the last owner has closed the store.
   private(set) var isStopping = false
   /// The reports of the current commit group. Their handlers can end the process, so they run after the group is
@@ -37,6 +39,7 @@ final class Writer {
   init(engine: DiskEngine) {
     self.engine = engine
     room = DeviceRoom(engine.limits)
+    fileIdentity = engine.file?.identity
     retryDelay = engine.options.retryInterval.clampedNanoseconds
   }
 
