@@ -22,6 +22,7 @@ extension Cache {
   ///   - policy: the values that the caller accepts, and how long it waits; nil for the cache's policy.
   ///   - fetch: returns the value from its origin.
   @inlinable
+  @inline(__always)
   public nonisolated(nonsending) func value(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value

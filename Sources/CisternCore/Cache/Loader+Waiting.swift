@@ -35,10 +35,10 @@ extension Loader {
   /// Waits for a flight, and for further ones if the first brings nothing that this caller may have. The timeouts of the policy span
   /// all of them.
   @usableFromInline
-  nonisolated(nonsending) func load(
-    _ request: Request, beginningWith first: Wait<Value>
-  ) async throws -> Loaded<Value> {
-    var wait = first
+  @inline(never)
+  nonisolated(nonsending) func finish(_ load: LimitedLoad<Key, Value>) async throws -> Loaded<Value> {
+    let request = load.request
+    var wait = load.wait
     while true {
       if let loaded = try await finish(wait, of: request.key, for: request.options) { return loaded }
       try Task.checkCancellation()
@@ -48,8 +48,10 @@ extension Loader {
       switch try begin(request.continued(usual.policy, start: usual.start)) {
       case .loaded(let loaded):
         return loaded
-      case .waiting(let flight, let waiter, let source, let waitLimits):
-        wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits ?? usual)
+      case .waiting(let flight, let waiter, let source):
+        wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: usual)
+      case .waitingWithLimits(let load):
+        wait = load.wait
       }
     }
   }
@@ -131,5 +133,19 @@ extension Loader {
     CisternError(
       .timedOut, "the fetch took longer than this caller wanted to wait; it may still be stored",
       location: reports.location(of: key.key))
+  }
+}
+
+/// A load that waits with limits. It is a class, so that it takes one reference in the frame of a waiting task.
+@usableFromInline
+final class LimitedLoad<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  let request: LoadRequest<Key, Value>
+  /// The wait for the load's flight.
+  let wait: Wait<Value>
+
+  @usableFromInline
+  init(_ request: LoadRequest<Key, Value>, _ wait: Wait<Value>) {
+    self.request = request
+    self.wait = wait
   }
 }

@@ -50,26 +50,46 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: 1. Load
 
 extension Loader {
-  /// Hits, joins or leads. Inlined, so that a waiting task has one frame less.
+  /// Hits, joins or leads.
+  ///
+  /// Inlined and minimal, like ``attempt(_:)``: the frames of a waiting task must fit into the first piece of the task's stack.
+  /// Functions that are not inlined get the parts of the request, because the frame of the task would hold the request.
   @inlinable
   @inline(__always)
   nonisolated(nonsending) func load(_ request: Request) async throws -> Loaded<Value> {
+    if let loaded = try await attempt(request) { return loaded }
+    return try await loadAgain(request.key, request.options, owner: request.owner, request.fetch)
+  }
+
+  /// Hits, joins or leads once. Returns nil if the caller must look again.
+  @inlinable
+  @inline(__always)
+  nonisolated(nonsending) func attempt(_ request: Request) async throws -> Loaded<Value>? {
+    // A task that is cancelled before it begins starts nothing.
+    try Task.checkCancellation()
+    // The value must be newer than the invalidations before the load.
+    let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
+    switch try begin(request.key, request.options, owner: request.owner, request.fetch) {
+    case .loaded(let loaded):
+      return loaded
+    case .waiting(let flight, let waiter, let source):
+      let outcome = await flight.wait(as: waiter)
+      let result = FlightResult(outcome, of: flight, from: source, since: invalidationVersion)
+      return try use(result, of: request.key, for: request.options)
+    case .waitingWithLimits(let load):
+      return try await finish(load)
+    }
+  }
+
+  /// Repeats a load until it brings a result.
+  @usableFromInline
+  @inline(never)
+  nonisolated(nonsending) func loadAgain(
+    _ key: HashedKey<Key>, _ options: LoadOptions?, owner: any AnyObject & Sendable, _ fetch: Request.Fetch
+  ) async throws -> Loaded<Value> {
+    let request = Request(key, options: options, owner: owner, fetch: fetch)
     while true {
-      // A task that is cancelled before it begins starts nothing.
-      try Task.checkCancellation()
-      // The value must be newer than the invalidations before the load.
-      let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
-      switch try begin(request) {
-      case .loaded(let loaded):
-        return loaded
-      case .waiting(let flight, let waiter, let source, nil):
-        let outcome = await flight.wait(as: waiter)
-        let result = FlightResult(outcome, of: flight, from: source, since: invalidationVersion)
-        if let loaded = try use(result, of: request.key, for: request.options) { return loaded }
-      case .waiting(let flight, let waiter, let source, let waitLimits?):
-        let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
-        return try await load(request, beginningWith: wait)
-      }
+      if let loaded = try await attempt(request) { return loaded }
     }
   }
 
@@ -78,9 +98,10 @@ extension Loader {
   enum LoadStart {
     /// The value is there.
     case loaded(Loaded<Value>)
-    /// The load waits for a flight, as the waiter with this number. With limits, if it does not wait without end, or may return an
-    /// older value.
-    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source, WaitLimits<Value>?)
+    /// The load waits for a flight, as the waiter with this number.
+    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source)
+    /// The load does not wait without end, or may return an older value.
+    case waitingWithLimits(LimitedLoad<Key, Value>)
   }
 
   // MARK: 2. Begin
@@ -88,6 +109,14 @@ extension Loader {
   /// Hits, joins or leads, up to the point where the load must wait. Not inlined, so that the frames of waiting tasks are small.
   @inlinable
   @inline(never)
+  func begin(
+    _ key: HashedKey<Key>, _ options: LoadOptions?, owner: any AnyObject & Sendable, _ fetch: Request.Fetch
+  ) throws -> LoadStart {
+    try begin(Request(key, options: options, owner: owner, fetch: fetch))
+  }
+
+  @inlinable
+  @inline(__always)
   func begin(_ request: Request) throws -> LoadStart {
     let (key, policy) = (request.key, request.options?.policy ?? settings.policy)
     let priority = Task.currentPriority
@@ -120,7 +149,7 @@ extension Loader {
       case .join(let flight, let waiter, _, let instead):
         let waitLimits = waitLimits(
           request.options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
-        return .waiting(flight, waiter: waiter, .joined, waitLimits)
+        return wait(for: flight, as: waiter, .joined, waitLimits, request)
       case .lead(let flight, let waiter, let instead, let looksInSecondTier):
         if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
@@ -136,9 +165,21 @@ extension Loader {
         start(flight, for: request, priority: priority)
         let waitLimits = waitLimits(
           request.options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
-        return .waiting(flight, waiter: waiter, .fetched, waitLimits)
+        return wait(for: flight, as: waiter, .fetched, waitLimits, request)
       }
     }
+  }
+
+  /// Returns the beginning of a wait for a flight.
+  @inlinable
+  @inline(__always)
+  func wait(
+    for flight: Flight<Value>, as waiter: Int, _ source: Loaded<Value>.Source, _ waitLimits: WaitLimits<Value>?,
+    _ request: Request
+  ) -> LoadStart {
+    guard let waitLimits else { return .waiting(flight, waiter: waiter, source) }
+    let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
+    return .waitingWithLimits(LimitedLoad(request, wait))
   }
 
   // MARK: 3. Fetch
