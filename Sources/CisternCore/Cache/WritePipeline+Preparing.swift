@@ -90,6 +90,9 @@ extension WritePipeline {
     var metadata = lifetime.expiry.metadata(created: lifetimes.wallNow(), cost: cost, tags: lifetime.tags)
     metadata.schemaVersion = schemaVersion
     metadata.isNegative = codec?.isAbsent(value) ?? false
+    // Provisional. A set usually has the same version inside its critical section, and the record is not copied there.
+    if let partition = secondTier?.partition { metadata.localVersion = partition.invalidationVersion }
+    metadata.isSet = true
     return .record(key: keyBytes, metadata, bytes: bytes)
   }
 

@@ -34,7 +34,9 @@ package struct RecordIdentity: Sendable, Equatable {
 ///
 /// The tier compares when the write is staged, when it is read, and when it is committed.
 @usableFromInline
-package enum RecordCondition: Sendable {
+package indirect enum RecordCondition: Sendable {
+  // Indirect, because few staged writes have a condition, and every staged write has room for one.
+
   /// The record that was read.
   case identity(RecordIdentity)
   /// A record whose lifetime and grace ended before this time.

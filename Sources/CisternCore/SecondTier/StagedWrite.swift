@@ -15,10 +15,17 @@ public indirect enum StagedWrite: Sendable {
   ///   - isSet: Whether the value was set rather than fetched.
   @usableFromInline
   func withVersion(invalidationVersion: InvalidationVersion, isSet: Bool) -> StagedWrite {
+    if hasVersion(invalidationVersion, isSet: isSet) { return self }
     guard case .record(let key, var metadata, let bytes) = self else { return self }
     metadata.localVersion = invalidationVersion
     metadata.isSet = isSet
     return .record(key: key, metadata, bytes: bytes)
+  }
+
+  // Not a part of `withVersion`: most records already have the version, and are not copied.
+  private func hasVersion(_ version: InvalidationVersion, isSet: Bool) -> Bool {
+    guard case .record(_, let metadata, _) = self else { return true }
+    return metadata.localVersion == version && metadata.isSet == isSet
   }
 
   /// The bytes of the key.

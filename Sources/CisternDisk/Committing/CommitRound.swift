@@ -122,6 +122,15 @@ struct CommitRound {
   /// Returns whether the item belongs to a batch.
   func isBatched(_ position: Int) -> Bool { units[order[position]] != 0 }
 
+  /// Returns whether the item or batch at the position is too large for the sizes. A single record was compared with
+  /// the disk limit when it was staged, so only a full device can be too small for it.
+  func isUnfit(at position: Int, limits: DiskLimits, isDeviceFull: Bool) -> Bool {
+    let isBatched = isBatched(position)
+    guard isBatched || isDeviceFull else { return false }
+    let limit = isBatched ? limits.pagesPerJoinedBatch : limits.largestRecord / DiskLimits.pageSize
+    return size(of: unit(from: position)).footprint / DiskLimits.pageSize > limit
+  }
+
   /// Numbers for batches, in the order of their first items. No number is zero.
   private struct UnitNumbers {
     private var numbers: [BatchNumber: Int] = [:]

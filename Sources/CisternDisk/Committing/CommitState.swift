@@ -73,7 +73,7 @@ struct CommitState {
   /// Gives up the next batch if it has become too large for one transaction. On a full device, also gives up a record
   /// or batch that would displace too many others. Returns whether it did.
   mutating func skipsUnfit(limits: DiskLimits, isDeviceFull: Bool, location: String) -> Bool {
-    guard position < round.count, isUnfit(at: position, limits: limits, isDeviceFull: isDeviceFull) else {
+    guard position < round.count, round.isUnfit(at: position, limits: limits, isDeviceFull: isDeviceFull) else {
       return false
     }
     let limit = ByteCount.bytes(limits.pagesPerJoinedBatch * DiskLimits.pageSize)
@@ -85,15 +85,6 @@ struct CommitState {
           "batches that share keys need one commit, but together exceed half of the disk limit, \(limit); none of them is on disk",
           location: location))
     return true
-  }
-
-  /// Returns whether the item or batch at the position is too large for the sizes. A single record was compared with
-  /// the disk limit when it was staged, so only a full device can be too small for it.
-  func isUnfit(at position: Int, limits: DiskLimits, isDeviceFull: Bool) -> Bool {
-    let isBatched = round.isBatched(position)
-    guard isBatched || isDeviceFull else { return false }
-    let limit = isBatched ? limits.pagesPerJoinedBatch : limits.largestRecord / DiskLimits.pageSize
-    return round.size(of: round.unit(from: position)).footprint / DiskLimits.pageSize > limit
   }
 
   /// Gives up everything that is not committed.

@@ -57,7 +57,7 @@ struct WriteStep {
   ///
   /// - Parameter isProtected: Whether this transaction must not evict the record.
   mutating func put(
-    _ given: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
+    _ given: consuming RecordDraft, for partition: Partition, protected isProtected: Bool = false,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     // The record gets the newest version in file order. An invalidation that is newer than the record and covers it

@@ -2,36 +2,32 @@ import CisternCore
 import LMDB
 
 /// A record to be written.
-package struct RecordDraft {
+package struct RecordDraft: ~Copyable {
   let key: [UInt8]
   let metadata: RecordMetadata
   let bytes: [UInt8]
   /// The size of the encoded tags in bytes.
   let tagsSize: Int
+  private let fields: RecordFields
+  /// The size of the encoded record in bytes.
+  package let size: Int
 
   package init(key: [UInt8], metadata: RecordMetadata, bytes: [UInt8]) {
     self.key = key
     self.metadata = metadata
     self.bytes = bytes
     tagsSize = metadata.tags.isEmpty ? 0 : RecordTags.size(of: metadata.tags)
+    let storedKeySize = key.count > DiskKey.longestDirectKey ? key.count : 0
+    fields = RecordFields(of: metadata, storesKeyLength: storedKeySize > 0)
+    size = RecordFormat.fixedSize + fields.size + tagsSize + storedKeySize + bytes.count
   }
 
   /// Returns the same record with an invalidation version of the file.
-  func withVersion(_ fileVersion: FileInvalidationVersion) -> RecordDraft {
+  consuming func withVersion(_ fileVersion: FileInvalidationVersion) -> RecordDraft {
     guard fileVersion != metadata.fileVersion else { return self }
     var metadata = metadata
     metadata.fileVersion = fileVersion
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
-  }
-
-  /// The size of the encoded record in bytes.
-  package var size: Int {
-    RecordFormat.fixedSize + fields.size + tagsSize + (key.count > DiskKey.longestDirectKey ? key.count : 0)
-      + bytes.count
-  }
-
-  private var fields: RecordFields {
-    RecordFields(of: metadata, storesKeyLength: key.count > DiskKey.longestDirectKey)
   }
 
   /// Writes the record, as the file holds it under `diskKey`, into `target`. The size of `target` must be the

@@ -33,8 +33,8 @@ extension DiskEngine {
       if mode == .degraded { noteLoss(outageLoss) }
       return refuse(partition)
     case .active:
-      if case .record(let key, _, _) = write, isTooLarge(write) {
-        _ = take(.removal(key: key), in: partition, batch: batch)
+      if isTooLarge(write) {
+        _ = take(.removal(key: write.key), in: partition, batch: batch)
         return refuse(partition)
       }
       let (ticket, isTaken) = take(write, in: partition, batch: batch)
@@ -61,8 +61,12 @@ extension DiskEngine {
   }
 
   private func isTooLarge(_ write: StagedWrite) -> Bool {
-    guard case .record(_, let metadata, _) = write else { return false }
-    return write.stagedSize > limits.largestRecord || metadata.tags.count > Int(UInt16.max)
+    if case .removal = write { return false }
+    let size = write.stagedSize
+    if size > limits.largestRecord { return true }
+    // Each tag adds more than a byte to the size. The metadata of most writes is not copied.
+    guard size > Int(UInt16.max), case .record(_, let metadata, _) = write else { return false }
+    return metadata.tags.count > Int(UInt16.max)
   }
 
   private func refuse(_ partition: Partition) -> StagingResult {

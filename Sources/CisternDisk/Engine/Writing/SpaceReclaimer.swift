@@ -44,15 +44,20 @@ struct SpaceReclaimer {
   ///
   /// Returns false if the transaction reaches its page budget first.
   mutating func make(
-    for draft: RecordDraft, _ step: inout WriteStep, in transaction: inout WriteTransaction
+    for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
-    debt += try share(of: draft.footprint, pages: draft.pages, step, in: transaction)
-    guard try repay(&step, in: &transaction) else { return false }
+    var live = try step.livePages(in: transaction)
+    debt += share(of: draft.footprint, live: live + draft.pages)
+    if debt > 0 {
+      guard try repay(&step, in: &transaction) else { return false }
+      live = try step.livePages(in: transaction)
+    }
     // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in use
     // increases, so only this bound keeps the margin free.
-    while try step.livePages(in: transaction) + draft.overflowPages > mostLive {
+    while live + draft.overflowPages > mostLive {
       if step.outcome.touchedPages >= budget { return false }
       guard try evict(&step, in: &transaction) else { break }
+      live = try step.livePages(in: transaction)
     }
     return true
   }
@@ -70,7 +75,8 @@ struct SpaceReclaimer {
       debt += batchDebt
     } else {
       let pages = min(size.pages, size.footprint / DiskLimits.pageSize + 1)
-      debt += min(size.footprint, try share(of: size.footprint, pages: pages, step, in: transaction))
+      let live = try step.livePages(in: transaction) + pages
+      debt += min(size.footprint, share(of: size.footprint, live: live))
     }
     let isRepaid = try repay(&step, in: &transaction)
     batchDebt = max(0, debt)
@@ -96,11 +102,8 @@ struct SpaceReclaimer {
   /// Resets the debt after the batch is put.
   mutating func forgetBatch() { batchDebt = nil }
 
-  /// Returns the part of the new bytes to evict, by the position between the watermarks.
-  private func share(
-    of footprint: Int, pages: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> Int {
-    let live = try step.livePages(in: transaction) + pages
+  /// Returns the part of the new bytes to evict, by the position of the pages in use between the watermarks.
+  private func share(of footprint: Int, live: Int) -> Int {
     guard live > low else { return 0 }
     return Int(Double(footprint) * min(Double(live - low) / Double(high - low), 2))
   }

@@ -109,6 +109,7 @@ extension Writer {
   /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
   private func performStep(_ commit: inout CommitState, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
+    let round = commit.round
     var room = SpaceReclaimer(writer: self, commit: commit, budget: budget)
     var leaving: [EvictedKey] = []
     var isCommitted = false
@@ -122,15 +123,15 @@ extension Writer {
       var step = try WriteStep(
         file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
       try noticeForeignCommits(of: file, &step, in: &transaction)
-      if !commit.hasPreliminaries { try putPreliminaries(of: commit.round, &step, in: &transaction) }
-      for batch in commit.round.batches where !batch.writes.isEmpty {
+      if !commit.hasPreliminaries { try putPreliminaries(of: round, &step, in: &transaction) }
+      for batch in round.batches where !batch.writes.isEmpty {
         try step.putFormats(of: batch.partition, in: &transaction)
       }
       var position = start
       step.position = start
-      while position < commit.round.count, step.outcome.touchedPages < budget,
-        position == start || !commit.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
-        let next = try put(commit.round, from: position, &step, &room, in: &transaction)
+      while position < round.count, step.outcome.touchedPages < budget,
+        position == start || !round.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
+        let next = try put(round, from: position, &step, &room, in: &transaction)
       {
         position = next
         step.position = next
