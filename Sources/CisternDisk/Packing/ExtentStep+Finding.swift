@@ -54,7 +54,7 @@ extension ExtentStep {
   ///
   /// The live bytes of its extent stay too large until the extent is reclaimed, because the size is not known.
   private mutating func dropInvalid(
-    _ item: IndexItem, of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    _ item: LocatedDigest, of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     try target.removeCurrent()
     if case .separate(let number)? = item.address.place(in: layout) {

@@ -57,7 +57,7 @@ extension ExtentStep {
 
   /// Removes the records at these items if the set conceals them. Their removal is not reported as a loss.
   mutating func purge(
-    _ items: [IndexItem], of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
+    _ items: [LocatedDigest], of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     _ = try liveCounts(generation, in: target)

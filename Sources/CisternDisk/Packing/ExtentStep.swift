@@ -102,7 +102,7 @@ struct ExtentStep: ~Copyable {
       try target.replaceCurrent(with: address)
       try discard(old, in: &target)
     } else {
-      try target.insert(IndexItem(digest: digest, address: address), of: generation)
+      try target.insert(LocatedDigest(digest: digest, address: address), of: generation)
     }
     change(generation, records: old == nil ? 1 : 0, bytes: size - (old?.size ?? 0))
     touched.note(digest, of: generation)

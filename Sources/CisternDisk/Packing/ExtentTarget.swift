@@ -6,10 +6,10 @@ import LMDB
 /// inserts. Changes of other tables do not affect it.
 protocol RecordIndex: ~Copyable, ~Escapable {
   /// Moves to the first item of the generation whose digest is not less. Returns nil if no item follows.
-  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> IndexItem?
+  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> LocatedDigest?
 
   /// Moves to the next item of the generation, or after a removal, to the item that followed the removed one.
-  mutating func moveToNext() throws(LMDBError) -> IndexItem?
+  mutating func moveToNext() throws(LMDBError) -> LocatedDigest?
 
   /// Replaces the address of the item at the position.
   mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError)
@@ -18,7 +18,7 @@ protocol RecordIndex: ~Copyable, ~Escapable {
   mutating func removeCurrent() throws(LMDBError)
 
   /// Adds an item. The position is then undefined.
-  mutating func insert(_ item: IndexItem, of generation: Generation) throws(LMDBError)
+  mutating func insert(_ item: LocatedDigest, of generation: Generation) throws(LMDBError)
 }
 
 /// The tables of extents, of records that are separate values, and of the rows that describe both.

@@ -2,7 +2,7 @@ import CisternCore
 import LMDB
 
 /// A record to be written.
-package struct RecordDraft: ~Copyable {
+package struct RecordDraft {
   let key: [UInt8]
   let metadata: RecordMetadata
   let bytes: [UInt8]

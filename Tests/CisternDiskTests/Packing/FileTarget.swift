@@ -24,7 +24,7 @@ struct FileTables: Sendable {
 
   static let logKey = bytes("log")
 
-  static func indexKey(_ item: IndexItem, of generation: Generation) -> [UInt8] {
+  static func indexKey(_ item: LocatedDigest, of generation: Generation) -> [UInt8] {
     (0..<6).map { UInt8(truncatingIfNeeded: generation.number >> UInt64(40 - 8 * $0)) } + item.bytes
   }
 
@@ -37,7 +37,7 @@ struct FileTables: Sendable {
 struct FileTarget: ExtentTarget, ~Copyable, ~Escapable {
   private var transaction: WriteTransaction
   private let tables: FileTables
-  private var position: (generation: Generation, item: IndexItem)?
+  private var position: (generation: Generation, item: LocatedDigest)?
 
   @_lifetime(copy transaction)
   init(_ transaction: consuming WriteTransaction, _ tables: FileTables) {
@@ -51,20 +51,21 @@ struct FileTarget: ExtentTarget, ~Copyable, ~Escapable {
 
   // MARK: RecordIndex
 
-  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> IndexItem? {
+  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> LocatedDigest? {
     guard let first = RecordAddress(bits: 0) else { return nil }
-    return try move(to: FileTables.indexKey(IndexItem(digest: digest, address: first), of: generation), of: generation)
+    return try move(
+      to: FileTables.indexKey(LocatedDigest(digest: digest, address: first), of: generation), of: generation)
   }
 
-  mutating func moveToNext() throws(LMDBError) -> IndexItem? {
+  mutating func moveToNext() throws(LMDBError) -> LocatedDigest? {
     guard let (generation, item) = position else { return nil }
     // The shortest key above that of the item.
     return try move(to: FileTables.indexKey(item, of: generation) + [0], of: generation)
   }
 
-  private mutating func move(to key: [UInt8], of generation: Generation) throws(LMDBError) -> IndexItem? {
+  private mutating func move(to key: [UInt8], of generation: Generation) throws(LMDBError) -> LocatedDigest? {
     guard let found = try firstKey(from: key), found.prefix(6) == key.prefix(6),
-      let item = IndexItem(found.rawSpan.extracting(6..<18))
+      let item = LocatedDigest(found.rawSpan.extracting(6..<18))
     else {
       position = nil
       return nil
@@ -82,7 +83,7 @@ struct FileTarget: ExtentTarget, ~Copyable, ~Escapable {
   mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError) {
     guard let (generation, item) = position else { return }
     try removeCurrent()
-    let replaced = IndexItem(digest: item.digest, address: address)
+    let replaced = LocatedDigest(digest: item.digest, address: address)
     try insert(replaced, of: generation)
     position = (generation, replaced)
   }
@@ -92,7 +93,7 @@ struct FileTarget: ExtentTarget, ~Copyable, ~Escapable {
     _ = try transaction.removeValue(forKey: FileTables.indexKey(item, of: generation).rawSpan, in: tables.index)
   }
 
-  mutating func insert(_ item: IndexItem, of generation: Generation) throws(LMDBError) {
+  mutating func insert(_ item: LocatedDigest, of generation: Generation) throws(LMDBError) {
     let key = FileTables.indexKey(item, of: generation)
     _ = try transaction.put([UInt8]().rawSpan, forKey: key.rawSpan, in: tables.index)
   }

@@ -79,7 +79,7 @@ struct FileTargetTests {
     try tables.environment.withRead { (transaction) throws(LMDBError) in
       var cursor = try transaction.cursor(in: tables.index)
       var isAtItem = try cursor.moveToFirst()
-      while isAtItem, let key = cursor.key?.copiedBytes(), let item = IndexItem(key.rawSpan.extracting(6..<18)) {
+      while isAtItem, let key = cursor.key?.copiedBytes(), let item = LocatedDigest(key.rawSpan.extracting(6..<18)) {
         let (value, offset): (UInt, Int) =
           switch item.address.place(in: limits.layout) {
           case .inExtent(let number, let offset)?: (UInt(number.number), offset - ExtentLayout.headerSize)

@@ -6,7 +6,7 @@ import LMDB
 struct MemoryTarget: ExtentTarget {
   /// The part of the file that is transactional.
   struct Tables: Equatable {
-    var index: [Generation: [IndexItem]] = [:]
+    var index: [Generation: [LocatedDigest]] = [:]
     var extents: Set<ExtentNumber> = []
     var separates: [SeparateNumber: [UInt8]] = [:]
     var rows: [UInt64: [UInt8]] = [:]
@@ -81,17 +81,17 @@ struct MemoryTarget: ExtentTarget {
 
   // MARK: RecordIndex
 
-  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> IndexItem? {
+  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> LocatedDigest? {
     position = (generation, lowerBound(digest, of: generation), false)
     return current
   }
 
-  private var current: IndexItem? {
+  private var current: LocatedDigest? {
     guard let position, let items = tables.index[position.generation] else { return nil }
     return position.index < items.count ? items[position.index] : nil
   }
 
-  mutating func moveToNext() throws(LMDBError) -> IndexItem? {
+  mutating func moveToNext() throws(LMDBError) -> LocatedDigest? {
     if position?.isRemoved == false { position?.index += 1 }
     position?.isRemoved = false
     return current
@@ -100,7 +100,7 @@ struct MemoryTarget: ExtentTarget {
   mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError) {
     try change()
     guard let position, let item = current else { return violations.append("no item is at the position") }
-    tables.index[position.generation]?[position.index] = IndexItem(digest: item.digest, address: address)
+    tables.index[position.generation]?[position.index] = LocatedDigest(digest: item.digest, address: address)
   }
 
   mutating func removeCurrent() throws(LMDBError) {
@@ -110,7 +110,7 @@ struct MemoryTarget: ExtentTarget {
     position?.isRemoved = true
   }
 
-  mutating func insert(_ item: IndexItem, of generation: Generation) throws(LMDBError) {
+  mutating func insert(_ item: LocatedDigest, of generation: Generation) throws(LMDBError) {
     try change()
     tables.index[generation, default: []].insert(item, at: lowerBound(item.digest, of: generation))
     position = nil
@@ -187,7 +187,7 @@ struct MemoryTarget: ExtentTarget {
     // Leaves that were filled in random order are two thirds full.
     let items = tables.index.values.reduce(0) { $0 + $1.count }
     let separates = tables.separates.values.reduce(0) { $0 + limits.pages(ofSeparate: $1.count) }
-    return PageUsage(index: 1 + items * IndexItem.size * 3 / (2 * limits.pageSize), others: 4 + separates)
+    return PageUsage(index: 1 + items * LocatedDigest.size * 3 / (2 * limits.pageSize), others: 4 + separates)
   }
 
   // MARK: GenerationRows

@@ -37,9 +37,13 @@ struct PackedRecordTests {
       var metadata = RecordMetadata(
         created: WallTime(nanosecondsSince1970: Int64(bits) - 5),
         expires: has(0) ? WallTime(nanosecondsSince1970: .max) : nil, cost: has(1) ? 9 : 30,
-        schemaVersion: has(2) ? .max : 0, tags: has(3) ? ["", "größer"] : [], grace: has(4) ? .max : 0,
-        idle: has(5) ? 5 : 0, lastUsed: has(6) ? WallTime(nanosecondsSince1970: .min) : nil,
-        refreshAhead: has(7) ? 8 : 0, invalidationVersion: has(8) ? 1 << 63 : 0, isNegative: has(9))
+        schemaVersion: has(2) ? .max : 0, tags: has(3) ? ["", "größer"] : [])
+      if has(4) { metadata.grace = .max }
+      if has(5) { metadata.idle = 5 }
+      if has(6) { metadata.lastUsed = WallTime(nanosecondsSince1970: .min) }
+      if has(7) { metadata.refreshAhead = 8 }
+      if has(8) { metadata.invalidationVersion = 1 << 63 }
+      metadata.isNegative = has(9)
       if has(10) { metadata.staleIfError = 3 }
       return metadata
     }

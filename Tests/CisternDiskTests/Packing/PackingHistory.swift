@@ -61,9 +61,10 @@ struct PackingHistory {
       case 2...5: Int.random(in: 0...8, using: &generator)
       default: Int.random(in: 1...1500, using: &generator)
       }
-    let metadata = RecordMetadata(
+    var metadata = RecordMetadata(
       created: WallTime(nanosecondsSince1970: version), cost: UInt32(version % 3),
-      tags: version % 7 == 0 ? ["tag"] : [], invalidationVersion: UInt64(version % 2))
+      tags: version % 7 == 0 ? ["tag"] : [])
+    metadata.invalidationVersion = UInt64(version % 2)
     return PackingModel.Value(metadata: metadata, bytes: value(Int(version), size: size))
   }
 

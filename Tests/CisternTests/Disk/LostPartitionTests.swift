@@ -23,8 +23,9 @@ import Testing
 
     init(diskLimit: ByteCount = .mebibytes(16)) async throws {
       var options = DiskOptions(
-        limit: diskLimit, durability: .processCrash, commitInterval: .seconds(3600), retryInterval: .seconds(3600),
-        faults: DiskFaults { [failing] in failing.peek() })
+        limit: diskLimit, durability: .processCrash, commitInterval: .seconds(3600))
+      options.retryInterval = .seconds(3600)
+      options.faults = DiskFaults { [failing] in failing.peek() }
       options.removalLimit = Self.limit
       tier = try DiskTier(directory: scratch.store, options: options)
       store = try Store(secondTier: tier, memoryLimit: .mebibytes(64), configuration: .ignoringMemoryPressure)

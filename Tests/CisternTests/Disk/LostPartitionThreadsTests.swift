@@ -26,9 +26,9 @@ import Testing
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     var options = DiskOptions(
-      limit: .mebibytes(16), durability: .processCrash, commitInterval: .milliseconds(1),
-      retryInterval: .milliseconds(1),
-      faults: DiskFaults { failing.peek() })
+      limit: .mebibytes(16), durability: .processCrash, commitInterval: .milliseconds(1))
+    options.retryInterval = .milliseconds(1)
+    options.faults = DiskFaults { failing.peek() }
     options.removalLimit = 20
     let tier = try DiskTier(directory: scratch.store, options: options)
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)

@@ -29,7 +29,7 @@ struct RecordDigest: Sendable, Hashable, Comparable {
 /// An item of the index: the digest of a key, and the address of its record, as 12 big-endian bytes.
 ///
 /// The items of a digest have no order, because a new address replaces an older one in place.
-struct IndexItem: Sendable, Hashable {
+struct LocatedDigest: Sendable, Hashable {
   static let size = 12
 
   let digest: RecordDigest
