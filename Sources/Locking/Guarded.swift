@@ -44,6 +44,7 @@ package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
   ///
   /// - Parameter body: Accesses the state. Must not run code that a user supplied.
   /// - Returns: Whether `body` ran.
+  @inlinable
   @discardableResult
   package borrowing func withLockIfAvailable(_ body: (inout sending State) -> Void) -> Bool {
     let ran: Void? = mutex.withLockIfAvailable { (state: inout sending State) -> Void in

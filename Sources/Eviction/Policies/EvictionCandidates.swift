@@ -55,22 +55,38 @@ struct EvictionCandidates: ~Copyable {
 
   /// Returns the candidate with the least density, other than `kept`; nil if no other candidate exists.
   @inline(__always)
-  func least(keeping kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
-    let least = kept == .none ? least : densities(without: kept).least
+  mutating func least(keeping kept: SlotNumber) -> (number: SlotNumber, density: Float)? {
+    let least = kept == .none ? least : leastDensity(without: place(of: kept))
     let number = numbers[Self.place(of: least)]
     return number == .none || number == kept ? nil : (number, Self.rounded(least))
   }
 
   /// Returns the least density of all candidates, other than `number` and `kept`.
-  func leastDensity(without number: SlotNumber, keeping kept: SlotNumber) -> Float {
-    Self.rounded(densities(without: number, kept).least)
+  mutating func leastDensity(without number: SlotNumber, keeping kept: SlotNumber) -> Float {
+    // Usually, the entry is the one with the least density.
+    let likely = Self.place(of: least)
+    let place = numbers[likely] == number ? likely : place(of: number)
+    return Self.rounded(leastDensity(without: place, self.place(of: kept)))
   }
 
-  private func densities(without number: SlotNumber, _ other: SlotNumber = .none) -> InlineArray<16, Float> {
-    var others = densities
-    if let place = place(of: number) { others[place] = Self.density(Self.nothing, at: place) }
-    if let place = place(of: other) { others[place] = Self.density(Self.nothing, at: place) }
-    return others
+  /// Returns the least density at the other positions. Changes the densities during the call only, because a copy takes
+  /// longer.
+  @inline(__always)
+  private mutating func leastDensity(without place: Int?, _ other: Int? = nil) -> Float {
+    let former = place.map { exchange(Self.nothing, at: $0) }
+    let otherFormer = other.map { exchange(Self.nothing, at: $0) }
+    let least = densities.least
+    // In reverse order, because both positions can be the same.
+    if let other, let otherFormer { densities[other] = otherFormer }
+    if let place, let former { densities[place] = former }
+    return least
+  }
+
+  @inline(__always)
+  private mutating func exchange(_ density: Float, at place: Int) -> Float {
+    let former = densities[place]
+    densities[place] = Self.density(density, at: place)
+    return former
   }
 
   /// Updates the density of a candidate. Does nothing for other entries.
