@@ -83,9 +83,6 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     clock = storeParts.clock
     loadPolicy = configuration.loadPolicy
     weigher = configuration.weigher
-    storesPlainly =
-      storage.secondTier == nil && storage.codec == nil && expiry.isNever && configuration.expiryFromValue == nil
-      && configuration.tagsOfValue == nil && !configuration.measuresAge
     dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     edits = EditedKeys()
     observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
@@ -99,6 +96,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       observers: observers, edits: edits)
     let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)
     writes = WritePipeline(parts, configuration)
+    storesPlainly = writes.storesPlainly
     records = RecordPromoter(parts, writes: writes, migrate: configuration.schema?.migrate)
     conditional = ConditionalWriter(
       parts, records: records,

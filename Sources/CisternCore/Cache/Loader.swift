@@ -266,6 +266,11 @@ extension Loader {
   @inline(never)
   func store(_ fetched: FetchedValue<Key, Value>) {
     let (key, flight) = (fetched.key, fetched.flight)
+    if writes.storesPlainly, fetched.options?.writeOptions.isPlain ?? true,
+      table.publish(fetched.value, cost: writes.cost(of: fetched.value, encodedSize: 1), of: flight, for: key)
+    {
+      return flight.noteStored(.plain(until: .distantFuture))
+    }
     let encoded = writes.encode(
       fetched.value, for: key, expiry: fetched.options?.writeOptions.expiry,
       tags: fetched.options?.writeOptions.namedTags ?? [])

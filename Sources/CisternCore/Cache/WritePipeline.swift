@@ -18,6 +18,8 @@ final class WritePipeline<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let schemaVersion: UInt32
   /// Whether memory can hold the values. Without it, a value that the second tier refuses is lost.
   @usableFromInline let usesMemory: Bool
+  /// Whether a value that is stored without options has no lifetime and no tags, and memory alone holds it.
+  @usableFromInline let storesPlainly: Bool
 
   init(_ parts: CacheParts<Key, Value>, _ configuration: CacheConfiguration<Value>) {
     table = parts.table
@@ -31,5 +33,8 @@ final class WritePipeline<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     tagsOfValue = configuration.tagsOfValue
     schemaVersion = configuration.schema?.version ?? 0
     usesMemory = configuration.tiers != .secondTierOnly
+    storesPlainly =
+      secondTier == nil && codec == nil && lifetimes.expiry.isNever && lifetimes.expiryOfValue == nil
+      && tagsOfValue == nil && !lifetimes.measuresAge
   }
 }

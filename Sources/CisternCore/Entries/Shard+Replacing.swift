@@ -23,6 +23,27 @@ extension Shard {
     policy.insert(number, in: slots.evictionNodes)
   }
 
+  /// Returns whether an entry has no value, and this flight.
+  @inlinable
+  @inline(__always)
+  func isInProgress(_ number: SlotNumber, by flight: Flight<Value>) -> Bool {
+    if case .inProgress(let own) = slots[number].entry { own === flight } else { false }
+  }
+
+  /// Gives an entry in progress its value. The room for it is already reserved.
+  ///
+  /// - Returns: The replaced entry, which the caller releases outside the lock.
+  @inlinable
+  @inline(__always)
+  mutating func completeEntry(_ number: SlotNumber, with value: Value, cost: UInt32) -> Entry<Value> {
+    let held = CachedValue(
+      value: value, timing: .plain(until: .distantFuture), isPersisted: false, invalidationVersion: invalidationVersion)
+    let replaced = slots.exchangeEntry(number, .ready(held))
+    slots[node: number].cost = cost
+    policy.insert(number, in: slots.evictionNodes)
+    return replaced
+  }
+
   /// Replaces a value by one with the same cost.
   ///
   /// - Returns: The replaced entry, which the caller releases outside the lock.

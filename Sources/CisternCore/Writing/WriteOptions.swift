@@ -31,6 +31,10 @@ struct WriteOptions: Sendable {
   @inlinable
   var namedTags: [String] { if case .named(let tags) = tags { tags } else { [] } }
 
+  /// Whether the write names neither a lifetime nor tags.
+  @inlinable
+  var isPlain: Bool { if case nil = expiry { namedTags.isEmpty } else { false } }
+
   /// The same options for a value that replaces the cached one: no tags stay.
   @inlinable
   var withoutKeptTags: WriteOptions {

@@ -1,0 +1,48 @@
+import Eviction
+
+extension EntryTable {
+  /// The fast path of a publication, for a cache without a second tier. Declines if the write needs any decision.
+  ///
+  /// The function declines in the cases of ``set(_:cost:forKey:hash:)``, and in these:
+  ///
+  /// - The entry is not the flight's, or it holds an older value.
+  /// - An invalidation came since the flight began.
+  ///
+  /// - Parameter value: The value, which has no lifetime and no tags.
+  /// - Returns: Whether the value was published. If not, the key is unchanged.
+  @inlinable
+  @inline(never)
+  func publish(_ value: Value, cost: UInt32, of flight: Flight<Value>, for key: HashedKey<Key>) -> Bool {
+    guard canHold(cost) else { return false }
+    let index = shards.index(of: key.hash)
+    while true {
+      // Released at the end of the iteration, outside the lock.
+      var replaced: Entry<Value>?
+      var gone = Shard<Key, Value>.Evicted.nothing
+      defer {
+        withExtendedLifetime(replaced) {}
+        withExtendedLifetime(gone) {}
+      }
+      let result = shards.withShard(at: index) { shard -> SetResult in
+        guard shard.versions.isEmpty else { return .declined }
+        guard !isObserved() else { return .declined }
+        guard flight.invalidationVersion >= shard.invalidations.newest else { return .declined }
+        if budget.isLarge(cost), budget.isLargerThanOthers(cost) { return .declined }
+        guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
+          shard.isInProgress(number, by: flight)
+        else { return .declined }
+        let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
+        if let short { return .short(short) }
+        replaced = shard.completeEntry(number, with: value, cost: cost)
+        shard.counters.stores += 1
+        if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
+        return .done
+      }
+      switch result {
+      case .done: return true
+      case .declined: return false
+      case .short(let short): findRoom(short)
+      }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import CisternTesting
+import CisternTestSupport
+import Testing
+
+@testable import CisternCore
+
+/// The publication of fetched values in a cache whose values have no lifetime, no tags and no second tier.
+struct PublishingTests {
+  private static func configuration(_ policy: EvictionPolicyKind) -> Store.Configuration {
+    var configuration = Store.Configuration()
+    configuration.shardCount = 1
+    configuration.evictionPolicy = policy
+    return configuration
+  }
+
+  /// An object that uses the cache when it is released.
+  private final class Visitor: Sendable {
+    let onDeinit: @Sendable () -> Void
+
+    init(onDeinit: @escaping @Sendable () -> Void) { self.onDeinit = onDeinit }
+
+    deinit { onDeinit() }
+  }
+
+  @Test(arguments: EvictionPolicyKind.allCases)
+  func `a publication makes room, and releases the evicted value outside the lock`(policy: EvictionPolicyKind)
+    async throws
+  {
+    let cache = try Cache<Int, Visitor>(costLimit: 2, configuration: Self.configuration(policy))
+    let gone = Recorder<Bool>()
+    for key in 0..<5 {
+      _ = try await cache.value(forKey: key) { _ in
+        Visitor { [weak cache] in
+          _ = cache?.contains(1)
+          gone.record(true)
+        }
+      }
+      #expect(cache.contains(key) || policy == .s3FIFO)
+      #expect(cache.statistics.memory.peakCost <= 2)
+    }
+    while gone.count < 3 { await Task.yield() }
+    #expect(gone.count == 3)
+    #expect(cache.statistics.stores == 5)
+  }
+
+  /// An event during a fetch, and the value of the key after the fetch.
+  enum Event: CaseIterable, Sendable {
+    case nothing, set, removal, setAndRemoval, clear, otherTagRemoval, otherSet
+
+    func apply(to cache: Cache<Int, Int>) {
+      switch self {
+      case .nothing: break
+      case .set: cache[1] = -1
+      case .removal: cache[1] = nil
+      case .setAndRemoval:
+        cache[1] = -1
+        cache[1] = nil
+      case .clear: cache.removeAll()
+      case .otherTagRemoval: cache.removeAll(tagged: "other")
+      case .otherSet: cache[2] = 2
+      }
+    }
+
+    var left: Int? {
+      switch self {
+      case .nothing, .otherTagRemoval, .otherSet: 7
+      case .set: -1
+      case .removal, .setAndRemoval, .clear: nil
+      }
+    }
+  }
+
+  @Test(arguments: Event.allCases, [false, true])
+  func `a write or an invalidation during the fetch decides whether the value is published`(
+    event: Event, isObserved: Bool
+  ) async throws {
+    let cache = try Cache<Int, Int>(costLimit: 10, configuration: Self.configuration(.leastHitDensity))
+    let events = Recorder<Int>()
+    let token = isObserved ? cache.observe { _ in events.record(1) } : nil
+    let gate = Gate()
+    let load = Task {
+      try await cache.value(forKey: 1) { _ in
+        await gate.passUncancelled()
+        return 7
+      }
+    }
+    await gate.arrivals(atLeast: 1)
+    event.apply(to: cache)
+    gate.open()
+    #expect(try await load.value == 7)
+    #expect(cache[1] == event.left)
+    let sets = [Event.set, .setAndRemoval, .otherSet].contains(event) ? 1 : 0
+    #expect(cache.statistics.stores == sets + (event.left == 7 ? 1 : 0))
+    // The handlers run in tasks of their own.
+    if isObserved, event == .nothing { while events.count == 0 { await Task.yield() } }
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a fetched value that displaces many requested ones is returned and not stored`() async throws {
+    var configuration = Store.Configuration()
+    configuration.evictionPolicy = .leastHitDensity
+    let cache = try Cache<Int, Int>(costLimit: 1_000, weigher: { $0 }, configuration: configuration)
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<8_000 {
+      let key = generator.next(below: 40) * generator.next(below: 40)
+      if cache[key] == nil { cache[key] = 2 }
+    }
+    #expect(try await cache.value(forKey: -1) { _ in 900 } == 900)
+    #expect(cache[-1] == nil)
+    #expect(try await cache.value(forKey: -2) { _ in 2_000 } == 2_000)
+    #expect(cache[-2] == nil)
+    #expect(cache.statistics.memory.cost <= 1_000)
+  }
+}
