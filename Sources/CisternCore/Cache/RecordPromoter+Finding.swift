@@ -6,8 +6,7 @@ extension RecordPromoter {
   func find(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     switch table.find(key, at: lifetimes.now(), accepting: demand) {
     case .held(let held, let isStale, let uses):
-      if let uses { writeUse(uses, of: key) }
-      return described(held.value, held.timing, from: .memory, isStale: isStale)
+      return loaded(held, isStale: isStale, noting: uses, of: key)
     case .unaccepted:
       return nil
     case .absent(let condition):
@@ -29,7 +28,10 @@ extension RecordPromoter {
       table.count(key.hash) { $0.memoryHits += 1 }
       return Loaded(value: shown, source: .memory)
     }
-    guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else { return nil }
+    guard let secondTier else { return nil }
+    guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
+      return findPromotedMeanwhile(key, accepting: demand)
+    }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: condition)
       return nil
@@ -40,6 +42,22 @@ extension RecordPromoter {
     }
     promote(found, of: key, if: condition, hit: isStale ? .stale : .fresh)
     return loaded(found, isStale: isStale)
+  }
+
+  /// As ``valuePromotedMeanwhile(_:)``, for a value that the demand accepts.
+  private func findPromotedMeanwhile(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
+    guard case .held(let held, let isStale, let uses) = table.find(key, at: lifetimes.now(), accepting: demand) else {
+      return nil
+    }
+    return loaded(held, isStale: isStale, noting: uses, of: key)
+  }
+
+  /// Returns a value of memory with its details, and notes its use in the second tier if one is given.
+  private func loaded(
+    _ held: CachedValue<Value>, isStale: Bool, noting uses: LastAccess?, of key: HashedKey<Key>
+  ) -> Loaded<Value> {
+    if let uses { writeUse(uses, of: key) }
+    return described(held.value, held.timing, from: .memory, isStale: isStale)
   }
 
   /// Returns the value of a load that may not fetch, if memory has none for it. Throws if the second tier has none either.

@@ -27,7 +27,8 @@ extension RecordPromoter {
       if case .some = shown { table.count(key.hash) { $0.memoryHits += 1 } }
       return shown
     }
-    guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else { return nil }
+    guard let secondTier else { return nil }
+    guard let interpretation = interpretedRecord(of: key, in: secondTier) else { return valuePromotedMeanwhile(key) }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: condition)
       return nil
@@ -35,6 +36,24 @@ extension RecordPromoter {
     let isFresh = !found.preparedValue.isStale(at: lifetimes.now())
     promote(found, of: key, if: condition, hit: isFresh ? .fresh : .uncounted)
     return isFresh ? found.value : nil
+  }
+
+  /// Returns the fresh value that memory has after the second tier had no record.
+  ///
+  /// Another reader may have promoted the value after the first look in memory. If the second tier evicted the record
+  /// then, memory alone has the value. One look is enough: a value never moves from memory to the second tier.
+  @usableFromInline
+  @inline(never)
+  func valuePromotedMeanwhile(_ key: HashedKey<Key>) -> Value? {
+    switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
+    case .hit(let value):
+      return value
+    case .hitToNote(let value, let uses):
+      writeUse(uses, of: key)
+      return value
+    case .absent, .stale, .expired:
+      return nil
+    }
   }
 
   /// Whether a key has a fresh value in either tier. Does not count as a use in memory.
@@ -50,10 +69,14 @@ extension RecordPromoter {
     guard let secondTier else { return false }
     var isThere = false
     var isOlder = false
+    var hasRecord = false
     secondTier.view(key.key) { metadata, _ in
+      hasRecord = true
       isOlder = metadata.schemaVersion < schemaVersion
       isThere = metadata.schemaVersion == schemaVersion && !lifetimes.isExpired(metadata)
     }
+    // As in a look-up, another reader may have promoted the value of a record that was evicted then.
+    if !hasRecord, let held = table.peek(key.key, hash: key.hash) { return !held.isExpired(at: lifetimes.now()) }
     guard isOlder else { return isThere }
     // A look-up migrates the record.
     if case .some = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) { return true }

@@ -14,6 +14,8 @@ final class FaultInjectingPartition: TransactionalPartition {
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
     let key = key.copiedBytes()
+    let beforeLoad = tier.state.withLock { $0.beforeLoad }
+    beforeLoad?(key)
     let (record, afterLoad) = tier.state.withLock { state in
       (state.load(key, from: name), state.afterLoad)
     }

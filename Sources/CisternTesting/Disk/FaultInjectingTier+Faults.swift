@@ -47,6 +47,16 @@ extension FaultInjectingTier {
     state.withLock { $0.batchLimit = count }
   }
 
+  /// Installs a hook that every read calls before it looks up the record.
+  ///
+  /// The hook simulates a thread that is paused before a read, for example after it has found nothing in memory. It runs
+  /// on the reader's thread, outside the tier's lock.
+  ///
+  /// - Parameter hook: The closure to call with the bytes of the key, or nil to remove the hook.
+  public func setBeforeLoad(_ hook: (@Sendable (_ key: [UInt8]) -> Void)?) {
+    state.withLock { $0.beforeLoad = hook }
+  }
+
   /// Installs a hook that every read calls after it has looked up the record, and before the reader receives the
   /// result.
   ///

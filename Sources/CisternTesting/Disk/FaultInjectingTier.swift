@@ -45,6 +45,7 @@ public final class FaultInjectingTier: SecondTier {
     var sizeLimit: Int?
     var batchLimit: Int?
     var refusal: (@Sendable (StagedWrite) -> Bool)?
+    var beforeLoad: (@Sendable (_ key: [UInt8]) -> Void)?
     var afterLoad: (@Sendable (_ key: [UInt8]) -> Void)?
   }
 
