@@ -3,9 +3,11 @@
 extension RecordPromoter {
   /// Reads the record of a key, and decodes it; nil if the second tier has no record. The caller must not hold a lock.
   @inlinable
+  @inline(__always)
   func interpretedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
     if let decode = codec?.decodeInPlace { return interpretInPlace(key, in: secondTier, decode) }
-    return secondTier.read(key.key).map { interpret($0, of: key) }
+    guard let record = secondTier.read(key.key) else { return nil }
+    return interpret(record, of: key)
   }
 
   /// Decodes the record of a key during the read.

@@ -35,8 +35,8 @@ final class RecordPromoter<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 enum Interpretation<Value: Sendable> {
   /// Its value may be returned and put into memory.
   case usable(FoundRecord<Value>)
-  /// The record must be removed, for this reason.
-  case unusable(DiscardReason, RecordIdentity)
+  /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the result.
+  indirect case unusable(DiscardReason, RecordIdentity)
   /// A newer version of the schema wrote it. It reads as absent, and stays.
   case foreign
 }
@@ -77,15 +77,16 @@ extension RecordPromoter {
   @inlinable
   func interpret(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {
     guard let codec else { return .unusable(.undecodable, record.identity) }
-    let metadata = record.metadata
-    guard metadata.schemaVersion == schemaVersion else { return interpretOther(record, of: key) }
+    // The metadata is read in place, because a copy of it is large.
+    guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, of: key) }
     let timing =
-      table.retryPauses.isEmpty ? lifetimes.timing(of: metadata) : lifetimes.timing(of: metadata, pausedFor: key.hash)
+      table.retryPauses.isEmpty
+      ? lifetimes.timing(of: record.metadata) : lifetimes.timing(of: record.metadata, pausedFor: key.hash)
     guard let timing else { return .unusable(.expired, record.identity) }
     do {
-      let value = try codec.decode(record.bytes, isNegative: metadata.isNegative)
-      let preparedValue = PreparedValue(value: value, cost: max(1, metadata.cost), timing: timing)
-      let rewriting = metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
+      let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
+      let preparedValue = PreparedValue(value: value, cost: max(1, record.metadata.cost), timing: timing)
+      let rewriting = record.metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
       return .usable(FoundRecord(preparedValue, rewriting: rewriting))
     } catch {
       return undecodable(record.identity, of: key, error)
