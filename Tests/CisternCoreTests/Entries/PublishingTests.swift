@@ -104,6 +104,18 @@ struct PublishingTests {
     withExtendedLifetime(token) {}
   }
 
+  @Test func `a prefix removal during a fetch wins, whether or not the sweep has come to the entry`() throws {
+    try SeededSchedule.explore(seeds: 60) { executor in
+      let subject = try Subject(.memory, on: executor)
+      let origin = ScriptedOrigin<String, Int> { _, _ in .yielding(3, .value(7)) }
+      let load = subject.load("a", fetch: origin.fetch)
+      while origin.callCount == 0 { await Task.yield() }
+      subject.cache.removeAll(withPrefix: "a")
+      _ = await load.result
+      try #require(subject.cache["a"] == nil)
+    }
+  }
+
   @Test func `an update runs again if a value is published after it has read the key`() async throws {
     let cache = try Cache<String, Int>(costLimit: 10, configuration: Self.configuration(.leastHitDensity))
     let gate = Gate()

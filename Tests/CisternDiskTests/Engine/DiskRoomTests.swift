@@ -85,7 +85,7 @@ import Testing
     let told = Told()
     let subject = try await TierWithLongReader(scratch, told: told, patience: .milliseconds(20))
     let (tier, cache) = (subject.tier, subject.cache)
-    subject.fillDuringRead { held in
+    try await subject.fillDuringRead { held in
       #expect(tier.engine.mode == .degraded)
       #expect(held == bytes("held"))
     }

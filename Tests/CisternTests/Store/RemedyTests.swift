@@ -112,7 +112,7 @@ import Testing
     let subject = try await TierWithLongReader(scratch, told: told, patience: .milliseconds(5))
     let tier = subject.tier
     let failure = Switch<CisternError>()
-    subject.fillDuringRead { _ in
+    try await subject.fillDuringRead { _ in
       let isDone = DispatchSemaphore(value: 0)
       Task.detached {
         do { try await tier.flush() } catch { failure.set(error as? CisternError) }

@@ -1,5 +1,6 @@
 import CisternCore
 import CisternDisk
+import Locking
 import TestDirectories
 
 /// A small tier with a record that a test reads for so long that writes fill the file.
@@ -21,7 +22,23 @@ package struct TierWithLongReader {
 
   /// Reads the record, and writes others until the tier is degraded. The body gets the record, and also runs during the
   /// read.
-  package func fillDuringRead(_ body: (_ held: [UInt8]) -> Void) {
+  ///
+  /// The read runs on a thread of its own. The body may wait for tasks, and a blocked thread of the pool could be the one
+  /// that these tasks need.
+  package func fillDuringRead(_ body: @escaping @Sendable (_ held: [UInt8]) -> Void) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      do {
+        try SystemThread.start {
+          readWhileFilling(body)
+          continuation.resume()
+        }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  private func readWhileFilling(_ body: (_ held: [UInt8]) -> Void) {
     let key = bytes("held")
     cache.withRecord(forKey: key.rawSpan) { _, held in
       var number = 0
