@@ -7,13 +7,15 @@ import Testing
 /// The admission of values that cost more than a sixteenth of the limit.
 struct AdmissionTests {
   /// A cache of small entries that are known to be requested.
+  ///
+  /// The requests are for more than twice the keys that it can hold. The policy judges only after enough evictions.
   private func cache(_ policy: EvictionPolicyKind = .leastHitDensity) throws -> Cache<Int, Int> {
     var configuration = Store.Configuration()
     configuration.evictionPolicy = policy
     let cache = try Cache<Int, Int>(costLimit: 1_000, weigher: { $0 }, configuration: configuration)
     var generator = SeededGenerator(seed: 5)
     for _ in 0..<8_000 {
-      let key = generator.next(below: 40) * generator.next(below: 40)
+      let key = generator.next(below: 60) * generator.next(below: 60)
       if cache[key] == nil { cache[key] = 2 }
     }
     return cache
@@ -30,6 +32,15 @@ struct AdmissionTests {
       return cache[-1] != nil
     }
     #expect(sets != nil)
+    #expect(cache.statistics.memory.peakCost <= 1_000)
+  }
+
+  @Test func `a large fetched value is returned and not stored`() async throws {
+    let cache = try cache()
+    #expect(try await cache.value(forKey: -1) { _ in 900 } == 900)
+    #expect(cache[-1] == nil)
+    #expect(try await cache.value(forKey: -2) { _ in 2_000 } == 2_000)
+    #expect(cache[-2] == nil)
     #expect(cache.statistics.memory.peakCost <= 1_000)
   }
 

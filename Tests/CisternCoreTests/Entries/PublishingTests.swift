@@ -148,20 +148,4 @@ struct PublishingTests {
     #expect(edited == 9)
     #expect(cache["a"] == 9)
   }
-
-  @Test func `a fetched value that displaces many requested ones is returned and not stored`() async throws {
-    var configuration = Store.Configuration()
-    configuration.evictionPolicy = .leastHitDensity
-    let cache = try Cache<Int, Int>(costLimit: 1_000, weigher: { $0 }, configuration: configuration)
-    var generator = SeededGenerator(seed: 5)
-    for _ in 0..<8_000 {
-      let key = generator.next(below: 40) * generator.next(below: 40)
-      if cache[key] == nil { cache[key] = 2 }
-    }
-    #expect(try await cache.value(forKey: -1) { _ in 900 } == 900)
-    #expect(cache[-1] == nil)
-    #expect(try await cache.value(forKey: -2) { _ in 2_000 } == 2_000)
-    #expect(cache[-2] == nil)
-    #expect(cache.statistics.memory.cost <= 1_000)
-  }
 }
