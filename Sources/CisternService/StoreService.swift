@@ -26,6 +26,7 @@
     ///   - instruments: The back ends of the process.
     ///   - closingDeadline: The longest time that the shutdown waits for the last writes.
     ///   - metricsInterval: The time between two exports of the statistics. An export reads counters and takes some microseconds.
+    ///     An interval below one millisecond counts as one millisecond.
     public init(
       _ store: Store, instruments: CacheInstruments, closingDeadline: Duration = .seconds(10),
       metricsInterval: Duration = .seconds(10)
@@ -33,7 +34,8 @@
       self.store = store
       self.instruments = instruments
       self.closingDeadline = closingDeadline
-      self.metricsInterval = metricsInterval
+      // Without a pause, the exports would keep a thread from other tasks.
+      self.metricsInterval = max(metricsInterval, .milliseconds(1))
       exporter = StatisticsExporter(metrics: instruments.metrics, labels: instruments.labels)
     }
 

@@ -112,6 +112,16 @@
       #expect(backEnds.total("cistern.cache.requests") == 2)
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
+    func `a service pauses between two exports, however short its interval is`(interval: Duration) async throws {
+      let clock = GatedClock()
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+      let service = StoreService(
+        store, instruments: backEnds.instruments(clock: clock), metricsInterval: interval)
+      try await shutDown(service) { await clock.sleepers.arrivals(atLeast: 1) }
+      #expect(clock.durations.first == .milliseconds(1))
+    }
+
     // MARK: Running a service
 
     private func openStore(_ scratch: TemporaryDirectory) throws -> Store {
