@@ -32,6 +32,16 @@ package struct IntegerDatabase: DatabaseHandle, Hashable {
   }
 }
 
+extension DatabaseHandle where Self == IntegerDatabase {
+  /// The database in which LMDB lists free pages. Its statistics count the pages of the list, not the free pages.
+  package static var freeList: IntegerDatabase { IntegerDatabase(index: 0) }
+}
+
+extension DatabaseHandle where Self == Database {
+  /// The unnamed database, which contains the names of the others and the entries stored without a name.
+  package static var main: Database { Database(index: 1) }
+}
+
 /// The size of one database.
 package struct DatabaseStatistics: Sendable, Equatable {
   /// The size of a page in bytes.

@@ -61,10 +61,10 @@ extension Environment {
   }
 
   /// The database in which LMDB lists free pages. Its statistics count the pages of the list, not the free pages.
-  package var freeList: IntegerDatabase { IntegerDatabase(index: 0) }
+  package var freeList: IntegerDatabase { .freeList }
 
   /// The unnamed database, which contains the names of the others and the entries stored without a name.
-  package var mainDatabase: Database { Database(index: 1) }
+  package var mainDatabase: Database { .main }
 
   /// Waits until all commits are on disk. With `force`, also writes to disk if the durability is `noSync` or
   /// `noMetaSync`.

@@ -8,34 +8,27 @@ import CLMDB
 /// change while the cursor exists.
 @safe
 package struct IndexCursor<Access>: ~Copyable, ~Escapable {
-  // Valid until `deinit` closes it. The transaction outlives the cursor.
-  private let handle: OpaquePointer
-  private let key: IndexKey
-  /// The item at the cursor, or nil if the cursor is at no item. A copy, because a change can move LMDB's pages.
-  package private(set) var item: IndexItem?
-  /// Whether LMDB's cursor is at an item, or was at the item that was removed last.
-  ///
-  /// Without a position, LMDB takes a move to the next item for a move to the first one.
-  private var hasPosition = false
+  // LMDB's cursor is valid until `deinit` closes it. The transaction outlives the cursor.
+  private var position: IndexPosition
 
   @_lifetime(immortal)
   init(handle: OpaquePointer, key: IndexKey) {
-    unsafe self.handle = handle
-    self.key = key
+    unsafe position = IndexPosition(handle: handle, key: key)
   }
 
   deinit {
-    unsafe mdb_cursor_close(handle)
+    unsafe mdb_cursor_close(position.handle)
   }
+
+  /// The item at the cursor, or nil if the cursor is at no item.
+  package var item: IndexItem? { unsafe position.item }
 
   /// Moves to the first item. Returns false if the key has no items.
   package mutating func moveToFirst() throws(LMDBError) -> Bool { try move(toFirstFrom: 0) }
 
   /// Moves to the first item with this digest or a greater one. Returns false if no item follows. O(log n).
   package mutating func move(toFirstFrom digest: UInt64) throws(LMDBError) -> Bool {
-    precondition(digest <= IndexItem.greatestDigest, "a digest of an index has at most 48 bits")
-    // No item has the address zero, so the search finds the first of the items with the digest.
-    return try move(MDB_GET_BOTH_RANGE, digest: digest)
+    unsafe try position.move(toFirstFrom: digest, forKey: position.key)
   }
 
   /// Moves to the first item with a greater digest. Returns false if no item follows. O(log n).
@@ -43,62 +36,25 @@ package struct IndexCursor<Access>: ~Copyable, ~Escapable {
   /// The digest is a position that stays valid when items change, also in later transactions.
   package mutating func move(toFirstAfter digest: UInt64) throws(LMDBError) -> Bool {
     if digest < IndexItem.greatestDigest { return try move(toFirstFrom: digest + 1) }
-    (item, hasPosition) = (nil, false)
+    unsafe position.reset()
     return false
   }
 
   /// Moves to the next item of the key. Returns false after the last item, or if the cursor is at no item.
   ///
   /// After a removal, the cursor moves to the item after the removed one.
-  package mutating func moveToNext() throws(LMDBError) -> Bool {
-    hasPosition ? try move(MDB_NEXT_DUP, digest: 0) : false
-  }
-
-  private mutating func move(_ operation: MDB_cursor_op, digest: UInt64) throws(LMDBError) -> Bool {
-    (item, hasPosition) = (nil, false)
-    let (status, found) = unsafe withValues(digest: digest, address: 0) { key, value in
-      let status = unsafe mdb_cursor_get(handle, key, value, operation)
-      let bytes = unsafe UnsafeRawBufferPointer(start: value.pointee.mv_data, count: value.pointee.mv_size)
-      // After an error, the value has still the bytes of the sought item.
-      return unsafe (status, status == MDB_SUCCESS ? IndexItem(bytes) : nil)
-    }
-    if status == MDB_NOTFOUND { return false }
-    guard let found else {
-      // In a damaged page, LMDB can find an item of another size.
-      throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "move a cursor of an index")
-    }
-    (item, hasPosition) = (found, true)
-    return true
-  }
-
-  /// Calls `body` with the key and an item, for LMDB.
-  private borrowing func withValues<Result>(
-    digest: UInt64, address: UInt64,
-    _ body: (UnsafeMutablePointer<MDB_val>, UnsafeMutablePointer<MDB_val>) -> Result
-  ) -> Result {
-    unsafe key.withBytes { key in
-      unsafe IndexItem.withBytes(digest: digest, address: address) { item in
-        // LMDB only reads these bytes, and can then set the pointers to its own.
-        var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-        var data = unsafe MDB_val(mv_size: item.count, mv_data: UnsafeMutableRawPointer(mutating: item.baseAddress))
-        return unsafe body(&name, &data)
-      }
-    }
-  }
+  package mutating func moveToNext() throws(LMDBError) -> Bool { unsafe try position.moveToNext() }
 }
 
 @available(*, unavailable, message: "a cursor cannot move to another thread")
 extension IndexCursor: Sendable {}
 
-// A cursor is the only way to change items. A removal of an item by its bytes would search for it, and such a search
-// can miss it among items with equal digests.
 extension IndexCursor where Access == CursorWrites {
   /// Inserts an item, which the key must not have. O(log n).
   ///
   /// After the insertion, the cursor is at no item until it moves to a digest.
   package mutating func insert(_ new: IndexItem) throws(LMDBError) {
-    try put(new, 0, "insert an item")
-    (item, hasPosition) = (nil, false)
+    unsafe try position.insert(new, forKey: position.key)
   }
 
   /// Replaces the address of the item at the cursor, which the key must not have. Returns false if the cursor is at no
@@ -107,23 +63,14 @@ extension IndexCursor where Access == CursorWrites {
   /// The item keeps its place in the file. The cursor stays at the item.
   @discardableResult
   package mutating func replaceAddress(with address: UInt64) throws(LMDBError) -> Bool {
-    guard let old = item else { return false }
-    let new = IndexItem(digest: old.digest, address: address)
-    try put(new, UInt32(MDB_CURRENT), "replace an item")
-    item = new
-    return true
+    unsafe try position.replaceAddress(with: address)
   }
 
   /// Removes the item at the cursor. Returns false if the cursor is at no item.
   ///
   /// After the removal, the cursor is at no item until it moves.
   @discardableResult
-  package mutating func removeCurrent() throws(LMDBError) -> Bool {
-    guard item != nil else { return false }
-    item = nil
-    try check(unsafe mdb_cursor_del(handle, 0), "remove an item")
-    return true
-  }
+  package mutating func removeCurrent() throws(LMDBError) -> Bool { unsafe try position.removeCurrent() }
 
   /// Removes the first items of the key, but not more than `limit`, and calls `body` with each before its removal.
   ///
@@ -138,13 +85,6 @@ extension IndexCursor where Access == CursorWrites {
       isAtItem = try moveToNext()
     }
     return !isAtItem
-  }
-
-  private mutating func put(_ new: IndexItem, _ flags: UInt32, _ operation: String) throws(LMDBError) {
-    let status = unsafe withValues(digest: new.digest, address: new.address) {
-      unsafe mdb_cursor_put(handle, $0, $1, flags)
-    }
-    try check(status, operation)
   }
 }
 
@@ -178,7 +118,14 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
 
   /// Returns the number of items of all keys. O(1).
   package borrowing func itemCount(in database: IndexDatabase) throws(LMDBError) -> Int {
-    unsafe try DatabaseStatistics(of: database.index, in: handle).entryCount
+    try statistics(of: database).entryCount
+  }
+
+  /// Returns the size of the index as the transaction sees it. O(1).
+  ///
+  /// The entries are the items of all keys. LMDB does not count the pages of a tree that has the items of one key.
+  package borrowing func statistics(of database: IndexDatabase) throws(LMDBError) -> DatabaseStatistics {
+    unsafe try DatabaseStatistics(of: database.index, in: handle)
   }
 }
 

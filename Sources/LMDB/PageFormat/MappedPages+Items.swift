@@ -11,15 +11,39 @@ extension MappedPages {
   ///   - name: The name of the index.
   ///   - snapshot: The number of the snapshot, which the caller keeps open.
   func items(of digest: UInt64, key: IndexKey, in name: ShortKey, snapshot: UInt64) -> MappedItems {
-    guard let (main, lastPage) = unsafe tree(of: snapshot) else { return unsafe MappedItems(rest: .unknown) }
-    let table = unsafe node(for: name, below: main, lastPage: lastPage)
-    guard case .node(let record, let page) = unsafe table,
-      let root = unsafe root(recordedIn: record, of: page, node: TreeNode.tableFlag, tree: TreeRecord.index)
-    else { return unsafe MappedItems(without: table) }
-    if root == TreeRecord.noPage { return unsafe MappedItems(rest: .none) }
-    let found = unsafe node(for: ShortKey(key), below: root, lastPage: lastPage)
+    let (found, lastPage) = unsafe node(for: key, in: name, snapshot: snapshot)
     guard case .node(let node, let page) = unsafe found else { return unsafe MappedItems(without: found) }
     return unsafe items(of: digest, at: node, in: page, lastPage: lastPage) ?? MappedItems(rest: .unknown)
+  }
+
+  /// Returns the number of pages of the tree with the items of a key, or nil if the pages give no answer. The number is
+  /// zero if the items have no tree.
+  func pageCount(forKey key: IndexKey, in name: ShortKey, snapshot: UInt64) -> Int? {
+    let (found, lastPage) = unsafe node(for: key, in: name, snapshot: snapshot)
+    switch unsafe found {
+    case .absent: return 0
+    case .unknown: return nil
+    case .node(let node, let page):
+      let flags = TreeNode.itemsFlag | TreeNode.tableFlag
+      guard unsafe node.word16(at: TreeNode.flagsPlace) == flags else { return 0 }
+      guard let record = unsafe value(of: node, in: page), record.count == TreeRecord.size else { return nil }
+      let totals = unsafe TreeRecord(RawSpan(_unsafeBytes: record), at: 0).totals
+      guard totals.branches <= lastPage, totals.leaves <= lastPage - totals.branches else { return nil }
+      return Int(totals.branches + totals.leaves)
+    }
+  }
+
+  /// Searches for the node of a key of an index. Also returns the last page of the snapshot.
+  @inline(__always)
+  private func node(for key: IndexKey, in name: ShortKey, snapshot: UInt64) -> (found: Found, lastPage: UInt64) {
+    guard let (main, lastPage) = unsafe tree(of: snapshot) else { return unsafe (.unknown, 0) }
+    let table = unsafe node(for: name, below: main, lastPage: lastPage)
+    guard case .node(let record, let page) = unsafe table else { return unsafe (table, lastPage) }
+    guard let root = unsafe root(recordedIn: record, of: page, node: TreeNode.tableFlag, tree: TreeRecord.index) else {
+      return unsafe (.unknown, lastPage)
+    }
+    if root == TreeRecord.noPage { return unsafe (.absent, lastPage) }
+    return unsafe (node(for: ShortKey(key), below: root, lastPage: lastPage), lastPage)
   }
 
   /// Returns the items at a node of the index, or nil if the node is invalid.
