@@ -1,16 +1,3 @@
-/// The pages that a file uses besides those of its extents.
-struct PageUsage: Sendable, Equatable {
-  /// The pages of the index.
-  let index: Int
-  /// The pages of separate records, of rows and of LMDB's own tables.
-  let others: Int
-
-  init(index: Int, others: Int) {
-    self.index = index
-    self.others = others
-  }
-}
-
 /// The sizes that bound a transaction and the number of extents.
 struct ExtentLimits: Sendable, Equatable {
   let layout: ExtentLayout

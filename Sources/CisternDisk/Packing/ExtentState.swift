@@ -11,6 +11,7 @@ struct ExtentState: Sendable {
   /// The records of the extent that is reclaimed. Nil until they are listed.
   var victim: VictimList?
   var names = PartitionNumbers()
+  var itemPages = ItemPages()
   /// The number of extents above which the file does not grow, since the map or the device was full.
   var ceiling = Int.max
   /// The mean size of the records in the last reclaimed extent.
@@ -60,6 +61,7 @@ struct ExtentState: Sendable {
     self.log = log
     self.separates = separates
     self.names = names
+    itemPages.noteChanges(of: names.named)
     self.committed = committed
     // The extent of an older reclaim can have another state since, if the row is damaged.
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
@@ -68,7 +70,7 @@ struct ExtentState: Sendable {
   /// Returns whether no other process has committed since.
   func isCurrent(in horizon: TransactionHorizon) -> Bool { committed.number + 1 == horizon.current.number }
 
-  private static func damaged(_ part: String) -> LMDBError {
+  static func damaged(_ part: String) -> LMDBError {
     LMDBError(.corrupted, operation: "read the extents of the file", message: "invalid: \(part)")
   }
 }

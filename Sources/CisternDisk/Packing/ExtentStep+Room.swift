@@ -57,7 +57,7 @@ extension ExtentStep {
   ) throws(LMDBError) -> Bool {
     let log = state.log
     guard log.count < state.ceiling, log.givenCount < Int(ExtentNumber.limit),
-      context.limits.allows(log.count + 1, beside: try target.pageUsage())
+      context.limits.allows(log.count + 1, beside: try pageUsage(in: target))
     else { return false }
     try target.addExtent(state.log.add(in: horizon.current))
     outcome.hasChanges = true
@@ -69,7 +69,7 @@ extension ExtentStep {
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     guard state.log.freeCount > 1, let free = state.log.newestFree,
-      context.limits.isOver(state.log.count, beside: try target.pageUsage())
+      context.limits.isOver(state.log.count, beside: try pageUsage(in: target))
     else { return false }
     try release(free, in: &target)
     return true
@@ -110,7 +110,7 @@ extension ExtentStep {
   ) throws(LMDBError) -> Bool {
     while true {
       let taken = state.log.count * context.limits.pagesPerExtent
-      if try context.limits.room(beside: target.pageUsage()) - taken >= pages { return true }
+      if try context.limits.room(beside: pageUsage(in: target)) - taken >= pages { return true }
       guard hasBudget else { return false }
       if state.log.freeCount > 1, let free = state.log.newestFree {
         try release(free, in: &target)

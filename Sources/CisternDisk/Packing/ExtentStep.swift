@@ -37,6 +37,8 @@ struct ExtentStep: ~Copyable {
   /// The counts in the file, for each live generation that the step has read.
   private var notedCounts: [Generation: GenerationCounts] = [:]
   var touched: TouchedLeaves
+  /// The generations that the step has added items to, or removed items from.
+  private var changedItems: Set<Generation> = []
   /// Whether the transaction has made room for a batch, and must not use it for copies.
   var hasBatchRoom = false
   /// The position in the commit order before which the items are put.
@@ -51,11 +53,15 @@ struct ExtentStep: ~Copyable {
     guard let taken = state, taken.isCurrent(in: horizon) else {
       preconditionFailure("the writer reads the state of the file before it changes it")
     }
-    touched = TouchedLeaves(indexPages: try target.pageUsage().index)
+    var itemPages = taken.itemPages
+    try itemPages.read(in: target)
+    let usage = try Self.pageUsage(taken, itemPages, limits: context.limits, in: target)
+    touched = TouchedLeaves(indexPages: usage.index)
     self.context = context
     self.horizon = horizon
     state = nil
     self.state = taken
+    self.state.itemPages = itemPages
     former = (taken.separates, taken.reclaim, taken.victim, taken.names)
     formerCeiling = taken.ceiling
     writer = ExtentWriter(layout: context.limits.layout, pageSize: context.limits.pageSize)
@@ -63,6 +69,22 @@ struct ExtentStep: ~Copyable {
   }
 
   var layout: ExtentLayout { context.limits.layout }
+
+  /// Returns the pages that the file uses besides those of its extents. O(1).
+  func pageUsage(in target: borrowing some ExtentTarget & ~Copyable & ~Escapable) throws(LMDBError) -> PageUsage {
+    try Self.pageUsage(state, state.itemPages, limits: context.limits, in: target)
+  }
+
+  private static func pageUsage(
+    _ state: ExtentState, _ itemPages: ItemPages, limits: ExtentLimits,
+    in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> PageUsage {
+    let tables = try target.tablePages()
+    let separates = tables.values - state.log.count * limits.pagesPerExtent
+    return PageUsage(
+      index: tables.index + itemPages.count(with: tables, pageSize: limits.pageSize),
+      others: tables.others + max(separates, 0))
+  }
 
   // MARK: Records
 
@@ -174,6 +196,7 @@ struct ExtentStep: ~Copyable {
   /// Returns the state after the commit.
   consuming func committed() -> ExtentState {
     state.log.commit()
+    state.itemPages.noteChanges(of: changedItems)
     if outcome.hasChanges { state.committed = horizon.current }
     return state
   }
@@ -201,6 +224,7 @@ struct ExtentStep: ~Copyable {
 
   /// Adds to the counts of a live generation, which must have been read.
   mutating func change(_ generation: Generation, records: Int, bytes: Int) {
+    if records != 0 { changedItems.insert(generation) }
     guard var present = counts[generation] ?? nil else { return }
     present.records += records
     present.bytes += bytes

@@ -44,8 +44,11 @@ protocol ExtentTables: ~Copyable, ~Escapable {
   /// Stores the row of the log.
   mutating func putLogRow(_ row: [UInt8]) throws(LMDBError)
 
-  /// The pages that are in use besides those of the extents.
-  borrowing func pageUsage() throws(LMDBError) -> PageUsage
+  /// The pages of the tables. O(1).
+  borrowing func tablePages() throws(LMDBError) -> TablePages
+
+  /// Returns the number of pages that only the items of the generation use, as of the last commit. Nil if it is unknown.
+  borrowing func committedItemPages(of generation: Generation) throws(LMDBError) -> Int?
 }
 
 /// The rows of generations, with which records and their counts are named.

@@ -9,6 +9,8 @@ import LMDB
 ///     "p" + name         the generation of the partition
 ///     "g" + generation   the counts of a live generation
 ///     "d" + generation   a dead generation, whose records must be purged
+///     "log"              of a file of extents: the row of the log, see `LogRow`
+///     "n" + number       of a file of extents: the generation that records name by the number
 ///
 /// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and `InvalidationVersionRow`.
 ///
@@ -23,6 +25,7 @@ package enum MetaTable {
   static let format = [UInt8]("format".utf8)
   static let next = [UInt8]("next".utf8)
   static let identity = [UInt8]("store".utf8)
+  static let log = [UInt8]("log".utf8)
   static let deadPrefix = UInt8(ascii: "d")
 
   static func partition(_ name: String) -> [UInt8] { [UInt8(ascii: "p")] + name.utf8 }
@@ -45,6 +48,18 @@ package enum MetaTable {
   static func deadGeneration(at cursor: borrowing Cursor<Database, CursorReads>) -> Generation? {
     guard let key = cursor.key else { return nil }
     return deadGeneration(key)
+  }
+
+  static let partitionNumberPrefix = UInt8(ascii: "n")
+
+  static func partitionNumber(_ number: PartitionNumber) -> [UInt8] {
+    [partitionNumberPrefix, UInt8(number.number >> 8), UInt8(number.number & 255)]
+  }
+
+  /// Returns the number in the key of a generation's name, or nil for any other key.
+  static func partitionNumber(_ key: RawSpan) -> PartitionNumber? {
+    guard key.byteCount == 3, key.byte(at: 0) == partitionNumberPrefix else { return nil }
+    return PartitionNumber(number: key.integer(at: 1, as: UInt16.self).byteSwapped)
   }
 
   /// Encodes a generation as a value.

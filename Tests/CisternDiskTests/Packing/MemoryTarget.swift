@@ -66,8 +66,9 @@ struct MemoryTarget: ExtentTarget {
   }
 
   var usedPages: Int {
-    let usage = pageUsage()
-    return tables.extents.count * limits.pagesPerExtent + usage.index + usage.others
+    let pages = tablePages()
+    let items = tables.index.keys.reduce(0) { $0 + itemPages(of: $1, in: tables) }
+    return pages.index + items + pages.values + pages.others
   }
 
   /// Fails if it is time, or if the file has become larger than the map.
@@ -183,11 +184,21 @@ struct MemoryTarget: ExtentTarget {
     tables.logRow = row
   }
 
-  func pageUsage() -> PageUsage {
+  func tablePages() -> TablePages {
+    var pages = TablePages()
+    pages.index = 1
+    pages.itemCount = tables.index.values.reduce(0) { $0 + $1.count }
+    pages.values = tables.extents.count * limits.pagesPerExtent
+    pages.values += tables.separates.values.reduce(0) { $0 + limits.pages(ofSeparate: $1.count) }
+    pages.others = 4
+    return pages
+  }
+
+  func committedItemPages(of generation: Generation) -> Int? { itemPages(of: generation, in: committed) }
+
+  private func itemPages(of generation: Generation, in tables: Tables) -> Int {
     // Leaves that were filled in random order are two thirds full.
-    let items = tables.index.values.reduce(0) { $0 + $1.count }
-    let separates = tables.separates.values.reduce(0) { $0 + limits.pages(ofSeparate: $1.count) }
-    return PageUsage(index: 1 + items * LocatedDigest.size * 3 / (2 * limits.pageSize), others: 4 + separates)
+    (tables.index[generation]?.count ?? 0) * LocatedDigest.size * 3 / (2 * limits.pageSize)
   }
 
   // MARK: GenerationRows

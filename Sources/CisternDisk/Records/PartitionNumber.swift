@@ -23,6 +23,9 @@ struct PartitionNumbers: Sendable, Equatable {
     self.generations = generations
   }
 
+  /// The generations that have a number.
+  var named: some Sequence<Generation> { numbers.keys }
+
   /// Returns the generation with a number, or nil if no generation has it.
   subscript(number: PartitionNumber) -> Generation? { generations[number] }
 

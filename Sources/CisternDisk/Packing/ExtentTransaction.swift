@@ -1,0 +1,162 @@
+import CisternCore
+import LMDB
+
+/// A write transaction of LMDB on a file of extents.
+struct ExtentTransaction: ExtentTarget, ~Copyable, ~Escapable {
+  /// The transaction, for the store's own rows and other tables.
+  private(set) var indexed: IndexTransaction
+  let tables: FileTables
+
+  @_lifetime(copy transaction)
+  init(_ transaction: consuming WriteTransaction, _ tables: FileTables) {
+    indexed = IndexTransaction(transaction, index: tables.index)
+    self.tables = tables
+  }
+
+  /// Returns the transaction for its end.
+  @_lifetime(copy self)
+  consuming func end() -> WriteTransaction { indexed.end() }
+
+  /// Calls `body` with the transaction, to read and change the store's own rows.
+  mutating func withRows<Result>(
+    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    try body(&indexed.transaction)
+  }
+
+  /// Returns the numbers by which the transaction knows which extents it can use again.
+  borrowing func horizon() throws(LMDBError) -> TransactionHorizon {
+    TransactionHorizon(
+      current: TransactionNumber(number: indexed.transaction.number),
+      oldestSnapshot: try indexed.transaction.oldestSnapshot().map { TransactionNumber(number: $0) })
+  }
+}
+
+extension ExtentTransaction {
+  // MARK: RecordIndex
+
+  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> LocatedDigest? {
+    _ = try indexed.move(toFirstFrom: digest.bits, forKey: IndexKey(generation.number))
+    return current
+  }
+
+  mutating func moveToNext() throws(LMDBError) -> LocatedDigest? {
+    _ = try indexed.moveToNext()
+    return current
+  }
+
+  private var current: LocatedDigest? {
+    indexed.item.flatMap { item in
+      RecordAddress(bits: item.address).map { LocatedDigest(digest: RecordDigest(lowBits: item.digest), address: $0) }
+    }
+  }
+
+  mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError) {
+    try indexed.replaceAddress(with: address.bits)
+  }
+
+  mutating func removeCurrent() throws(LMDBError) { try indexed.removeCurrent() }
+
+  mutating func insert(_ item: LocatedDigest, of generation: Generation) throws(LMDBError) {
+    try indexed.insert(
+      IndexItem(digest: item.digest.bits, address: item.address.bits), forKey: IndexKey(generation.number))
+  }
+
+  // MARK: ExtentValues
+
+  mutating func write(_ bytes: RawSpan, at offset: Int, in extent: ExtentNumber) throws(LMDBError) {
+    guard let value = try indexed.transaction.fixedValue(forKey: UInt(extent.number), in: tables.extents),
+      value.place.byteCount >= offset - ExtentLayout.headerSize + bytes.byteCount
+    else {
+      throw LMDBError(.corrupted, operation: "write records", message: "extent \(extent.number) has no place for them")
+    }
+    try value.write(bytes, at: offset - ExtentLayout.headerSize)
+  }
+
+  borrowing func withBytes<Result>(
+    of extent: ExtentNumber, from offset: Int, _ body: (RawSpan) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result? {
+    guard let value = try indexed.transaction.value(forKey: UInt(extent.number), in: tables.extents),
+      offset >= ExtentLayout.headerSize, offset - ExtentLayout.headerSize <= value.byteCount
+    else { return nil }
+    return try body(value.extracting(offset - ExtentLayout.headerSize..<value.byteCount))
+  }
+
+  // MARK: ExtentTables
+
+  mutating func addExtent(_ number: ExtentNumber) throws(LMDBError) {
+    let zeros = [UInt8](repeating: 0, count: tables.limits.layout.capacity)
+    try indexed.transaction.put(zeros.rawSpan, forKey: UInt(number.number), in: tables.extents)
+  }
+
+  mutating func removeExtent(_ number: ExtentNumber) throws(LMDBError) {
+    try indexed.transaction.removeValue(forKey: UInt(number.number), in: tables.extents)
+  }
+
+  mutating func putSeparate(_ bytes: RawSpan, _ number: SeparateNumber) throws(LMDBError) {
+    try indexed.transaction.put(bytes, forKey: UInt(ExtentRow.Key(number).number), in: tables.extents)
+  }
+
+  mutating func removeSeparate(_ number: SeparateNumber) throws(LMDBError) {
+    try indexed.transaction.removeValue(forKey: UInt(ExtentRow.Key(number).number), in: tables.extents)
+  }
+
+  borrowing func withBytes<Result>(
+    ofSeparate number: SeparateNumber, _ body: (RawSpan) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result? {
+    let key = UInt(ExtentRow.Key(number).number)
+    guard let value = try indexed.transaction.value(forKey: key, in: tables.extents) else { return nil }
+    return try body(value)
+  }
+
+  mutating func putRow(_ row: [UInt8]?, under key: ExtentRow.Key) throws(LMDBError) {
+    if let row {
+      try indexed.transaction.put(row.rawSpan, forKey: UInt(key.number), in: tables.rows)
+    } else {
+      try indexed.transaction.removeValue(forKey: UInt(key.number), in: tables.rows)
+    }
+  }
+
+  mutating func putLogRow(_ row: [UInt8]) throws(LMDBError) {
+    try indexed.transaction.put(row, forKey: MetaTable.log, in: tables.meta)
+  }
+
+  borrowing func tablePages() throws(LMDBError) -> TablePages {
+    let index = try indexed.transaction.statistics(of: tables.index)
+    var pages = TablePages()
+    pages.index = index.pageCount
+    pages.itemCount = index.entryCount
+    pages.values = try indexed.transaction.statistics(of: tables.extents).pageCount
+    // The two meta pages.
+    pages.others = 2
+    pages.others += try indexed.transaction.statistics(of: tables.rows).pageCount
+    pages.others += try indexed.transaction.statistics(of: tables.meta).pageCount
+    pages.others += try indexed.transaction.statistics(of: .main).pageCount
+    pages.others += try indexed.transaction.statistics(of: .freeList).pageCount
+    return pages
+  }
+
+  borrowing func committedItemPages(of generation: Generation) throws(LMDBError) -> Int? {
+    indexed.transaction.committedPageCount(forKey: IndexKey(generation.number), in: tables.index)
+  }
+
+  // MARK: GenerationRows
+
+  borrowing func counts(of generation: Generation) throws(LMDBError) -> GenerationCounts? {
+    try indexed.transaction.counts(of: generation, in: tables.meta)
+  }
+
+  mutating func putCounts(_ counts: GenerationCounts, of generation: Generation) throws(LMDBError) {
+    try indexed.transaction.put(counts.value, forKey: MetaTable.live(generation), in: tables.meta)
+  }
+
+  mutating func putName(_ number: PartitionNumber, of generation: Generation) throws(LMDBError) {
+    try indexed.transaction.put(
+      MetaTable.value(generation), forKey: MetaTable.partitionNumber(number), in: tables.meta)
+  }
+
+  mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError) {
+    _ = try indexed.transaction.remove(MetaTable.dead(generation), in: tables.meta)
+    if let number { _ = try indexed.transaction.remove(MetaTable.partitionNumber(number), in: tables.meta) }
+  }
+}

@@ -1,0 +1,94 @@
+import LMDB
+
+/// The tables of a file of extents.
+struct FileTables: Sendable {
+  static let indexName = "index"
+  static let extentsName = "extents"
+  static let rowsName = "rows"
+
+  /// The items that lead to records. The keys are generations.
+  let index: IndexDatabase
+  /// The extents by their numbers, and the separate records. See ``ExtentRow/Key``.
+  let extents: IntegerDatabase
+  /// The rows of extents and of separate records, under the same keys.
+  let rows: IntegerDatabase
+  /// The store's own rows. See ``MetaTable``.
+  let meta: Database
+  let limits: ExtentLimits
+
+  /// Opens the tables of an environment. Creates missing ones unless the environment is read-only.
+  ///
+  /// A new file must get its first rows by ``putFirstRows(in:)`` in the transaction that writes its format.
+  ///
+  /// - Parameters:
+  ///   - environment: The environment, with an open table of the store's own rows.
+  ///   - meta: That table.
+  /// - Throws: `LMDBError` with the code `corrupted` if the row of the log is damaged.
+  init(_ environment: Environment, meta: Database) throws(LMDBError) {
+    let row = try environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.row(forKey: MetaTable.log, in: meta)
+    }
+    var layout = ExtentLayout(mapSize: environment.options.mapSize)
+    if let row {
+      guard let read = LogRow(row.rawSpan) else { throw ExtentState.damaged("the row of the log") }
+      layout = read.layout
+    }
+    index = try environment.openIndexDatabase(named: Self.indexName)
+    extents = try environment.openIntegerDatabase(named: Self.extentsName)
+    rows = try environment.openIntegerDatabase(named: Self.rowsName)
+    self.meta = meta
+    let pageSize = try environment.information().pageSize
+    limits = ExtentLimits(layout: layout, pageCount: environment.options.mapSize / pageSize, pageSize: pageSize)
+  }
+
+  /// Writes the rows of a file without extents.
+  func putFirstRows(in transaction: inout WriteTransaction) throws(LMDBError) {
+    let row = LogRow(ExtentLog(layout: limits.layout), nextSeparate: SeparateNumber(number: 0), reclaim: nil)
+    try transaction.put(row.bytes, forKey: MetaTable.log, in: meta)
+  }
+}
+
+extension ExtentState {
+  /// Reads the state of the file in a snapshot.
+  init(reading transaction: borrowing ReadTransaction, _ tables: FileTables) throws(LMDBError) {
+    try self.init(
+      Self.rows(in: transaction, tables), committed: TransactionNumber(number: transaction.number))
+  }
+
+  /// Reads the state of the file in a write transaction that has changed nothing.
+  init(reading transaction: borrowing WriteTransaction, _ tables: FileTables) throws(LMDBError) {
+    try self.init(
+      Self.rows(in: transaction, tables), committed: TransactionNumber(number: transaction.number - 1))
+  }
+
+  private static func rows<T: Transaction & ~Copyable & ~Escapable>(
+    in transaction: borrowing T, _ tables: FileTables
+  ) throws(LMDBError) -> Rows {
+    guard let log = try transaction.row(forKey: MetaTable.log, in: tables.meta) else {
+      throw damaged("the row of the log")
+    }
+    var rows = Rows(log: log)
+    var extents = try transaction.cursor(in: tables.rows)
+    while try extents.moveToNext() {
+      if let key = extents.key { rows.extents[UInt64(key)] = extents.value?.copiedBytes() }
+    }
+    var names = try transaction.cursor(in: tables.meta)
+    var isAtRow = try names.move(toFirstFrom: [MetaTable.partitionNumberPrefix].rawSpan)
+    while isAtRow, try addName(at: names, to: &rows) { isAtRow = try names.moveToNext() }
+    return rows
+  }
+
+  /// Adds the name at the cursor. Returns false if the cursor is behind the names.
+  private static func addName(
+    at cursor: borrowing Cursor<Database, CursorReads>, to rows: inout Rows
+  ) throws(LMDBError) -> Bool {
+    guard let key = cursor.key, let row = cursor.value, key.byte(at: 0) == MetaTable.partitionNumberPrefix else {
+      return false
+    }
+    guard let number = MetaTable.partitionNumber(key) else { return true }
+    let value = try MetaTable.unsealed(row, under: key.copiedBytes())
+    guard let generation = MetaTable.number(value.rawSpan) else { throw damaged("the numbers of partitions") }
+    rows.names[number] = Generation(number: generation)
+    return true
+  }
+}

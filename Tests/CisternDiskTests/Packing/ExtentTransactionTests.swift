@@ -1,0 +1,218 @@
+import CisternTesting
+import CisternTestSupport
+import LMDB
+import Testing
+import TestDirectories
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Transactions on extents in a file of LMDB.
+struct ExtentTransactionTests {
+  /// An open file of extents.
+  private struct File {
+    let environment: Environment
+    let tables: FileTables
+  }
+
+  private let directory = TemporaryDirectory()
+  private let recency = RecencyBitmap(capacity: 1 << 16)
+
+  private func open() throws -> File {
+    let options = EnvironmentOptions(mapSize: 2 << 20, durability: .noSync)
+    let environment = try Environment.open(directory: directory.path, options: options)
+    let meta = try environment.openDatabase(named: DiskFile.metaName)
+    return File(environment: environment, tables: try FileTables(environment, meta: meta))
+  }
+
+  /// Opens a new file, with a generation.
+  private func create() throws -> File {
+    let file = try open()
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      try file.tables.putFirstRows(in: &transaction)
+      try transaction.put(GenerationCounts().value, forKey: MetaTable.live(.first), in: file.tables.meta)
+    }
+    return file
+  }
+
+  /// Runs a transaction, which reads the state if it is nil. Aborts it if the body throws.
+  private func transaction(
+    _ state: inout ExtentState?, _ file: File,
+    _ body: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Void
+  ) throws {
+    let (given, tables) = (state, file.tables)
+    var ended: ExtentState?
+    defer { state = ended }
+    let context = ExtentStep.Context(limits: tables.limits, recency: recency)
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      var state = given
+      if state == nil { state = try ExtentState(reading: transaction, tables) }
+      var target = ExtentTransaction(transaction, tables)
+      do throws(LMDBError) {
+        var step = try ExtentStep(&state, context, during: try target.horizon(), in: target)
+        do throws(LMDBError) {
+          try body(&step, &target)
+          try step.finish(withLiveBytes: true, in: &target)
+          ended = step.committed()
+        } catch {
+          ended = step.aborted()
+          throw error
+        }
+        transaction = target.end()
+      } catch {
+        transaction = target.end()
+        throw error
+      }
+    }
+  }
+
+  private func read(_ file: File) throws -> ExtentState {
+    try file.environment.withRead { (transaction) throws(LMDBError) in
+      try ExtentState(reading: transaction, file.tables)
+    }
+  }
+
+  /// Returns the values of these keys as a reader finds them. Fails if the index has other items.
+  private func contents(_ file: File, of keys: some Sequence<[UInt8]>) throws -> [[UInt8]: [UInt8]] {
+    let tables = file.tables
+    return try file.environment.withRead { (transaction) throws(LMDBError) in
+      var found: [[UInt8]: [UInt8]] = [:]
+      for key in keys {
+        var value: [UInt8]?
+        _ = try transaction.firstAddress(
+          of: RecordDigest(of: key.rawSpan).bits, forKey: IndexKey(Generation.first.number), in: tables.index
+        ) { (bits) throws(LMDBError) in
+          let (table, offset): (UInt, Int) =
+            switch RecordAddress(bits: bits)?.place(in: tables.limits.layout) {
+            case .inExtent(let number, let offset)?: (UInt(number.number), offset - ExtentLayout.headerSize)
+            case .separate(let number)?: (UInt(ExtentRow.Key(SeparateNumber(number: number)).number), 0)
+            case nil: (.max, 0)
+            }
+          guard let bytes = try transaction.value(forKey: table, in: tables.extents) else { return false }
+          let record = bytes.extracting(offset..<bytes.byteCount)
+          guard let header = RecordAddress(bits: bits).flatMap({ PackedHeader(record, at: $0) }),
+            record.extracting(header.key).hasSameBytes(as: key.rawSpan)
+          else { return false }
+          value = record.extracting(header.value).copiedBytes()
+          return true
+        }
+        found[key] = value
+      }
+      #expect(try transaction.itemCount(in: tables.index) == found.count)
+      return found
+    }
+  }
+
+  /// Expects that the usage is the number of pages that LMDB has not listed as free.
+  private func checkUsage(_ state: inout ExtentState?, _ file: File) throws {
+    let free = try file.environment.freePageCount()
+    let pages = try file.environment.information().pageCount
+    try transaction(&state, file) { (step, target) throws(LMDBError) in
+      let usage = try step.pageUsage(in: target)
+      #expect(usage.index + usage.others + step.state.log.count * step.context.limits.pagesPerExtent == pages - free)
+      // The trees of items, besides the leaf with their records.
+      #expect(try usage.index > target.tablePages().index)
+    }
+  }
+
+  /// Lets two commits pass and makes the map less full, as the writer does after LMDB found the map full.
+  private func makeRoom(
+    _ state: inout ExtentState?, _ file: File, _ expected: inout [[UInt8]: [UInt8]]
+  ) throws {
+    for _ in 0..<2 { try transaction(&state, file) { step, _ in step.outcome.hasChanges = true } }
+    var evicted: [EvictedRecord] = []
+    try transaction(&state, file) { (step, target) throws(LMDBError) in
+      _ = try step.relieve(in: &target)
+      evicted = step.outcome.evicted
+    }
+    for record in evicted { expected[record.key] = nil }
+  }
+
+  @Test func `records are found after random writes and aborts, and after the file is opened again`() throws {
+    var generator = SeededGenerator(seed: 5)
+    var file = try create()
+    var state: ExtentState?
+    var expected: [[UInt8]: [UInt8]] = [:]
+    var evictions = 0
+    var fullMaps = 0
+    for round in 0..<400 {
+      var pending = expected
+      let fails = round % 7 == 6
+      do {
+        try transaction(&state, file) { (step, target) throws(LMDBError) in
+          for _ in 0..<Int.random(in: 1...30, using: &generator) {
+            let number = Int.random(in: 0..<3000, using: &generator)
+            let key = value(number, size: 4 + number % 60)
+            if number % 9 == 0 {
+              try step.remove(key, of: .first, in: &target)
+              pending[key] = nil
+              continue
+            }
+            let size = number % 50 == 0 ? Int.random(in: 5000...20_000, using: &generator) : number % 2000
+            let bytes = value(round, size: size)
+            let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: UInt32(max(size, 1)))
+            let draft = RecordDraft(key: key, metadata: metadata, bytes: bytes)
+            let isPut = try step.put(draft, of: .first, in: &target)
+            for record in step.outcome.evicted { pending[record.key] = nil }
+            evictions += step.outcome.evicted.count
+            step.outcome.evicted = []
+            guard isPut else { return }
+            pending[key] = bytes
+            if step.shouldCommit { break }
+          }
+          if fails { throw LMDBError(.noSpace, operation: "test", message: "the test ends the transaction") }
+        }
+        expected = pending
+      } catch let error as LMDBError {
+        if error.code == .mapFull {
+          fullMaps += 1
+          try makeRoom(&state, file, &expected)
+        } else {
+          try #require(fails, "\(error)")
+        }
+      }
+      guard round % 40 == 39 else { continue }
+      let keys = (0..<3000).map { value($0, size: 4 + $0 % 60) }
+      #expect(try contents(file, of: keys) == expected)
+      try checkUsage(&state, file)
+      try file.environment.close()
+      file = try open()
+      let known = state
+      let read = try read(file)
+      #expect(known.map { $0.log.all.elementsEqual(read.log.all, by: ==) } == true)
+      #expect(known?.separates == read.separates && known?.reclaim == read.reclaim && known?.names == read.names)
+      #expect(known?.committed == read.committed)
+      state = nil
+    }
+    #expect(evictions > 0)
+    // Separate records divide the free pages, so that LMDB finds the map full now and then.
+    #expect(fullMaps < 20)
+    try file.environment.close()
+  }
+
+  @Test func `a file has the layout of its first opening, and all names of generations`() throws {
+    let file = try create()
+    var state: ExtentState?
+    let generations = (1...300).map { Generation(number: $0 * 7) }
+    for part in stride(from: 0, to: 300, by: 30) {
+      try transaction(&state, file) { (step, target) throws(LMDBError) in
+        for generation in generations[part..<part + 30] {
+          try target.putCounts(GenerationCounts(), of: generation)
+          let draft = RecordDraft(
+            key: value(1, size: 8), metadata: RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 8),
+            bytes: value(2, size: 8))
+          _ = try step.put(draft, of: generation, in: &target)
+        }
+      }
+    }
+    let names = try #require(state?.names)
+    #expect(Set(names.named).count > 200)
+    #expect(try read(file).names == names)
+    try file.environment.close()
+    let options = EnvironmentOptions(mapSize: 64 << 20, durability: .noSync)
+    let larger = try Environment.open(directory: directory.path, options: options)
+    let tables = try FileTables(larger, meta: try larger.openDatabase(named: DiskFile.metaName))
+    #expect(tables.limits.layout == file.tables.limits.layout && tables.limits.pageCount == 64 << 20 / 4096)
+    try larger.close()
+  }
+}
