@@ -58,8 +58,11 @@ extension Cache {
     return nil
   }
 
-  /// Whether a key has a fresh value in either tier. Counts as a use on disk, not in memory. A record that an older
-  /// version of the schema wrote is looked up: its migration tells whether it has a value.
+  /// Whether a key has a fresh value in either tier. A record that an older version of the schema wrote is looked up: its
+  /// migration tells whether it has a value.
+  ///
+  /// The call marks a record for the disk's eviction, as a look-up does. It marks no value in memory, and does not extend a
+  /// time to idle.
   @inlinable
   public func contains(_ key: Key) -> Bool { records.contains(table.hashed(key)) }
 }

@@ -124,11 +124,7 @@ extension OptimisticEdits {
         recordCondition = .ended(by: lifetimes.wallNow())
       }
     }
-    // The shown value has the tags of the confirmed one: a removal by such a tag removes both.
-    let timing =
-      isSettled
-      ? edited.timing
-      : Timing(Deadlines(freshUntil: .distantFuture), tags: edited.timing.tags, now: MonotonicTime(nanoseconds: 0))
+    let timing = isSettled ? edited.timing : edited.shownTiming
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
     let isShownAlready = step == .confirmsWhatIsShown && confirmation != .refused

@@ -15,6 +15,13 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var shown: Value? = nil
     /// The lifetime of the confirmed value.
     @usableFromInline var timing: Timing
+
+    /// The lifetime of the shown value: it is fresh until the edits are confirmed or withdrawn.
+    ///
+    /// It has the tags of the confirmed value, so that a removal by such a tag removes both.
+    @usableFromInline var shownTiming: Timing {
+      Timing(Deadlines(freshUntil: .distantFuture), tags: timing.tags, now: MonotonicTime(nanoseconds: 0))
+    }
   }
 
   private let edited = Guarded<[Key: Edited]>([:])

@@ -30,7 +30,7 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
     if !records.edits.isEmpty, let edited = records.edits[key] {
       guard case .some = edited.shown else { return nil }
       let residency: EntryResidency = metadata == nil ? .memory : [.memory, .secondTier]
-      return entry(of: key, edited.timing, cost: Int(metadata?.cost ?? 0), residency, metadata)
+      return entry(of: key, edited.shownTiming, cost: Int(metadata?.cost ?? 0), residency, metadata)
     }
     guard let metadata = metadata ?? recordMetadata(of: key) else { return nil }
     return entryOfRecord(key, metadata)

@@ -82,7 +82,10 @@ package enum DiskDirectory {
         .diskFailed, "no file descriptor is left to open the directory",
         remedy: "Close other files, or raise the limit on open files")
     case ENOMEM: error(.diskFailed, "no memory is left to open the directory", remedy: "Free memory")
-    case ENOENT: error(.directoryUnusable, "the directory does not exist; a read-only store does not create it")
+    case ENOENT:
+      error(
+        .directoryUnusable, "the directory does not exist, and cannot be created",
+        remedy: "Choose a path that exists, or correct its symbolic link; a read-only store creates no directory")
     case ENOTDIR: error(.directoryUnusable, "a part of the path is a file; choose another path")
     case ENAMETOOLONG: error(.directoryUnusable, "the path, or a name in it, is too long; choose a shorter one")
     case EACCES, EPERM:

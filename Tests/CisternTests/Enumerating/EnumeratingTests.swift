@@ -108,6 +108,36 @@ import Testing
     _ = try await edits.value
   }
 
+  @Test func `an entry with an edit of a stale value is fresh, also after an eviction from memory`() async throws {
+    let fixture = try EnumerationFixture(expiry: .after(.seconds(60), graceStale: .seconds(60)))
+    let cache = fixture.cache
+    cache.setValue([1], forKey: "edited", tags: ["t"])
+    try await fixture.moveToDisk()
+    fixture.clock.advance(by: .seconds(70))
+    let isShown = Gate()
+    let mayEnd = Gate()
+    let edit = Task {
+      try await cache.editValue(forKey: "edited") { _ in
+        [2]
+      } confirmedBy: {
+        isShown.open()
+        await mayEnd.passUncancelled()
+        return nil
+      }
+    }
+    await isShown.passUncancelled()
+    for isEvicted in [false, true] {
+      if isEvicted { cache.trim(toCost: 0) }
+      let entries = try cache.page().entries
+      #expect(entries.map(\.isStale) == [false] && entries.first?.tags == ["t"])
+      #expect(entries.first?.remainingLifetime == nil)
+      #expect(try await cache.allKeys() == ["edited"])
+      #expect(try await cache.keyCount() == 1)
+    }
+    mayEnd.open()
+    _ = try await edit.value
+  }
+
   @Test func `a selection by prefix compares bytes up to the greatest one`() async throws {
     let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8))
