@@ -158,7 +158,9 @@ extension DiskEngine {
     chunk.compactMap { key, record in
       let entry = entries.next() ?? nil
       guard let entry, entry.condition == nil else {
-        guard entry != nil || mayBeRemoved else { return record }
+        // A conditional write can give the record other tags and times.
+        if entry != nil { return metadata(of: key, in: partition) }
+        guard mayBeRemoved else { return record }
         return presence(of: key, in: partition) == false ? nil : record
       }
       guard case .record(_, let metadata, _) = entry.write, partition.shows(entry) else { return nil }

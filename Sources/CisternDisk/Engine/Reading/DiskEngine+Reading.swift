@@ -14,7 +14,7 @@ extension DiskEngine {
     if isInherited { return nil }
     if let entry = partition.stagedEntry(forKey: key) {
       if let condition = entry.condition {
-        return try withRecord(forKey: key, in: partition, unless: entry.write, holdsIf: condition, body)
+        return try withRecord(forKey: key, in: partition, unless: entry, holdsIf: condition, body)
       }
       guard case .record(_, let metadata, let bytes) = entry.write, partition.shows(entry) else {
         partition.counters.misses.increment()
@@ -31,23 +31,16 @@ extension DiskEngine {
   /// As `withRecord`, if a write is staged that holds only under a condition on the record on disk.
   @inline(never)
   private func withRecord<Result>(
-    forKey key: RawSpan, in partition: Partition, unless write: StagedWrite, holdsIf condition: RecordCondition,
+    forKey key: RawSpan, in partition: Partition, unless entry: StagedEntry, holdsIf condition: RecordCondition,
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    try withCommittedRecord(forKey: key, in: partition) {
-      try Self.show($0, $1, unless: write, holdsIf: condition, body)
+    try withCommittedRecord(forKey: key, in: partition) { metadata, bytes in
+      guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
+      // The write can have other tags than the record. The local version of the record was read before this comparison.
+      guard case .record(_, var rewritten, let bytes) = entry.write, partition.shows(entry) else { return nil }
+      rewritten.localVersion = metadata.localVersion
+      return try body(rewritten, bytes.rawSpan)
     } ?? nil
-  }
-
-  /// Calls `body` with a committed record, or with the write if that replaces this record; nil if it removes it.
-  private static func show<Result>(
-    _ metadata: RecordMetadata, _ bytes: RawSpan, unless write: StagedWrite, holdsIf condition: RecordCondition,
-    _ body: (RecordMetadata, RawSpan) throws -> Result
-  ) rethrows -> Result? {
-    guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
-    guard case .record(_, var rewritten, let bytes) = write else { return nil }
-    rewritten.localVersion = metadata.localVersion
-    return try body(rewritten, bytes.rawSpan)
   }
 
   /// The result of a lookup in one snapshot.
@@ -163,7 +156,7 @@ extension DiskEngine {
   /// version.
   func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
     if isInherited { return false }
-    if let entry = partition.stagedEntry(forKey: key), !entry.isRewrite {
+    if let entry = partition.stagedEntry(forKey: key), !(entry.isRewrite && partition.shows(entry)) {
       if entry.condition != nil {
         let found = withRecord(forKey: key, in: partition) { metadata, _ in metadata.schemaVersion }
         schemaVersion = found ?? 0

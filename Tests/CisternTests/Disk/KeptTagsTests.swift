@@ -1,0 +1,80 @@
+import Cistern
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+/// Values that a fetch keeps with other tags, and removals by these tags before the commit. The committed record still has its older tags.
+@Suite struct KeptTagsTests {
+  @Test(arguments: [CacheTiers.both, .secondTierOnly], [true, false])
+  func `a removal by a tag that a fetch gave to a kept value removes it from both tiers`(
+    tiers: CacheTiers, isOfStore: Bool
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch)
+    let cache = try cache(in: store, tiers: tiers)
+    cache.setValue([1], forKey: "a", tags: ["older"])
+    try await store.flush()
+    _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
+    #expect(cache.find("a")?.tags == ["newer"])
+    #expect(try await entries(of: cache, tagged: "newer") == ["a"])
+    if isOfStore { store.removeAll(tagged: "newer") } else { cache.removeAll(tagged: "newer") }
+    try await expectAbsent(in: cache)
+    try await store.flush()
+    try await expectAbsent(in: cache)
+    try await store.close()
+    let reopened = try open(scratch)
+    try await expectAbsent(in: self.cache(in: reopened, tiers: tiers))
+    try await reopened.close()
+  }
+
+  @Test(arguments: [CacheTiers.both, .secondTierOnly])
+  func `a removal by another tag leaves a kept value, and a value that is kept later stays`(tiers: CacheTiers)
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch)
+    let cache = try cache(in: store, tiers: tiers)
+    cache.setValue([1], forKey: "a", tags: ["older"])
+    try await store.flush()
+    cache.removeAll(tagged: "newer")
+    _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
+    cache.removeAll(tagged: "other")
+    cache.trim(toCost: 0)
+    #expect(cache["a"] == [1])
+    #expect(try await entries(of: cache, tagged: "newer") == ["a"])
+    try await store.flush()
+    cache.trim(toCost: 0)
+    #expect(cache.find("a")?.tags == ["newer"])
+    try await store.close()
+  }
+
+  /// A store that commits only when it is flushed.
+  private func open(_ scratch: TemporaryDirectory) throws -> Store {
+    var configuration = Store.Configuration()
+    configuration.commitInterval = .seconds(3600)
+    return try Store(
+      directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8), configuration: configuration)
+  }
+
+  private func cache(in store: Store, tiers: CacheTiers) throws -> Cache<String, [UInt8]> {
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.tiers = tiers
+    return try store.cache("cache", of: [UInt8].self, keyedBy: String.self, configuration: configuration)
+  }
+
+  private func entries(of cache: Cache<String, [UInt8]>, tagged tag: String) async throws -> [String] {
+    var keys: [String] = []
+    for try await entry in cache.entries(.tagged(tag)) { keys.append(entry.key) }
+    return keys
+  }
+
+  private func expectAbsent(in cache: Cache<String, [UInt8]>) async throws {
+    #expect(!cache.contains("a"))
+    // The enumeration comes before a look-up, which could move the value into memory.
+    #expect(try await entries(of: cache, tagged: "newer") == [])
+    #expect(cache.find("a") == nil && cache["a"] == nil)
+    #expect(try await cache.keyCount() == 0)
+    cache.trim(toCost: 0)
+    #expect(cache["a"] == nil)
+  }
+}
