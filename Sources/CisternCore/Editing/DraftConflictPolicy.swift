@@ -59,9 +59,15 @@ public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
   public let keys: [Key]
 
   var wrapped: CisternError {
-    let some = keys.prefix(5).map { "\($0)" }.joined(separator: ", ") + (keys.count > 5 ? ", …" : "")
-    return CisternError(
-      .conflict, "keys that the draft wrote changed outside the draft, so it was not saved: \(some)",
-      location: "saving a draft", cause: self)
+    CisternError(
+      .conflict, "keys that the draft wrote changed outside the draft, so it was not saved", location: "saving a draft",
+      cause: self)
+  }
+}
+
+extension DraftConflictError: CustomStringConvertible {
+  /// The first of the keys.
+  public var description: String {
+    "conflicting keys: " + keys.prefix(5).map { "\($0)" }.joined(separator: ", ") + (keys.count > 5 ? ", …" : "")
   }
 }

@@ -57,26 +57,29 @@ public struct StoreDraftConflictPolicy: Sendable {
 
 /// The cause of a `CisternError` that the save of a draft over several caches throws for conflicts.
 public struct StoreDraftConflictError: Error, Sendable {
-  /// The names of the caches with conflicts.
-  public let cacheNames: [String]
-  private let errors: [ObjectIdentifier: any Error]
+  private let conflicts: [(cache: ObjectIdentifier, name: String, error: any Error)]
 
-  init(_ conflicts: [(cache: ObjectIdentifier, name: String, error: any Error)]) {
-    cacheNames = conflicts.map(\.name)
-    errors = Dictionary(conflicts.map { ($0.cache, $0.error) }) { first, _ in first }
-  }
+  init(_ conflicts: [(cache: ObjectIdentifier, name: String, error: any Error)]) { self.conflicts = conflicts }
+
+  /// The names of the caches with conflicts.
+  public var cacheNames: [String] { conflicts.map(\.name) }
 
   /// Returns the keys that the draft wrote and that have changed in a cache.
   ///
   /// - Parameter cache: The cache.
   public func keys<Key, Value>(in cache: Cache<Key, Value>) -> [Key] {
-    (errors[ObjectIdentifier(cache)] as? DraftConflictError<Key>)?.keys ?? []
+    let conflict = conflicts.first { $0.cache == ObjectIdentifier(cache) }
+    return (conflict?.error as? DraftConflictError<Key>)?.keys ?? []
   }
 
   var wrapped: CisternError {
-    let names = cacheNames.map { "\"\($0)\"" }.joined(separator: ", ")
-    return CisternError(
-      .conflict, "keys that the draft wrote changed outside the draft, so it was not saved; the caches are \(names)",
-      location: "saving a draft", cause: self)
+    CisternError(
+      .conflict, "keys that the draft wrote changed outside the draft, so it was not saved", location: "saving a draft",
+      cause: self)
   }
+}
+
+extension StoreDraftConflictError: CustomStringConvertible {
+  /// The first keys of each cache, with its name.
+  public var description: String { conflicts.map { "\($0.error) in the cache \"\($0.name)\"" }.joined(separator: "; ") }
 }

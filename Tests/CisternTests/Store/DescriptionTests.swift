@@ -27,6 +27,25 @@ import Testing
     #expect(error?.localizedDescription == "memoryLimit is 0 B; it must be at least one byte (opening a store)")
   }
 
+  @Test func `an error about conflicts names the first keys of each cache`() throws {
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+    let numbers = try store.cache("numbers", of: Int.self, keyedBy: Int.self)
+    let texts = try store.cache("texts", of: String.self, keyedBy: String.self)
+    let draft = store.draft()
+    for key in 1...6 { draft[key, in: numbers] = key }
+    draft["a", in: texts] = "draft"
+    numbers.setValue(0, forKey: 1)
+    texts["a"] = "cache"
+    let error = try #require(throws: CisternError.self, performing: { try draft.save(onConflict: .throw) })
+    let text =
+      "keys that the draft wrote changed outside the draft, so it was not saved (saving a draft): conflicting keys: 1 "
+      + "in the cache \"numbers\"; conflicting keys: a in the cache \"texts\". "
+    #expect(error.description.hasPrefix(text))
+    let conflict = try #require(error.cause as? StoreDraftConflictError)
+    #expect(conflict.keys(in: numbers) == [1] && conflict.keys(in: texts) == ["a"])
+    #expect("\(DraftConflictError(keys: Array(1...6)))" == "conflicting keys: 1, 2, 3, 4, 5, …")
+  }
+
   @Test func `a report is one line that includes its cause`() {
     let report = StoreReport(.degraded, "the disk failed", location: "/tmp/store", cause: Cause())
     #expect("\(report)" == "degraded: the disk failed (/tmp/store): the disk is full")
