@@ -86,6 +86,8 @@ struct SharedLookUpTests {
     for number in 0..<20 { cache.setValue(1, forKey: "\(number)") }
     for _ in 0..<1000 { #expect(cache.value(forKey: "0") == 1) }
     #expect(!isShared(cache))
+    for _ in 0..<1000 { #expect(cache.value(forKey: "absent") == nil) }
+    #expect(!isShared(cache))
     for number in 20..<30 { cache.setValue(1, forKey: "\(number)") }
     #expect(cache.value(forKey: "0") == 1)
   }
