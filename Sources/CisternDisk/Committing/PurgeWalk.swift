@@ -73,7 +73,7 @@ struct PurgeWalk {
       var found: [[UInt8]] = []
       var seen = 0
       while let prefix = walk.prefixes.last, seen < PurgeWalk.stride, found.count < count {
-        var cursor = try transaction.cursor(in: file.records)
+        var cursor = try transaction.cursor(in: file.recordTables.records)
         let start = walk.position ?? prefix
         var isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
         seen += 1

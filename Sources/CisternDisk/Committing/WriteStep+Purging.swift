@@ -9,7 +9,7 @@ extension WriteStep {
     _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> EvictedRecord? {
     let fullKey = if let digested { digested } else { key.directKey }
-    guard let record = try transaction.value(forKey: key, in: file.records),
+    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
       let header = RecordHeader(trusting: record)
     else { return nil }
     let metadata = header.metadata(of: record)
@@ -37,7 +37,7 @@ extension WriteStep {
     _ key: borrowing DiskKey, by set: InvalidationSet<FileInvalidationVersion>,
     in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> (sequence: SequenceNumber, size: Int)? {
-    guard let record = try transaction.value(forKey: key, in: file.records),
+    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
       let header = RecordHeader(record, under: key)
     else { return nil }
     let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey

@@ -39,7 +39,7 @@ struct WriteStep {
     self.file = file
     self.recency = recency
     self.invalidated = invalidated
-    var cursor = try transaction.cursor(in: file.order)
+    var cursor = try transaction.cursor(in: file.recordTables.order)
     lastSequence = try cursor.moveToLast() ? SequenceNumber(orderKey: cursor.key ?? 0) : .zero
     guard lastSequence < SequenceNumber.limit else {
       throw LMDBError(
@@ -83,7 +83,7 @@ struct WriteStep {
     }
     if isProtected { protected.insert(sequence) }
     let bytes = key.copiedBytes()
-    var target = try transaction.reserve(byteCount: size, forKey: bytes.rawSpan, in: file.records)
+    var target = try transaction.reserve(byteCount: size, forKey: bytes.rawSpan, in: file.recordTables.records)
     draft.encode(sequence: sequence, under: key, into: &target)
     outcome.hasChanges = true
     outcome.stored(partition)
@@ -99,7 +99,7 @@ struct WriteStep {
     guard generation != .zero else { return false }
     let fullKey = entry.write.key
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    guard let record = try transaction.value(forKey: key, in: file.records),
+    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
       let header = RecordHeader(record, under: key),
       !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan)
     else { return false }

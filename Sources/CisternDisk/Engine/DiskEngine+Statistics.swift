@@ -7,7 +7,7 @@ extension DiskEngine {
     do {
       counters.fileBytes.store(try file.environment.information().fileSize, ordering: .relaxed)
       let count = try file.environment.withRead { (transaction) throws(LMDBError) in
-        try transaction.statistics(of: file.order).entryCount
+        try transaction.statistics(of: file.recordTables.order).entryCount
       }
       counters.records.store(count, ordering: .relaxed)
     } catch {

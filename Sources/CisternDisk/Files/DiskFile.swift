@@ -3,20 +3,15 @@ import LMDB
 import Locking
 import Synchronization
 
-/// An open data file with its three tables.
+/// An open data file with its tables.
 ///
 /// The engine replaces the file as a whole if its contents cannot be trusted.
 final class DiskFile: Sendable {
   let environment: Environment
   /// The store's own rows. See ``MetaTable``.
   let meta: Database
-  /// The records, by their keys in the file.
-  ///
-  /// This is LMDB's unnamed table, because each transaction must look up a named one. The names of the other tables
-  /// are in it too. They are shorter than any record's key.
-  let records: Database
-  /// The eviction order: the keys in the file by sequence number, the oldest first.
-  let order: IntegerDatabase
+  /// The tables with the records.
+  let layout: Layout
   /// The newest commit up to which this process knows the generations of all partitions.
   ///
   /// Later commits are from other processes.
@@ -31,11 +26,10 @@ final class DiskFile: Sendable {
   private let identityState = Guarded<StoreIdentity?>(nil)
   private let newness = Atomic<Bool>(false)
 
-  private init(environment: Environment, meta: Database, records: Database, order: IntegerDatabase) throws(LMDBError) {
+  private init(environment: Environment, meta: Database, layout: Layout) throws(LMDBError) {
     self.environment = environment
     self.meta = meta
-    self.records = records
-    self.order = order
+    self.layout = layout
     knownTransaction = Atomic(try environment.information().lastTransaction)
   }
 
@@ -46,24 +40,27 @@ final class DiskFile: Sendable {
   /// - Parameters:
   ///   - directory: The directory of the store.
   ///   - options: The options of the LMDB environment.
+  ///   - layout: The layout that the file must have, or gets if this method begins it.
   ///   - checkingRows: Whether to verify every row of the store's own table. Required for a file that another
   ///     program changed, because a row with a damaged key would go unnoticed.
   ///   - newIdentity: The identity of the file if this method begins it.
   /// - Throws: `invalid` if the file belongs to another program, `versionMismatch` if its format has another
-  ///   version, or `corrupted` if a verified row is damaged.
+  ///   version, or `corrupted` if a verified row is damaged. The file is then as it was.
   static func open(
-    directory: String, options: EnvironmentOptions, checkingRows: Bool = false,
+    directory: String, options: EnvironmentOptions, layout: DiskLayout, checkingRows: Bool = false,
     newIdentity: StoreIdentity = StoreIdentity()
   ) throws(LMDBError) -> DiskFile {
     let environment = try Environment.open(directory: directory, options: options)
     do throws(LMDBError) {
       if !options.isReadOnly { try environment.clearStaleReaders() }
       try requireOurs(environment)
+      let meta = try environment.openDatabase(named: metaName)
+      // The other tables are created only after this. A file of another format stays as it is.
+      let version = try requireFormat(of: environment, meta, layout)
       let file = try DiskFile(
-        environment: environment, meta: try environment.openDatabase(named: metaName),
-        records: try environment.openDatabase(named: nil),
-        order: try environment.openIntegerDatabase(named: orderName))
-      try file.requireFormat(newIdentity)
+        environment: environment, meta: meta, layout: Layout(layout, of: environment, meta))
+      if version == nil, !options.isReadOnly { try file.begin(newIdentity) }
+      try file.readIdentity()
       if checkingRows { try file.requireSoundRows() }
       return file
     } catch {
@@ -72,9 +69,7 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Five bytes, like "order". A record's key has at least six, so the two never collide.
   static let metaName = "cstrn"
-  static let orderName = "order"
 
   /// Throws if the file has tables and none of them is the store's. The file then belongs to another program.
   private static func requireOurs(_ environment: Environment) throws(LMDBError) {
@@ -91,28 +86,39 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Writes the format and the identity into a new file. Throws if an existing file has another format.
-  private func requireFormat(_ newIdentity: StoreIdentity) throws(LMDBError) {
-    let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
+  /// Returns the version of the file's format, or nil if the file is new. Throws if the layout has another one.
+  private static func requireFormat(
+    of environment: Environment, _ meta: Database, _ layout: DiskLayout
+  ) throws(LMDBError) -> UInt64? {
+    let (version, log) = try environment.withRead { (transaction) throws(LMDBError) -> (UInt64?, [UInt8]?) in
       // The row may have any version. Versions before the third have no checksum here.
       let key = MetaTable.format
-      guard let row = try transaction.value(forKey: key.rawSpan, in: meta) else { return nil }
-      return row.byteCount < 8 ? .max : row.integer(at: 0, as: UInt64.self)
+      guard let row = try transaction.value(forKey: key.rawSpan, in: meta) else { return (nil, nil) }
+      let version = row.byteCount < 8 ? .max : row.integer(at: 0, as: UInt64.self)
+      guard version == layout.formatVersion, layout == .extents else { return (version, nil) }
+      return (version, try transaction.row(forKey: MetaTable.log, in: meta))
     }
-    if let version {
-      guard version == MetaTable.formatVersion else {
-        throw LMDBError(
-          .versionMismatch, operation: "open \(environment.directory)",
-          message: "the file has format version \(version); this program needs version \(MetaTable.formatVersion)")
-      }
-    } else if !environment.options.isReadOnly {
-      try environment.withWrite { (transaction) throws(LMDBError) in
-        try transaction.put(MetaTable.value(MetaTable.formatVersion), forKey: MetaTable.format, in: meta)
-        try transaction.put([UInt8](newIdentity.text.utf8), forKey: MetaTable.identity, in: meta)
-      }
-      newness.store(true, ordering: .relaxed)
+    guard let version else { return nil }
+    if version != layout.formatVersion {
+      throw LMDBError(
+        .versionMismatch, operation: "open \(environment.directory)",
+        message: "the file has format version \(version); this program needs version \(layout.formatVersion)")
     }
-    try readIdentity()
+    if layout == .extents, log == nil {
+      throw LMDBError(
+        .corrupted, operation: "open \(environment.directory)", message: "the file has no row of the log")
+    }
+    return version
+  }
+
+  /// Writes the first rows of a new file.
+  private func begin(_ identity: StoreIdentity) throws(LMDBError) {
+    try environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put(MetaTable.value(layout.kind.formatVersion), forKey: MetaTable.format, in: meta)
+      try transaction.put([UInt8](identity.text.utf8), forKey: MetaTable.identity, in: meta)
+      if case .extents(let tables) = layout { try tables.putFirstRows(in: &transaction) }
+    }
+    newness.store(true, ordering: .relaxed)
     knownTransaction.store(try environment.information().lastTransaction, ordering: .releasing)
   }
 

@@ -5,6 +5,8 @@ import CisternCore
 /// Every further opening of the directory in this process must have the same `settings`.
 package struct DiskOptions: Sendable {
   package var limit: ByteCount
+  /// The layout of the data file. The opening sets a file with another layout aside.
+  package var layout: DiskLayout
   package var durability: Durability
   package var isReadOnly: Bool
   /// The maximum time that a staged write waits for its commit.
@@ -22,10 +24,11 @@ package struct DiskOptions: Sendable {
   package var faults = DiskFaults()
 
   package init(
-    limit: ByteCount, durability: Durability = .powerCut, isReadOnly: Bool = false,
+    limit: ByteCount, layout: DiskLayout = .records, durability: Durability = .powerCut, isReadOnly: Bool = false,
     commitInterval: Duration = .milliseconds(5)
   ) {
     self.limit = limit
+    self.layout = layout
     self.durability = durability
     self.isReadOnly = isReadOnly
     self.commitInterval = commitInterval

@@ -121,7 +121,8 @@ struct BackupPlace: Sendable {
   private func copy(_ file: DiskFile, _ limit: ByteCount, _ read: LongRead) throws {
     try file.environment.copy(to: work, compacting: true, until: read.copyStop)
     let opening = DiskOpening(
-      directory: work, options: DiskOptions(limit: limit), limits: try DiskLimits(limit, location: work))
+      directory: work, options: DiskOptions(limit: limit, layout: file.layout.kind),
+      limits: try DiskLimits(limit, location: work))
     // The mark vouches for the pages of the copy, so that an opening does not check them.
     do throws(DataFileDamage) {
       _ = try DataFileCheck.run(opening.path)
@@ -142,7 +143,8 @@ struct BackupPlace: Sendable {
   private func assignIdentity(_ opening: DiskOpening) throws(LMDBError) -> StoreIdentity? {
     let room = BackupPlace.pagesForIdentity * DiskLimits.pageSize
     let copy = try DiskFile.open(
-      directory: work, options: opening.environmentOptions(mapSize: opening.presentMapSize + room))
+      directory: work, options: opening.environmentOptions(mapSize: opening.presentMapSize + room),
+      layout: opening.options.layout)
     do throws(LMDBError) {
       try copy.assignIdentity()
     } catch {

@@ -8,12 +8,16 @@ extension DiskTier {
   /// used stays unchanged, and the error has the reason. If the process ends at any time, the file or its copy is
   /// there, complete.
   ///
-  /// - Parameter directory: The directory of the store. No process may have the store open.
+  /// - Parameters:
+  ///   - directory: The directory of the store. No process may have the store open.
+  ///   - layout: The layout of the data file.
   /// - Returns: The size of the file before and after.
   /// - Throws: ``CisternError`` if the directory has no store, the store is open, or the file cannot be used or
   ///   copied.
   /// - Complexity: O(*n*), where *n* is the size of the file. The device must have room for both files.
-  package static func compact(directory: String) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
+  package static func compact(
+    directory: String, layout: DiskLayout = .records
+  ) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
     let limit = try recordedLimit(in: directory)
     let path = "\(directory)/\(DiskDirectory.data)"
     guard let limit, let before = DiskDirectory.fileSize(path) else {
@@ -24,7 +28,7 @@ extension DiskTier {
         let claim = try DirectoryClaim(directory: directory, isReadOnly: false)
         try claim.withGate({ $0 as any Error }) { () throws(any Error) in
           guard claim.isAlone() else { throw inUse(directory) }
-          try compactAlone(directory, limit: limit, claim)
+          try compactAlone(directory, DiskOptions(limit: limit, layout: layout), claim)
         }
       } catch let error as CisternError {
         throw error
@@ -35,10 +39,9 @@ extension DiskTier {
     return (.bytes(before), .bytes(DiskDirectory.fileSize(path) ?? 0))
   }
 
-  private static func compactAlone(_ directory: String, limit: ByteCount, _ claim: DirectoryClaim) throws {
+  private static func compactAlone(_ directory: String, _ options: DiskOptions, _ claim: DirectoryClaim) throws {
     var opening = DiskOpening(
-      directory: directory, options: DiskOptions(limit: limit),
-      limits: try DiskLimits(limit, location: directory))
+      directory: directory, options: options, limits: try DiskLimits(options.limit, location: directory))
     let mark = try claim.readMark()
     if let reason = opening.markUntrusted(mark) {
       throw CisternError(
@@ -47,7 +50,8 @@ extension DiskTier {
     try checkStructure(opening.path, directory)
     let file = try DiskFile.open(
       directory: directory,
-      options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize))
+      options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize),
+      layout: options.layout)
     guard opening.isReadable(file, mark?.file.identity) else {
       try file.close()
       throw CisternError(
@@ -67,7 +71,7 @@ extension DiskTier {
     // The copy is synchronized.
     try claim.write(
       BootMark(
-        state: .sound, boot: presentBoot(), limit: limit.bytes,
+        state: .sound, boot: presentBoot(), limit: options.limit.bytes,
         file: MarkedFile(at: opening.path, identity: file.identity)))
   }
 

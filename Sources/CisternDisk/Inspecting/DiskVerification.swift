@@ -112,7 +112,7 @@ private struct DiskVerification {
   }
 
   mutating func readRecords(in transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: file.records)
+    var cursor = try transaction.cursor(in: file.recordTables.records)
     while try cursor.moveToNext() {
       try step()
       if VerifiedRecord.isTableName(at: cursor) { continue }
@@ -137,12 +137,12 @@ private struct DiskVerification {
   private func leads(
     _ sequence: SequenceNumber, to key: borrowing DiskKey, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
-    guard let entry = try transaction.value(forKey: sequence.orderKey, in: file.order) else { return false }
+    guard let entry = try transaction.value(forKey: sequence.orderKey, in: file.recordTables.order) else { return false }
     return key.withBytes { entry.hasSameBytes(as: $0) }
   }
 
   mutating func readOrder(in transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: file.order)
+    var cursor = try transaction.cursor(in: file.recordTables.order)
     while try cursor.moveToNext() {
       try step()
       guard let sequence = cursor.key.map(SequenceNumber.init(orderKey:)), let key = VerifiedRecord.orderKey(at: cursor)
@@ -162,7 +162,7 @@ private struct DiskVerification {
   private func hasNumber(
     _ sequence: SequenceNumber, under key: borrowing DiskKey, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
-    guard let record = try transaction.value(forKey: key, in: file.records) else { return false }
+    guard let record = try transaction.value(forKey: key, in: file.recordTables.records) else { return false }
     return RecordHeader(trusting: record)?.sequence == sequence
   }
 

@@ -17,8 +17,6 @@ import LMDB
 /// Numbers have eight bytes. A generation in a key is big-endian; a number in a value is little-endian. Each value
 /// ends with a checksum of its key and the value: a wrong generation would show the records of another cache.
 package enum MetaTable {
-  /// The format version that this code writes. It is also the only version that this code reads.
-  static let formatVersion: UInt64 = 3
   /// The length limit of a partition's name, in bytes of UTF-8. LMDB limits a key to 511 bytes.
   static let longestName = 500
 

@@ -13,7 +13,7 @@ extension DiskFile {
   func isCrowded(for limits: DiskLimits) throws(LMDBError) -> Bool {
     if environment.options.mapSize != limits.mapSize { return true }
     let pages = try environment.withRead { (transaction) throws(LMDBError) in
-      try transaction.statistics(of: records).pageCount + transaction.statistics(of: order).pageCount
+      try transaction.statistics(of: recordTables.records).pageCount + transaction.statistics(of: recordTables.order).pageCount
     }
     return pages > limits.pageCount - limits.margin / 2
   }
@@ -105,7 +105,7 @@ extension DiskFile {
       var bytes = 0
       while next < kept.entries.count, bytes < DiskFile.copiedAtOnce {
         let key = kept.key(of: kept.entries[next])
-        if let record = try transaction.value(forKey: key.rawSpan, in: self.records) {
+        if let record = try transaction.value(forKey: key.rawSpan, in: self.recordTables.records) {
           copies.append((key, record.copiedBytes()))
           bytes += record.byteCount
         }
@@ -116,7 +116,7 @@ extension DiskFile {
   }
 
   private func writeOrder(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
-    let order = try new.openIntegerDatabase(named: DiskFile.orderName)
+    let order = try new.openIntegerDatabase(named: RecordTables.orderName)
     let entries = kept.entries.sorted { $0.sequence < $1.sequence }
     var position = 0
     while position < entries.count {

@@ -47,7 +47,7 @@ extension DiskOpening {
     } catch {
       throw LMDBError(.ioError, operation: "set another store's file aside", message: "\(error)")
     }
-    return try DiskFile.open(directory: directory, options: environmentOptions())
+    return try DiskFile.open(directory: directory, options: environmentOptions(), layout: options.layout)
   }
 
   /// Returns whether a read-only store can use the file. A file that belongs to another store than the mark is not

@@ -81,8 +81,8 @@ extension DiskOpening {
         var present = mark ?? opening.freshMark(newIdentity)
         if mark == nil { try claim.write(present) }
         var file = try DiskFile.open(
-          directory: directory, options: environmentOptions, checkingRows: opening.pagesChecked > 0,
-          newIdentity: newIdentity)
+          directory: directory, options: environmentOptions, layout: opening.options.layout,
+          checkingRows: opening.pagesChecked > 0, newIdentity: newIdentity)
         file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
         if present.file.identity != file.identity {
           present.file = MarkedFile(identity: file.identity)

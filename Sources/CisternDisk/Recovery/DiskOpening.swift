@@ -134,14 +134,16 @@ struct DiskOpening {
   private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0,
-        newIdentity: newIdentity)
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), layout: options.layout,
+        checkingRows: pagesChecked > 0, newIdentity: newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
       try setAside("\(error)")
     }
-    let options = environmentOptions()
-    return try lmdb { () throws(LMDBError) in try DiskFile.open(directory: directory, options: options) }
+    let (directory, options, layout) = (directory, environmentOptions(), options.layout)
+    return try lmdb { () throws(LMDBError) in
+      try DiskFile.open(directory: directory, options: options, layout: layout)
+    }
   }
 
   /// The map size for the present file, in bytes.
@@ -201,9 +203,9 @@ struct DiskOpening {
             location: directory, cause: error))
       }
     }
-    let options = environmentOptions()
+    let (options, layout) = (environmentOptions(), options.layout)
     return try lmdb { () throws(LMDBError) in
-      try DiskFile.open(directory: directory, options: options, newIdentity: identity)
+      try DiskFile.open(directory: directory, options: options, layout: layout, newIdentity: identity)
     }
   }
 
@@ -219,7 +221,8 @@ struct DiskOpening {
     guard (DiskDirectory.fileSize(path) ?? 0) > 0 else { return nil }
     do {
       let file = try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize), checkingRows: pagesChecked > 0)
+        directory: directory, options: environmentOptions(mapSize: presentMapSize), layout: options.layout,
+        checkingRows: pagesChecked > 0)
       if isReadable(file, mark?.file.identity) { return file }
       try file.close()
       withdrawRollback()

@@ -16,7 +16,7 @@ import Testing
   /// Returns the numbers from 1 to 4 that the store contains.
   func numbers(_ scratch: TemporaryDirectory, _ name: String = "") async throws -> [Int] {
     let told = Told()
-    var options = DiskOptions(limit: .mebibytes(1))
+    var options = DiskOptions(limit: .mebibytes(1), layout: .tested)
     options.retryInterval = .seconds(3600)
     let tier = try DiskTier(directory: "\(scratch.path)/\(name)", options: options) { report in
       told.reports.withLock { $0.append(report) }

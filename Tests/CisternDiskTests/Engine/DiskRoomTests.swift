@@ -117,7 +117,7 @@ import Testing
     let file = try #require(tier.engine.file)
     func recordCount() throws -> Int {
       try file.environment.withRead { (transaction) throws(LMDBError) in
-        try transaction.statistics(of: file.order).entryCount
+        try transaction.statistics(of: file.recordTables.order).entryCount
       }
     }
     while try recordCount() > 0 { await Task.yield() }

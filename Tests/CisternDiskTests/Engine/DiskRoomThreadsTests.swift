@@ -8,7 +8,8 @@ import Testing
 /// A small file whose pages are held by readers that end.
 @Suite struct DiskRoomThreadsTests {
   private static func open(_ scratch: TemporaryDirectory, told: Told) throws -> DiskTier {
-    var options = DiskOptions(limit: .kibibytes(256), durability: .processCrash, commitInterval: .milliseconds(1))
+    var options = DiskOptions(
+      limit: .kibibytes(256), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
     // The readers of these tests end after a bounded number of commits, regardless of the speed of the machine.
     options.readerPatience = .seconds(3600)
     options.retryInterval = .seconds(3600)

@@ -12,7 +12,8 @@ import Testing
     let one = try openTier(scratch)
     let two = try DiskTier(
       directory: scratch.path + "/./store/",
-      options: DiskOptions(limit: .mebibytes(16), durability: .processCrash, commitInterval: .milliseconds(1)))
+      options: DiskOptions(
+        limit: .mebibytes(16), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1)))
     let told = Told()
     let mine = try one.cache()
     let yours = try two.cache(told: told)

@@ -24,7 +24,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
   let told = Told()
   let tier = try DiskTier(
     directory: scratch.path + "/" + name,
-    options: DiskOptions(limit: limit, durability: .processCrash, commitInterval: .milliseconds(1))
+    options: DiskOptions(limit: limit, layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
   ) { report in told.reports.withLock { $0.append(report) } }
   #expect(told.reportCodes == [])
   #expect(tier.engine.counters.pagesChecked.load(ordering: .relaxed) == 0)

@@ -28,7 +28,8 @@ import Testing
   @Test func `A long read ends when the writes of the store need its pages`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
-    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    var options = DiskOptions(
+      limit: .mebibytes(1), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = .seconds(3600)
     let tier = try DiskTier(directory: scratch.store, options: options) { report in
       told.reports.withLock { $0.append(report) }

@@ -35,7 +35,9 @@ import Testing
       let (file, key) = (file, key(name))
       let record = try file.environment.withRead { (transaction) throws(LMDBError) in
         var bytes: [UInt8] = []
-        if let record = try transaction.value(forKey: key.rawSpan, in: file.records) { bytes = record.copiedBytes() }
+        if let record = try transaction.value(forKey: key.rawSpan, in: file.recordTables.records) {
+          bytes = record.copiedBytes()
+        }
         return bytes
       }
       #expect(!record.isEmpty)
@@ -45,7 +47,7 @@ import Testing
     func put(_ record: [UInt8], forKey key: [UInt8]) throws {
       let file = file
       try file.environment.withWrite { (transaction) throws(LMDBError) in
-        _ = try transaction.put(record.rawSpan, forKey: key.rawSpan, in: file.records)
+        _ = try transaction.put(record.rawSpan, forKey: key.rawSpan, in: file.recordTables.records)
       }
     }
 
@@ -93,8 +95,8 @@ import Testing
     let file = planted.file
     let key = planted.key("k8")
     try file.environment.withWrite { (transaction) throws(LMDBError) in
-      _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.order)
-      _ = try transaction.put(key.rawSpan, forKey: 1 << 40, in: file.order)
+      _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.recordTables.order)
+      _ = try transaction.put(key.rawSpan, forKey: 1 << 40, in: file.recordTables.order)
     }
     let result = try await planted.verify()
     #expect(result.defects.map(\.kind) == [.unorderedRecord, .danglingOrder])
@@ -125,7 +127,9 @@ import Testing
     let file = planted.file
     let key = planted.key("k8")
     try file.environment.withWrite { (transaction) throws(LMDBError) in
-      for number: UInt in 0..<1500 { _ = try transaction.put(key.rawSpan, forKey: 1 << 40 + number, in: file.order) }
+      for number: UInt in 0..<1500 {
+        _ = try transaction.put(key.rawSpan, forKey: 1 << 40 + number, in: file.recordTables.order)
+      }
     }
     let result = try await planted.verify()
     #expect(result.defectCount == 1500)

@@ -57,7 +57,8 @@ import Testing
       key: other, metadata: RecordMetadata(created: WallTime(nanosecondsSince1970: 0), cost: 0), bytes: bytes("other"))
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       let keyBytes = diskKey.copiedBytes()
-      var target = try transaction.reserve(byteCount: draft.size, forKey: keyBytes.rawSpan, in: file.records)
+      var target = try transaction.reserve(
+        byteCount: draft.size, forKey: keyBytes.rawSpan, in: file.recordTables.records)
       draft.encode(sequence: 1, under: diskKey, into: &target)
     }
     #expect(cache.get(mine) == nil)

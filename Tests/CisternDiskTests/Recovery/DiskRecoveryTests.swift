@@ -81,8 +81,8 @@ import Testing
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
       limits: try DiskLimits(.mebibytes(16), location: "")
     ).environmentOptions()
-    for version in [MetaTable.formatVersion + 1, MetaTable.formatVersion - 1] {
-      let file = try DiskFile.open(directory: scratch.store, options: options)
+    for version in [DiskLayout.tested.formatVersion + 1, DiskLayout.tested.formatVersion - 1] {
+      let file = try DiskFile.open(directory: scratch.store, options: options, layout: .tested)
       try file.environment.withWrite { (transaction) throws(LMDBError) in
         try transaction.put(MetaTable.value(version), forKey: MetaTable.format, in: file.meta)
       }

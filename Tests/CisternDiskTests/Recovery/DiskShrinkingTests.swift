@@ -23,7 +23,7 @@ import Testing
     let file = try #require(tier.engine.file)
     return try file.environment.withRead { (transaction) throws(LMDBError) in
       var keys: [[UInt8]] = []
-      var cursor = try transaction.cursor(in: file.order)
+      var cursor = try transaction.cursor(in: file.recordTables.order)
       while try cursor.moveToPrevious() {
         if let value = cursor.value, let key = DiskKey(value) { keys.append(key.directKey) }
       }

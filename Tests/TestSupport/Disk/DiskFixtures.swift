@@ -32,7 +32,7 @@ package func openTier(
   isReadOnly: Bool = false, interval: Duration = .milliseconds(1), faults: DiskFaults = DiskFaults()
 ) throws -> DiskTier {
   var options = DiskOptions(
-    limit: limit, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
+    limit: limit, layout: .tested, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
   // The interval is so long that only a flush starts a retry in a test.
   options.retryInterval = .seconds(3600)
   options.faults = faults

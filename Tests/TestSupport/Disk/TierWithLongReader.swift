@@ -9,7 +9,8 @@ package struct TierWithLongReader {
   package let cache: any TransactionalPartition
 
   package init(_ directory: TemporaryDirectory, told: Told, patience: Duration) async throws {
-    var options = DiskOptions(limit: .mebibytes(1), durability: .processCrash, commitInterval: .milliseconds(1))
+    var options = DiskOptions(
+      limit: .mebibytes(1), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = patience
     options.retryInterval = .seconds(3600)
     tier = try DiskTier(directory: directory.store, options: options) { report in

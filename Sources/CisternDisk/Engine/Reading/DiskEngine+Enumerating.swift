@@ -48,7 +48,7 @@ extension DiskEngine {
     var walk = Walk(range: range, invalidations: partition.invalidations, snapshot: transaction.number)
     guard generation != .zero else { return walk }
     do {
-      var cursor = try transaction.cursor(in: file.records)
+      var cursor = try transaction.cursor(in: file.recordTables.records)
       try Self.read(&walk, at: &cursor, generation: generation)
     } catch {
       noteReadFailure(error, of: environment)

@@ -58,7 +58,7 @@ extension DiskEngine {
     guard generation != .zero else { return [] }
     var listed: [ListedRecord] = []
     do {
-      var cursor = try transaction.cursor(in: file.records)
+      var cursor = try transaction.cursor(in: file.recordTables.records)
       let start = DiskKey(startOf: generation).copiedBytes()
       var isAtRecord: Bool
       if let last {

@@ -160,8 +160,8 @@ extension WriteStep {
   /// - Complexity: O(1).
   func livePages(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
     let environment = file.environment
-    return try 2 + transaction.statistics(of: file.records).pageCount
-      + transaction.statistics(of: file.order).pageCount + transaction.statistics(of: file.meta).pageCount
+    return try 2 + transaction.statistics(of: file.recordTables.records).pageCount
+      + transaction.statistics(of: file.recordTables.order).pageCount + transaction.statistics(of: file.meta).pageCount
       + transaction.statistics(of: environment.freeList).pageCount
   }
 }

@@ -1,0 +1,50 @@
+import LMDB
+
+extension DiskFile {
+  /// The tables with the records of a file.
+  enum Layout: Sendable {
+    case records(RecordTables)
+    case extents(FileTables)
+
+    /// Opens the tables of a file with this layout. Creates missing ones.
+    init(_ layout: DiskLayout, of environment: Environment, _ meta: Database) throws(LMDBError) {
+      switch layout {
+      case .records: self = .records(try RecordTables(environment))
+      case .extents: self = .extents(try FileTables(environment, meta: meta))
+      }
+    }
+
+    /// The form in which the file stores records.
+    var kind: DiskLayout {
+      switch self {
+      case .records: .records
+      case .extents: .extents
+      }
+    }
+  }
+
+  /// The tables of records that are values under their keys. The file must have this layout.
+  var recordTables: RecordTables {
+    guard case .records(let tables) = layout else { preconditionFailure("the file has its records in extents") }
+    return tables
+  }
+}
+
+/// The tables of a file whose records are values under their keys.
+struct RecordTables: Sendable {
+  /// The records, by their keys in the file.
+  ///
+  /// This is LMDB's unnamed table, because each transaction must look up a named one. The names of the other tables
+  /// are in it too. They are shorter than any record's key.
+  let records: Database
+  /// The eviction order: the keys in the file by sequence number, the oldest first.
+  let order: IntegerDatabase
+
+  /// Five bytes, like the name of the table of rows. A record's key has at least six, so the two never collide.
+  static let orderName = "order"
+
+  init(_ environment: Environment) throws(LMDBError) {
+    records = try environment.openDatabase(named: nil)
+    order = try environment.openIntegerDatabase(named: Self.orderName)
+  }
+}

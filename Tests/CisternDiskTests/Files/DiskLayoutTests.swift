@@ -1,0 +1,76 @@
+import CisternTestSupport
+import Foundation
+import LMDB
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// The two layouts of a data file, and files that have the other one.
+@Suite struct DiskLayoutTests {
+  private let scratch = TemporaryDirectory()
+
+  private var options: EnvironmentOptions {
+    get throws {
+      DiskOpening(
+        directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
+        limits: try DiskLimits(.mebibytes(16), location: "")
+      ).environmentOptions()
+    }
+  }
+
+  private func open(_ layout: DiskLayout) throws -> DiskFile {
+    try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
+    return try DiskFile.open(directory: scratch.store, options: options, layout: layout)
+  }
+
+  @Test(arguments: [DiskLayout.records, .extents])
+  func `A file of the other layout is refused, and stays as it is`(layout: DiskLayout) throws {
+    let other: DiskLayout = layout == .records ? .extents : .records
+    try open(layout).close()
+    let former = try Data(contentsOf: scratch.dataFile)
+    let error = #expect(throws: LMDBError.self) { _ = try open(other) }
+    #expect(error?.code == .versionMismatch)
+    #expect(try Data(contentsOf: scratch.dataFile) == former)
+    let file = try open(layout)
+    #expect(file.layout.kind == layout && !file.isNew)
+    try file.close()
+  }
+
+  @Test func `A store sets a file of the other layout aside, and the file stays as it is`() async throws {
+    let other: DiskLayout = DiskLayout.tested == .records ? .extents : .records
+    try open(other).close()
+    let former = try Data(contentsOf: scratch.dataFile)
+    let reader = try DiskTier(
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16), layout: .tested, isReadOnly: true))
+    #expect(try Data(contentsOf: scratch.dataFile) == former)
+    try await reader.close()
+    let told = Told()
+    let tier = try openTier(scratch, told: told)
+    try await tier.close()
+    #expect(told.reportCodes == [.setAside])
+    #expect(try Data(contentsOf: scratch.url("store/data.mdb.set-aside-1")) == former)
+  }
+
+  @Test func `A new file of extents has the first row of its log, and extents that fit the map`() throws {
+    let file = try open(.extents)
+    guard case .extents(let tables) = file.layout else { throw LMDBError(.invalid, operation: "test", message: "") }
+    #expect(tables.limits.layout == ExtentLayout(mapSize: try options.mapSize))
+    let row = try file.environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.row(forKey: MetaTable.log, in: file.meta)
+    }
+    let log = try #require(row.flatMap { LogRow($0.rawSpan) })
+    #expect(log.layout == tables.limits.layout && log.extentCount == 0 && log.open.isEmpty)
+    try file.close()
+  }
+
+  @Test func `A file of extents without the row of its log is damaged`() throws {
+    let file = try open(.extents)
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      _ = try transaction.remove(MetaTable.log, in: file.meta)
+    }
+    try file.close()
+    let error = #expect(throws: LMDBError.self) { _ = try open(.extents) }
+    #expect(error?.code == .corrupted)
+  }
+}
