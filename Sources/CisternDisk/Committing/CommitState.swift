@@ -128,7 +128,7 @@ struct CommitState {
       if let count = outcome.storesByPartition[identity] { partition.counters.stores.count(count) }
       if let count = outcome.removalsByPartition[identity] { partition.counters.removals.count(count) }
     }
-    note(outcome.evicted, leaving: leaving, among: partitions)
+    note(step.records.outcome.evicted, leaving: leaving, among: partitions)
   }
 
   /// Counts committed evictions, and records the keys whose loss must be reported.

@@ -31,7 +31,7 @@ extension DiskFile {
       var isDone = false
       while !isDone {
         isDone = try step { (step, transaction) throws(LMDBError) in
-          try step.purge(generation, upTo: count, in: &transaction).isDone
+          try step.records.purge(generation, upTo: count, in: &transaction).isDone
         }
       }
     }
@@ -52,7 +52,7 @@ extension DiskFile {
       let keys = try walk.next(count, in: self)
       guard !keys.isEmpty else { continue }
       try step { (step, transaction) throws(LMDBError) in
-        try step.purge(keys, concealedBy: walk.set, in: &transaction)
+        try step.records.purge(keys, concealedBy: walk.set, in: &transaction)
       }
     }
     try step { (step, transaction) throws(LMDBError) in

@@ -1,15 +1,13 @@
 import CisternCore
 
-/// The changes of one write transaction, to apply to the state in memory after the commit.
+/// The changes of one write transaction, to apply to the state in memory after the commit. ``RecordOutcome`` has those to
+/// records.
 struct StepOutcome {
-  /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
   var hasChanges = false
-  /// The approximate number of pages that the transaction copies.
+  /// The approximate number of pages that these changes copy.
   var touchedPages = 0
   var storesByPartition: [ObjectIdentifier: Int] = [:]
   var removalsByPartition: [ObjectIdentifier: Int] = [:]
-  /// The live records that were evicted to make room.
-  var evicted: [EvictedRecord] = []
   /// The records that were removed because they are damaged.
   var damaged: [(partition: Partition, key: [UInt8])] = []
   /// The invalidations that were written, with their versions in file order, and the resulting row of versions.

@@ -1,35 +1,19 @@
 import CisternCore
 import LMDB
 
-/// The work of one write transaction on the tables. Only steps change the records and the order of an open store.
+/// The work of one write transaction on the tables. Only steps change an open store.
 ///
-/// The step keeps its results for the state in memory. If the transaction aborts, the step is discarded with them.
-/// Two effects are immediate, because they do no harm if the transaction aborts:
-///
-/// - The step sets and clears recency marks. It clears the mark of a sequence number only when it assigns the
-///   number, which no older record can then have.
-/// - The step assigns versions to invalidations, because a reader can see the commit before the writer thread
-///   publishes it.
+/// The step keeps its results for the state in memory. If the transaction aborts, the step is discarded with them. It
+/// assigns versions to invalidations at once, because a reader can see the commit before the writer thread publishes it.
 struct WriteStep {
   let file: DiskFile
-  let recency: RecencyBitmap
-  /// The invalidation tables that have invalidations in force, by the generation of their partition.
-  let invalidated: [Generation: InvalidationTable]
-  /// The greatest sequence number in use.
-  var lastSequence: SequenceNumber
-  /// The counts of each generation that the step has read. The value is nil for a dead generation.
-  var counts: [Generation: GenerationCounts?] = [:]
-  /// The counts in the file, for each live generation that the step has read.
-  var notedCounts: [Generation: GenerationCounts] = [:]
+  /// The work on records.
+  var records: RecordStep
   /// The generation of each partition that the step has looked up, or zero if the partition has none.
   private(set) var generations: [ObjectIdentifier: Generation] = [:]
   /// The newest invalidation version of each partition, in file order.
   var fileVersions: [ObjectIdentifier: FileInvalidationVersion] = [:]
-  /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
-  private var protected: Set<SequenceNumber> = []
-  /// The position in the commit order before which the items are put, in this transaction or in an earlier one.
-  var position = 0
-  /// The changes of the transaction so far.
+  /// The changes of the transaction so far, without those to records.
   var outcome = StepOutcome()
 
   init(
@@ -37,57 +21,30 @@ struct WriteStep {
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     self.file = file
-    self.recency = recency
-    self.invalidated = invalidated
-    var cursor = try transaction.cursor(in: file.recordTables.order)
-    lastSequence = try cursor.moveToLast() ? SequenceNumber(orderKey: cursor.key ?? 0) : .zero
-    guard lastSequence < SequenceNumber.limit else {
-      throw LMDBError(
-        .corrupted, operation: "number a record",
-        message: "the newest record number is invalid: \(lastSequence.number)")
-    }
+    records = try RecordStep(
+      file.recordTables, meta: file.meta, recency: recency, invalidated: invalidated, in: &transaction)
   }
+
+  /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
+  var hasChanges: Bool { outcome.hasChanges || records.outcome.hasChanges }
+  /// The approximate number of pages that the transaction copies.
+  var touchedPages: Int { outcome.touchedPages + records.outcome.touchedPages }
 
   // MARK: Records
 
   /// Writes the record.
   ///
-  /// A record that replaces another one keeps its place in the eviction order, and is marked as read. This saves
-  /// two changes of the order.
-  ///
   /// - Parameter isProtected: Whether this transaction must not evict the record.
   mutating func put(
-    _ given: consuming RecordDraft, for partition: Partition, protected isProtected: Bool = false,
+    _ draft: consuming RecordDraft, for partition: Partition, protected isProtected: Bool = false,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
     // is not in the file yet.
-    let draft = given.withVersion(fileVersion(of: partition))
+    let draft = draft.withVersion(fileVersion(of: partition))
     let generation = try generation(of: partition, creating: true, in: &transaction)
-    _ = try liveCounts(generation, in: transaction)
-    let key = DiskKey(generation: generation, key: draft.key.rawSpan)
-    let size = draft.size
-    let sequence: SequenceNumber
-    switch try departing(under: key, in: transaction) {
-    case .record(let number, let oldSize, _):
-      sequence = number
-      recency.mark(number)
-      change(generation, records: 0, bytes: size - oldSize)
-    case .damaged(let oldSize):
-      try removeOrder(under: key, in: &transaction)
-      sequence = try appendOrder(key, in: &transaction)
-      change(generation, records: 0, bytes: size - oldSize)
-    case nil:
-      sequence = try appendOrder(key, in: &transaction)
-      change(generation, records: 1, bytes: size + key.count)
-    }
-    if isProtected { protected.insert(sequence) }
-    let bytes = key.copiedBytes()
-    var target = try transaction.reserve(byteCount: size, forKey: bytes.rawSpan, in: file.recordTables.records)
-    draft.encode(sequence: sequence, under: key, into: &target)
-    outcome.hasChanges = true
+    try records.put(draft, of: generation, protected: isProtected, in: &transaction)
     outcome.stored(partition)
-    outcome.touchedPages += 1 + DiskLimits.overflowPages(size)
   }
 
   /// Whether the write has no condition, or its condition holds for the key's record.
@@ -97,13 +54,7 @@ struct WriteStep {
     guard let condition = entry.condition else { return true }
     let generation = try generation(of: partition, creating: false, in: &transaction)
     guard generation != .zero else { return false }
-    let fullKey = entry.write.key
-    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
-      let header = RecordHeader(record, under: key),
-      !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan)
-    else { return false }
-    return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
+    return try records.allows(condition, for: entry.write.key, of: generation, in: transaction)
   }
 
   private mutating func fileVersion(of partition: Partition) -> FileInvalidationVersion {
@@ -118,80 +69,13 @@ struct WriteStep {
   ///
   /// - Parameter onlyIfDamaged: Whether a sound record stays.
   mutating func remove(
-    _ fullKey: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout WriteTransaction
+    _ key: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction)
     guard generation != .zero else { return }
-    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    switch try onlyIfDamaged ? present(under: key, in: transaction) : departing(under: key, in: transaction) {
-    case .record(let sequence, let size, let digested):
-      // A record of another key with the same digest stays.
-      if onlyIfDamaged || digested.map({ $0 != fullKey }) ?? false { return }
-      try drop(key, sequence: sequence, size: size, in: &transaction)
-      outcome.removed(partition)
-    case .damaged(let size):
-      try removeOrder(under: key, in: &transaction)
-      try drop(key, sequence: nil, size: size, in: &transaction)
-      if onlyIfDamaged { outcome.damaged.append((partition, fullKey)) } else { outcome.removed(partition) }
-    case nil: return
-    }
-  }
-
-  /// Evicts the oldest record, or returns nil if no record is left.
-  ///
-  /// If `keeping` is true and the record is marked as read, it gets a second chance instead. It moves to the end of
-  /// the order without a mark.
-  mutating func evictOldest(
-    keeping: Bool, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> Eviction? {
-    guard let (sequence, key) = try oldest(in: &transaction) else { return nil }
-    guard let key, case .record(let number, let size, let digested) = try present(under: key, in: transaction),
-      number == sequence
-    else {
-      // Damage left an entry that does not refer to a sound record with this sequence number.
-      try dropDangling(sequence, key, in: &transaction)
-      return .dropped(bytes: 0)
-    }
-    // An invalidated record gets no second chance, and its eviction is not reported.
-    let isLive = try liveCounts(key.generation, in: transaction) != nil
-    let evicted = isLive ? try evicted(key, digested, in: transaction) : nil
-    let isProtected = protected.remove(sequence) != nil
-    if isProtected || (keeping && evicted != nil && recency.isMarked(sequence)) {
-      try moveToTail(key, from: sequence, in: &transaction)
-      if isProtected { protected.insert(lastSequence) }
-      outcome.touchedPages += 2 + DiskLimits.overflowPages(size)
-      return .secondChance
-    }
-    try drop(key, sequence: sequence, size: size, in: &transaction)
-    if let evicted { outcome.evicted.append(evicted) }
-    return .dropped(bytes: StepOutcome.footprint(size: size, key: key.count))
-  }
-
-  /// Removes up to `count` records of a dead generation.
-  ///
-  /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty.
-  /// The method then removes the row of the dead generation.
-  mutating func purge(
-    _ generation: Generation, upTo count: Int, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
-    let start = DiskKey(startOf: generation)
-    var bytes = 0
-    for _ in 0..<count {
-      guard let key = try first(from: start, in: &transaction), key.generation == generation else {
-        if try transaction.remove(MetaTable.dead(generation), in: file.meta) { outcome.hasChanges = true }
-        return (bytes, true)
-      }
-      switch try departing(under: key, in: transaction) {
-      case .record(let sequence, let size, _):
-        try drop(key, sequence: sequence, size: size, in: &transaction)
-        bytes += StepOutcome.footprint(size: size, key: key.count)
-      case .damaged(let size):
-        try removeOrder(under: key, in: &transaction)
-        try drop(key, sequence: nil, size: size, in: &transaction)
-      case nil: break
-      }
-    }
-    return (bytes, false)
+    let removal = try records.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &transaction)
+    guard let removal else { return }
+    if onlyIfDamaged, removal == .damaged { outcome.damaged.append((partition, key)) } else { outcome.removed(partition) }
   }
 
   // MARK: Generations
@@ -203,7 +87,7 @@ struct WriteStep {
     _ = try transaction.remove(MetaTable.partition(partition.name), in: file.meta)
     _ = try transaction.remove(MetaTable.live(generation), in: file.meta)
     try transaction.put(MetaTable.value(0), forKey: MetaTable.dead(generation), in: file.meta)
-    counts[generation] = .some(nil)
+    records.noteDead(generation)
     generations[ObjectIdentifier(partition)] = .zero
     outcome.hasChanges = true
     outcome.hasDeadGenerations = true
@@ -229,23 +113,16 @@ struct WriteStep {
     try transaction.put(MetaTable.value(generation.next()), forKey: MetaTable.next, in: file.meta)
     try transaction.put(MetaTable.value(generation), forKey: name, in: file.meta)
     generations[identity] = generation
-    counts[generation] = GenerationCounts()
+    records.noteNew(generation)
     outcome.hasChanges = true
     return generation
   }
 
-  /// Writes the changed counts. It must be the last change of the transaction.
-  ///
-  /// Unchanged counts are not written: each row that is written costs copies of all pages on the path to it. Counts
-  /// often stay the same, because a new value often has the size of the old one.
+  /// Writes the last rows. It must be the last change of the transaction.
   mutating func finish(in transaction: inout WriteTransaction) throws(LMDBError) {
-    for (generation, counts) in counts {
-      guard let counts, counts != notedCounts[generation] else { continue }
-      try transaction.put(counts.value, forKey: MetaTable.live(generation), in: file.meta)
-      outcome.hasChanges = true
-    }
+    try records.finish(in: &transaction)
   }
 
   /// Returns the counts of a generation that the step has read, or nil for any other generation.
-  func counts(of generation: Generation) -> GenerationCounts? { counts[generation] ?? nil }
+  func counts(of generation: Generation) -> GenerationCounts? { records.counts[generation] ?? nil }
 }

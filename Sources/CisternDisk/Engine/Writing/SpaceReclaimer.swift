@@ -55,7 +55,7 @@ struct SpaceReclaimer {
     // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in use
     // increases, so only this bound keeps the margin free.
     while live + draft.overflowPages > mostLive {
-      if step.outcome.touchedPages >= budget { return false }
+      if step.touchedPages >= budget { return false }
       guard try evict(&step, in: &transaction) else { break }
       live = try step.livePages(in: transaction)
     }
@@ -82,7 +82,7 @@ struct SpaceReclaimer {
     batchDebt = max(0, debt)
     guard isRepaid else { return false }
     while try !hasPages(forBatch: size.footprint, count: count, step, in: transaction) {
-      if step.outcome.touchedPages >= budget { return false }
+      if step.touchedPages >= budget { return false }
       guard try evict(&step, in: &transaction) else { break }
     }
     return true
@@ -112,7 +112,7 @@ struct SpaceReclaimer {
     _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     while debt > 0 {
-      if step.outcome.touchedPages >= budget { return false }
+      if step.touchedPages >= budget { return false }
       guard try evict(&step, in: &transaction) else {
         debt = 0
         break
@@ -125,7 +125,7 @@ struct SpaceReclaimer {
   private mutating func evict(_ step: inout WriteStep, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool
   {
     if let dead = writer.deadGenerations.last {
-      let (bytes, isDone) = try step.purge(dead, upTo: 4, in: &transaction)
+      let (bytes, isDone) = try step.records.purge(dead, upTo: 4, in: &transaction)
       debt -= bytes
       if isDone {
         // If the transaction aborts, the next scan of the file for dead generations finds this one again.
@@ -134,7 +134,7 @@ struct SpaceReclaimer {
       }
       return true
     }
-    switch try step.evictOldest(keeping: secondChances < mostSecondChances, in: &transaction) {
+    switch try step.records.evictOldest(keeping: secondChances < mostSecondChances, in: &transaction) {
     case .dropped(let bytes)?: debt -= bytes
     case .secondChance?: secondChances += 1
     case nil: return false

@@ -128,16 +128,16 @@ extension Writer {
         try step.putFormats(of: batch.partition, in: &transaction)
       }
       var position = start
-      step.position = start
-      while position < round.count, step.outcome.touchedPages < budget,
+      step.records.position = start
+      while position < round.count, step.touchedPages < budget,
         position == start || !round.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
         let next = try put(round, from: position, &step, &room, in: &transaction)
       {
         position = next
-        step.position = next
+        step.records.position = next
       }
       try step.finish(in: &transaction)
-      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
+      leaving = commit.leaving(step.records.outcome.evicted, among: engine.partitions, since: invalidationVersions)
       for key in leaving { key.note() }
       try engine.injectFault()
       return (step, transaction.number, position)
@@ -176,10 +176,10 @@ extension Writer {
     let unit = round.unit(from: position)
     let size = round.size(of: unit)
     let pages = size.pages
-    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= room.budget else { return nil }
+    guard step.touchedPages == 0 || step.touchedPages + pages <= room.budget else { return nil }
     guard try room.make(forBatch: size, count: unit.count, &step, in: &transaction) else { return nil }
     // If the evictions and the batch together exceed the budget, the evictions are committed first.
-    guard step.outcome.touchedPages == 0 || step.outcome.touchedPages + pages <= room.budget else { return nil }
+    guard step.touchedPages == 0 || step.touchedPages + pages <= room.budget else { return nil }
     for index in unit {
       let item = round[index]
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
@@ -225,7 +225,7 @@ extension Writer {
   func published(
     _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout CommitState, leaving: [EvictedKey]
   ) {
-    let transaction = step.outcome.hasChanges ? number : number - 1
+    let transaction = step.hasChanges ? number : number - 1
     for (partition, written, row) in step.outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
     }

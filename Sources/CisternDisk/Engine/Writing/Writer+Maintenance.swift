@@ -29,7 +29,7 @@ extension Writer {
     guard let generation = deadGenerations.last, let file = engine.file else { return }
     let count = max(1, room.limits.pagesPerTransaction / 4)
     let isDone = try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
-      try step.purge(generation, upTo: count, in: &transaction).isDone
+      try step.records.purge(generation, upTo: count, in: &transaction).isDone
     }
     guard isDone else { return }
     deadGenerations.removeAll { $0 == generation }
@@ -93,7 +93,7 @@ extension Writer {
       try engine.injectFault()
       return (result, step, transaction.number)
     }
-    file.knownTransaction.store(step.outcome.hasChanges ? number : number - 1, ordering: .releasing)
+    file.knownTransaction.store(step.hasChanges ? number : number - 1, ordering: .releasing)
     for partition in engine.partitions {
       if let counts = step.counts(of: partition.generation) { partition.counters.set(counts) }
     }

@@ -110,11 +110,11 @@ extension Writer {
     do throws(LMDBError) {
       let (dropped, isEmpty, evicted) = try runMaintenance(in: file) {
         (step, transaction) throws(LMDBError) -> (Int, Bool, [EvictedRecord]) in
-        step.position = commit.position
+        step.records.position = commit.position
         var dropped = 0
         var isEmpty = false
         for _ in 0..<count where !isEmpty {
-          switch try step.evictOldest(keeping: keeping, in: &transaction) {
+          switch try step.records.evictOldest(keeping: keeping, in: &transaction) {
           case .dropped(let bytes)?: dropped += bytes
           case .secondChance?: continue
           case nil:
@@ -123,9 +123,9 @@ extension Writer {
             isEmpty = true
           }
         }
-        leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
+        leaving = commit.leaving(step.records.outcome.evicted, among: engine.partitions, since: invalidationVersions)
         for key in leaving { key.note() }
-        return (dropped, isEmpty, step.outcome.evicted)
+        return (dropped, isEmpty, step.records.outcome.evicted)
       }
       commit.note(evicted, leaving: leaving, among: engine.partitions)
       return (dropped, isEmpty)

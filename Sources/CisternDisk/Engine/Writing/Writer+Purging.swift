@@ -12,7 +12,7 @@ extension Writer {
     let keys = try walk.next(max(1, room.limits.pagesPerTransaction / 4), in: file)
     if !keys.isEmpty {
       try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
-        try step.purge(keys, concealedBy: walk.set, in: &transaction)
+        try step.records.purge(keys, concealedBy: walk.set, in: &transaction)
       }
     }
     guard walk.isDone else {

@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-extension WriteStep {
+extension RecordStep {
   /// Returns the description of an evicted record, or nil if an invalidation in force covers the record.
   ///
   /// The caller must have checked the record under the key. An invalidated record is not reported as evicted.
@@ -9,7 +9,7 @@ extension WriteStep {
     _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> EvictedRecord? {
     let fullKey = if let digested { digested } else { key.directKey }
-    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
+    guard let record = try transaction.value(forKey: key, in: tables.records),
       let header = RecordHeader(trusting: record)
     else { return nil }
     let metadata = header.metadata(of: record)
@@ -37,7 +37,7 @@ extension WriteStep {
     _ key: borrowing DiskKey, by set: InvalidationSet<FileInvalidationVersion>,
     in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> (sequence: SequenceNumber, size: Int)? {
-    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
+    guard let record = try transaction.value(forKey: key, in: tables.records),
       let header = RecordHeader(record, under: key)
     else { return nil }
     let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey

@@ -9,12 +9,12 @@ enum PresentRecord {
   case damaged(size: Int)
 }
 
-extension WriteStep {
+extension RecordStep {
   /// Returns the record under the key, or nil if the file has none. Reads the whole record to check its checksum.
   func present(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> PresentRecord? {
-    guard let record = try transaction.value(forKey: key, in: file.recordTables.records) else { return nil }
+    guard let record = try transaction.value(forKey: key, in: tables.records) else { return nil }
     guard let header = RecordHeader(record, under: key) else { return .damaged(size: record.byteCount) }
     return .record(
       sequence: header.sequence, size: record.byteCount,
@@ -28,7 +28,7 @@ extension WriteStep {
   func departing(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> PresentRecord? {
-    if !key.isDigest, let size = try transaction.value(forKey: key, in: file.recordTables.records)?.byteCount,
+    if !key.isDigest, let size = try transaction.value(forKey: key, in: tables.records)?.byteCount,
       DiskLimits.overflowPages(size) > 0, let sequence = try trustedSequence(under: key, in: transaction)
     {
       return .record(sequence: sequence, size: size, digestedKey: nil)
@@ -39,14 +39,14 @@ extension WriteStep {
   /// Returns the first entry of the order, or nil if the order is empty. Its key is nil if the entry's value is not
   /// a key.
   func oldest(in transaction: inout WriteTransaction) throws(LMDBError) -> (sequence: SequenceNumber, key: DiskKey?)? {
-    var cursor = try transaction.cursor(in: file.recordTables.order)
+    var cursor = try transaction.cursor(in: tables.order)
     guard try cursor.moveToFirst(), let sequence = cursor.key, let value = cursor.value else { return nil }
     return (SequenceNumber(orderKey: sequence), DiskKey(value))
   }
 
   /// Returns the first record key from `start` on, or nil if no record follows.
   func first(from start: borrowing DiskKey, in transaction: inout WriteTransaction) throws(LMDBError) -> DiskKey? {
-    var cursor = try transaction.cursor(in: file.recordTables.records)
+    var cursor = try transaction.cursor(in: tables.records)
     let start = start.copiedBytes()
     guard try cursor.move(toFirstFrom: start.rawSpan), let key = cursor.key else { return nil }
     // The key is the name of a table. These names sort after all records.
@@ -65,7 +65,7 @@ extension WriteStep {
     lastSequence = lastSequence.next()
     recency.clear(lastSequence)
     let bytes = key.copiedBytes()
-    _ = try transaction.put(bytes.rawSpan, forKey: lastSequence.orderKey, in: file.recordTables.order, mode: .append)
+    _ = try transaction.put(bytes.rawSpan, forKey: lastSequence.orderKey, in: tables.order, mode: .append)
     return lastSequence
   }
 
@@ -74,7 +74,7 @@ extension WriteStep {
     under key: borrowing DiskKey, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let sequence = try trustedSequence(under: key, in: transaction)
-    if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.recordTables.order) }
+    if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: tables.order) }
   }
 
   /// Returns the record's sequence number if the order's entry for it has the same key. Does not check the
@@ -82,10 +82,10 @@ extension WriteStep {
   private func trustedSequence(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> SequenceNumber? {
-    guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
+    guard let record = try transaction.value(forKey: key, in: tables.records),
       let header = RecordHeader(trusting: record)
     else { return nil }
-    guard let entry = try transaction.value(forKey: header.sequence.orderKey, in: file.recordTables.order),
+    guard let entry = try transaction.value(forKey: header.sequence.orderKey, in: tables.order),
       key.withBytes({ entry.hasSameBytes(as: $0) })
     else { return nil }
     return header.sequence
@@ -95,9 +95,9 @@ extension WriteStep {
   mutating func drop(
     _ key: borrowing DiskKey, sequence: SequenceNumber?, size: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.recordTables.order) }
+    if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: tables.order) }
     let bytes = key.copiedBytes()
-    _ = try transaction.removeValue(forKey: bytes.rawSpan, in: file.recordTables.records)
+    _ = try transaction.removeValue(forKey: bytes.rawSpan, in: tables.records)
     if try liveCounts(key.generation, in: transaction) != nil {
       change(key.generation, records: -1, bytes: -(size + key.count))
     }
@@ -111,7 +111,7 @@ extension WriteStep {
   mutating func dropDangling(
     _ sequence: SequenceNumber, _ key: DiskKey?, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.recordTables.order)
+    _ = try transaction.removeValue(forKey: sequence.orderKey, in: tables.order)
     outcome.hasChanges = true
     if let key, case .damaged(let size) = try present(under: key, in: transaction) {
       try drop(key, sequence: nil, size: size, in: &transaction)
@@ -122,11 +122,11 @@ extension WriteStep {
   mutating func moveToTail(
     _ key: borrowing DiskKey, from sequence: SequenceNumber, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    guard let copy = try transaction.value(forKey: key, in: file.recordTables.records)?.copiedBytes() else { return }
-    _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.recordTables.order)
+    guard let copy = try transaction.value(forKey: key, in: tables.records)?.copiedBytes() else { return }
+    _ = try transaction.removeValue(forKey: sequence.orderKey, in: tables.order)
     let number = try appendOrder(key, in: &transaction)
     let bytes = key.copiedBytes()
-    var target = try transaction.reserve(byteCount: copy.count, forKey: bytes.rawSpan, in: file.recordTables.records)
+    var target = try transaction.reserve(byteCount: copy.count, forKey: bytes.rawSpan, in: tables.records)
     target.copy(copy.rawSpan, to: 0)
     RecordFormat.renumber(&target, sequence: number, under: key)
     outcome.hasChanges = true
@@ -137,7 +137,7 @@ extension WriteStep {
     _ generation: Generation, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> GenerationCounts? {
     if let known = counts[generation] { return known }
-    let read = try transaction.counts(of: generation, in: file.meta)
+    let read = try transaction.counts(of: generation, in: meta)
     counts[generation] = .some(read)
     notedCounts[generation] = read
     return read
