@@ -5,12 +5,13 @@ import CLMDB
 package struct IndexTransaction: ~Copyable, ~Escapable {
   /// The transaction, for reads and for changes of other databases. These do not affect the position.
   package var transaction: WriteTransaction
-  private let index: IndexDatabase
+  private let index: IndexDatabase?
   // LMDB closes the cursors of a write transaction when the transaction ends. Nothing else closes this one.
   private var position: IndexPosition?
 
+  /// Creates the transaction. Without an index, it has no position.
   @_lifetime(copy transaction)
-  package init(_ transaction: consuming WriteTransaction, index: IndexDatabase) {
+  package init(_ transaction: consuming WriteTransaction, index: IndexDatabase?) {
     self.transaction = transaction
     self.index = index
     unsafe position = nil
@@ -63,6 +64,7 @@ package struct IndexTransaction: ~Copyable, ~Escapable {
       defer { unsafe position = unsafe present }
       return unsafe try body(&present)
     }
+    guard let index else { preconditionFailure("the transaction has no index") }
     let handle = unsafe try openCursor(in: index.index, of: transaction.handle)
     var first = unsafe IndexPosition(handle: handle, key: key)
     defer { unsafe position = unsafe first }

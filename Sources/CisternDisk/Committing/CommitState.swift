@@ -30,6 +30,10 @@ struct CommitState {
   private var committedCount = 0
   /// The number of times that the map was full since the last committed step.
   var spaceAttempts = 0
+  /// The number of transactions since the last committed item, in a file of extents.
+  private(set) var emptySteps = 0
+  /// The number of the last transactions that have neither put an item nor made room.
+  var stalls = 0
   /// Whether the file was closed and reopened, because LMDB refused further transactions.
   var hasReopened = false
   /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
@@ -48,6 +52,16 @@ struct CommitState {
     self.debt = debt
     hasPreliminaries = true
     spaceAttempts = 0
+    emptySteps = 0
+    stalls = 0
+  }
+
+  /// Notes a transaction on extents that has put no item.
+  ///
+  /// - Parameter hasMadeRoom: Whether the transaction has emptied or examined extents.
+  mutating func noteEmptyStep(hasMadeRoom: Bool) {
+    emptySteps += 1
+    stalls = hasMadeRoom ? 0 : stalls + 1
   }
 
   /// Starts again from the first item, because another file is open.
@@ -55,6 +69,8 @@ struct CommitState {
     position = 0
     debt = nil
     spaceAttempts = 0
+    emptySteps = 0
+    stalls = 0
     committed = []
     committedCount = 0
     hasPreliminaries = !round.hasPreliminaries
@@ -121,14 +137,13 @@ struct CommitState {
   }
 
   /// Counts the results of a committed step, and records the lost keys.
-  mutating func note(_ step: WriteStep, leaving: [EvictedKey], among partitions: [Partition]) {
-    let outcome = step.outcome
+  mutating func note(_ outcome: StepOutcome, leaving: [EvictedKey], among partitions: [Partition]) {
     for partition in partitions {
       let identity = ObjectIdentifier(partition)
       if let count = outcome.storesByPartition[identity] { partition.counters.stores.count(count) }
       if let count = outcome.removalsByPartition[identity] { partition.counters.removals.count(count) }
     }
-    note(step.records.outcome.evicted, leaving: leaving, among: partitions)
+    note(outcome.evicted, leaving: leaving, among: partitions)
   }
 
   /// Counts committed evictions, and records the keys whose loss must be reported.

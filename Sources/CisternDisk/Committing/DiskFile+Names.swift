@@ -20,8 +20,8 @@ extension DiskFile {
       storedNames.count > 1 || storedNames.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }
     }
     guard !others.isEmpty else { return }
-    try environment.withWrite { (transaction) throws(LMDBError) in
-      var step = try WriteStep(file: self, recency: RecencyBitmap(capacity: 1), in: &transaction)
+    var extents: ExtentState?
+    try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
       // The step identifies partitions by their addresses.
       var removed: [Partition] = []
       defer { withExtendedLifetime(removed) {} }
@@ -29,16 +29,17 @@ extension DiskFile {
         for storedName in storedNames.dropLast() {
           let partition = Partition(name: storedName.name)
           removed.append(partition)
-          try step.removeAll(of: partition, in: &transaction)
-          try step.moveRows(from: storedName.name, to: nil, in: &transaction)
+          try step.removeAll(of: partition, in: &transaction.transaction)
+          try step.moveRows(from: storedName.name, to: nil, in: &transaction.transaction)
         }
         guard let kept = storedNames.last else { continue }
         let name = kept.name.normalizedForKey()
         guard !kept.name.utf8.elementsEqual(name.utf8) else { continue }
-        try step.moveRows(from: name, to: nil, in: &transaction)
-        try step.moveRows(from: kept.name, to: name, in: &transaction)
-        _ = try transaction.remove(MetaTable.partition(kept.name), in: meta)
-        try transaction.put(MetaTable.value(kept.generation), forKey: MetaTable.partition(name), in: meta)
+        try step.moveRows(from: name, to: nil, in: &transaction.transaction)
+        try step.moveRows(from: kept.name, to: name, in: &transaction.transaction)
+        _ = try transaction.transaction.remove(MetaTable.partition(kept.name), in: meta)
+        try transaction.transaction.put(
+          MetaTable.value(kept.generation), forKey: MetaTable.partition(name), in: meta)
       }
       try step.finish(in: &transaction)
     }

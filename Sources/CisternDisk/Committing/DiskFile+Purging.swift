@@ -27,18 +27,21 @@ extension DiskFile {
   /// - Complexity: O(*n*), where *n* is the number of records that are removed. An invalidation by tag adds all
   ///   records of its partition.
   func purge(upTo count: Int) throws(LMDBError) {
+    var extents: ExtentState?
     for generation in try deadGenerations() {
       var isDone = false
       while !isDone {
-        isDone = try step { (step, transaction) throws(LMDBError) in
+        isDone = try step(&extents) { (step, transaction) throws(LMDBError) in
           try step.records.purge(generation, upTo: count, in: &transaction).isDone
         }
       }
     }
-    for name in try partitionNames() { try purgeInvalidated(Partition(name: name), upTo: count) }
+    for name in try partitionNames() { try purgeInvalidated(Partition(name: name), upTo: count, &extents) }
   }
 
-  private func purgeInvalidated(_ partition: Partition, upTo count: Int) throws(LMDBError) {
+  private func purgeInvalidated(
+    _ partition: Partition, upTo count: Int, _ extents: inout ExtentState?
+  ) throws(LMDBError) {
     let (generation, targets) = try environment.withRead {
       (transaction) throws(LMDBError) -> (Generation, [Invalidation: FileInvalidationVersion]) in
       (
@@ -47,16 +50,16 @@ extension DiskFile {
       )
     }
     guard !targets.isEmpty else { return }
-    var walk = PurgeWalk(partition: partition, generation: generation, targets: targets)
+    var walk = PurgeWalk(of: partition, generation, in: layout.kind, targets: targets)
     while !walk.isDone {
-      let keys = try walk.next(count, in: self)
-      guard !keys.isEmpty else { continue }
-      try step { (step, transaction) throws(LMDBError) in
-        try step.records.purge(keys, concealedBy: walk.set, in: &transaction)
+      let found = try walk.next(count, in: self)
+      guard !found.isEmpty else { continue }
+      try step(&extents) { (step, transaction) throws(LMDBError) in
+        try step.records.purge(found, of: generation, concealedBy: walk.set, in: &transaction)
       }
     }
-    try step { (step, transaction) throws(LMDBError) in
-      _ = try step.end(targets, of: partition, keeping: 0, in: &transaction)
+    try step(&extents) { (step, transaction) throws(LMDBError) in
+      _ = try step.end(targets, of: partition, keeping: 0, in: &transaction.transaction)
     }
   }
 
@@ -75,10 +78,9 @@ extension DiskFile {
 
   /// Runs `body` in a write transaction.
   private func step<Result>(
-    _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
+    _ extents: inout ExtentState?, _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
-    try environment.withWrite { (transaction) throws(LMDBError) -> Result in
-      var step = try WriteStep(file: self, recency: RecencyBitmap(capacity: 1), in: &transaction)
+    try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) -> Result in
       let result = try body(&step, &transaction)
       try step.finish(in: &transaction)
       return result

@@ -6,9 +6,3 @@ struct RecordOutcome {
   /// The live records that were evicted to make room.
   var evicted: [EvictedRecord] = []
 }
-
-/// The record that a removal has found.
-enum RecordRemoval {
-  case sound
-  case damaged
-}

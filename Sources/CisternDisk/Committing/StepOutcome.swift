@@ -1,13 +1,15 @@
 import CisternCore
 
-/// The changes of one write transaction, to apply to the state in memory after the commit. ``RecordOutcome`` has those to
-/// records.
+/// The changes of one write transaction, to apply to the state in memory after the commit.
 struct StepOutcome {
+  /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
   var hasChanges = false
-  /// The approximate number of pages that these changes copy.
+  /// The approximate number of pages that the transaction copies, without those for records.
   var touchedPages = 0
   var storesByPartition: [ObjectIdentifier: Int] = [:]
   var removalsByPartition: [ObjectIdentifier: Int] = [:]
+  /// The live records that were evicted to make room.
+  var evicted: [EvictedRecord] = []
   /// The records that were removed because they are damaged.
   var damaged: [(partition: Partition, key: [UInt8])] = []
   /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
@@ -19,6 +21,10 @@ struct StepOutcome {
   var formats: [(partition: Partition, format: ValueFormat)] = []
   /// Whether generations may have become dead, so that the file must be searched for them.
   var hasDeadGenerations = false
+  /// The generation of each partition that the step has looked up, or zero if the partition has none.
+  var generations: [ObjectIdentifier: Generation] = [:]
+  /// The counts of each generation that the step has read. The value is nil for a dead generation.
+  var counts: [Generation: GenerationCounts?] = [:]
 
   /// Counts a stored record of the partition.
   mutating func stored(_ partition: Partition) {

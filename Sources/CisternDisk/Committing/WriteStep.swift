@@ -5,10 +5,10 @@ import LMDB
 ///
 /// The step keeps its results for the state in memory. If the transaction aborts, the step is discarded with them. It
 /// assigns versions to invalidations at once, because a reader can see the commit before the writer thread publishes it.
-struct WriteStep {
+struct WriteStep: ~Copyable {
   let file: DiskFile
   /// The work on records.
-  var records: RecordStep
+  var records: RecordWork
   /// The generation of each partition that the step has looked up, or zero if the partition has none.
   private(set) var generations: [ObjectIdentifier: Generation] = [:]
   /// The newest invalidation version of each partition, in file order.
@@ -16,45 +16,65 @@ struct WriteStep {
   /// The changes of the transaction so far, without those to records.
   var outcome = StepOutcome()
 
+  /// Begins the work. Takes the state of a file of extents, and reads it if another process has committed since.
   init(
-    file: DiskFile, recency: RecencyBitmap, invalidated: [Generation: InvalidationTable] = [:],
-    in transaction: inout WriteTransaction
+    file: DiskFile, _ context: StepContext, _ extents: inout ExtentState?, in transaction: inout IndexTransaction
   ) throws(LMDBError) {
     self.file = file
-    records = try RecordStep(
-      file.recordTables, meta: file.meta, recency: recency, invalidated: invalidated, in: &transaction)
+    records = try RecordWork(file, context, &extents, in: &transaction)
   }
 
-  /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
-  var hasChanges: Bool { outcome.hasChanges || records.outcome.hasChanges }
   /// The approximate number of pages that the transaction copies.
-  var touchedPages: Int { outcome.touchedPages + records.outcome.touchedPages }
+  var touchedPages: Int { outcome.touchedPages + records.touchedPages }
+
+  /// Returns whether the caller should commit before it puts more records.
+  ///
+  /// - Parameter budget: The number of pages that the transaction may copy.
+  func isFull(budget: Int) -> Bool { touchedPages >= budget || records.shouldCommit }
 
   // MARK: Records
 
-  /// Writes the record.
+  /// Writes the record. Returns false if it has no room in this transaction.
+  ///
+  /// The caller then commits and tries again.
   ///
   /// - Parameter isProtected: Whether this transaction must not evict the record.
   mutating func put(
-    _ draft: consuming RecordDraft, for partition: Partition, protected isProtected: Bool = false,
-    in transaction: inout WriteTransaction
-  ) throws(LMDBError) {
-    // The record gets the newest version in file order. An invalidation that is newer than the record and covers it
-    // is not in the file yet.
-    let draft = draft.withVersion(fileVersion(of: partition))
-    let generation = try generation(of: partition, creating: true, in: &transaction)
-    try records.put(draft, of: generation, protected: isProtected, in: &transaction)
+    _ draft: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
+    in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    let draft = versioned(draft, for: partition)
+    let generation = try generation(of: partition, creating: true, in: &transaction.transaction)
+    guard try records.put(draft, of: generation, protected: isProtected, in: &transaction) else { return false }
     outcome.stored(partition)
+    return true
+  }
+
+  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction.
+  ///
+  /// The caller puts the batch only if they have. Otherwise it commits and tries again.
+  mutating func makeRoom(
+    forBatch drafts: [(draft: RecordDraft, partition: Partition)], in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    var sizes: [Int] = []
+    for (draft, partition) in drafts { sizes.append(versioned(draft, for: partition).packedSize) }
+    return try records.makeRoom(forBatch: sizes, in: &transaction)
+  }
+
+  /// Returns the record with the newest version in file order. An invalidation that is newer than the record and covers
+  /// it is not in the file yet.
+  private mutating func versioned(_ draft: RecordDraft, for partition: Partition) -> RecordDraft {
+    draft.withVersion(fileVersion(of: partition))
   }
 
   /// Whether the write has no condition, or its condition holds for the key's record.
   mutating func allows(
-    _ entry: StagedEntry, of partition: Partition, in transaction: inout WriteTransaction
+    _ entry: StagedEntry, of partition: Partition, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     guard let condition = entry.condition else { return true }
-    let generation = try generation(of: partition, creating: false, in: &transaction)
+    let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return false }
-    return try records.allows(condition, for: entry.write.key, of: generation, in: transaction)
+    return try records.allows(condition, for: entry.write.key, of: generation, in: &transaction)
   }
 
   private mutating func fileVersion(of partition: Partition) -> FileInvalidationVersion {
@@ -69,13 +89,16 @@ struct WriteStep {
   ///
   /// - Parameter onlyIfDamaged: Whether a sound record stays.
   mutating func remove(
-    _ key: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout WriteTransaction
+    _ key: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout IndexTransaction
   ) throws(LMDBError) {
-    let generation = try generation(of: partition, creating: false, in: &transaction)
+    let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return }
     let removal = try records.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &transaction)
-    guard let removal else { return }
-    if onlyIfDamaged, removal == .damaged { outcome.damaged.append((partition, key)) } else { outcome.removed(partition) }
+    switch removal {
+    case .damaged? where onlyIfDamaged: outcome.damaged.append((partition, key))
+    case .sound?, .damaged?: outcome.removed(partition)
+    case nil: break
+    }
   }
 
   // MARK: Generations
@@ -118,11 +141,18 @@ struct WriteStep {
     return generation
   }
 
-  /// Writes the last rows. It must be the last change of the transaction.
-  mutating func finish(in transaction: inout WriteTransaction) throws(LMDBError) {
-    try records.finish(in: &transaction)
+  /// Writes the last rows. It must be the last change of the transaction. The outcome is then complete.
+  mutating func finish(in transaction: inout IndexTransaction) throws(LMDBError) {
+    try records.finish(hasChanges: outcome.hasChanges, in: &transaction)
+    outcome.hasChanges = outcome.hasChanges || records.hasChanges
+    outcome.evicted = records.evicted
+    outcome.generations = generations
+    outcome.counts = records.counts
   }
 
-  /// Returns the counts of a generation that the step has read, or nil for any other generation.
-  func counts(of generation: Generation) -> GenerationCounts? { records.counts[generation] ?? nil }
+  /// Returns the state of a file of extents after the commit. Nil for another layout.
+  consuming func committed() -> ExtentState? { records.committed() }
+
+  /// Returns the state of a file of extents after an abort. Nil for another layout.
+  consuming func aborted() -> ExtentState? { records.aborted() }
 }

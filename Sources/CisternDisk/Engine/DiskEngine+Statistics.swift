@@ -7,7 +7,10 @@ extension DiskEngine {
     do {
       counters.fileBytes.store(try file.environment.information().fileSize, ordering: .relaxed)
       let count = try file.environment.withRead { (transaction) throws(LMDBError) in
-        try transaction.statistics(of: file.recordTables.order).entryCount
+        switch file.layout {
+        case .records(let tables): try transaction.statistics(of: tables.order).entryCount
+        case .extents(let tables): try transaction.itemCount(in: tables.index)
+        }
       }
       counters.records.store(count, ordering: .relaxed)
     } catch {

@@ -14,6 +14,14 @@ extension DiskFile {
       }
     }
 
+    /// The index of a file of extents, or nil.
+    var index: IndexDatabase? {
+      switch self {
+      case .records: nil
+      case .extents(let tables): tables.index
+      }
+    }
+
     /// The form in which the file stores records.
     var kind: DiskLayout {
       switch self {

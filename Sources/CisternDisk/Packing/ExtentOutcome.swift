@@ -2,13 +2,8 @@
 struct ExtentOutcome {
   /// Whether the transaction changes the file. Without changes, LMDB does not use up the transaction's number.
   var hasChanges = false
-  /// The numbers of records that were stored and removed, by their generations.
-  var stored: [Generation: Int] = [:]
-  var removed: [Generation: Int] = [:]
   /// The live records that were evicted to make room.
   var evicted: [EvictedRecord] = []
-  /// The keys whose records were removed because they are damaged.
-  var damaged: [(generation: Generation, key: [UInt8])] = []
   /// The number of removed items that led to no sound record.
   var invalidItems = 0
   /// The number of bytes of records that were copied.

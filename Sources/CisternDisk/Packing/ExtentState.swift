@@ -67,6 +67,19 @@ struct ExtentState: Sendable {
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
   }
 
+  /// A value that changes if a transaction examines records to make room, or makes room.
+  struct ReclaimProgress: Equatable {
+    let reclaim: Reclaim?
+    let freeCount: Int
+    let count: Int
+    let separateCount: Int
+  }
+
+  var reclaimProgress: ReclaimProgress {
+    ReclaimProgress(
+      reclaim: reclaim, freeCount: log.freeCount, count: log.count, separateCount: separates.records.count)
+  }
+
   /// Returns whether no other process has committed since.
   func isCurrent(in horizon: TransactionHorizon) -> Bool { committed.number + 1 == horizon.current.number }
 

@@ -128,7 +128,6 @@ struct ExtentStep: ~Copyable {
     }
     change(generation, records: old == nil ? 1 : 0, bytes: size - (old?.size ?? 0))
     touched.note(digest, of: generation)
-    outcome.stored[generation, default: 0] += 1
     outcome.hasChanges = true
     return true
   }
@@ -147,29 +146,28 @@ struct ExtentStep: ~Copyable {
     } ?? false
   }
 
-  /// Removes the key's record, if the file has one.
+  /// Removes the key's record, if the file has one. Returns what was removed.
   ///
   /// - Parameter onlyIfDamaged: Whether a sound record stays.
   mutating func remove(
     _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool = false,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) {
+  ) throws(LMDBError) -> RecordRemoval? {
     _ = try liveCounts(generation, in: target)
     let digest = RecordDigest(of: key.rawSpan)
     let invalidItems = outcome.invalidItems
     guard let found = try find(key.rawSpan, digest, of: generation, in: &target) else {
-      if onlyIfDamaged, outcome.invalidItems > invalidItems { outcome.damaged.append((generation, key)) }
-      return
+      return outcome.invalidItems > invalidItems ? .damaged : nil
     }
+    var removal = RecordRemoval.sound
     if onlyIfDamaged {
       let isSound =
         try withRecord(at: found.address, in: target) { PackedHeader($0, at: found.address) != nil } ?? false
-      if isSound { return }
-      outcome.damaged.append((generation, key))
-    } else {
-      outcome.removed[generation, default: 0] += 1
+      if isSound { return nil }
+      removal = .damaged
     }
     try drop(found, digest, of: generation, in: &target)
+    return removal
   }
 
   // MARK: Ends
@@ -229,6 +227,12 @@ struct ExtentStep: ~Copyable {
     present.records += records
     present.bytes += bytes
     counts[generation] = present
+  }
+
+  /// Notes that the generation begins in this transaction, without records.
+  mutating func noteNew(_ generation: Generation) {
+    counts[generation] = GenerationCounts()
+    outcome.hasChanges = true
   }
 
   /// Notes that the generation has become dead in this transaction.

@@ -13,9 +13,19 @@ struct ExtentTransaction: ExtentTarget, ~Copyable, ~Escapable {
     self.tables = tables
   }
 
+  @_lifetime(copy indexed)
+  init(_ indexed: consuming IndexTransaction, _ tables: FileTables) {
+    self.indexed = indexed
+    self.tables = tables
+  }
+
   /// Returns the transaction for its end.
   @_lifetime(copy self)
   consuming func end() -> WriteTransaction { indexed.end() }
+
+  /// Returns the transaction with its position.
+  @_lifetime(copy self)
+  consuming func endIndexed() -> IndexTransaction { indexed }
 
   /// Calls `body` with the transaction, to read and change the store's own rows.
   mutating func withRows<Result>(

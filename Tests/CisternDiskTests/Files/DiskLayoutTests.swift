@@ -73,4 +73,18 @@ import Testing
     let error = #expect(throws: LMDBError.self) { _ = try open(.extents) }
     #expect(error?.code == .corrupted)
   }
+
+  @Test(arguments: [DiskLayout.records, .extents])
+  func `A commit without a change keeps the format of the file`(layout: DiskLayout) throws {
+    let file = try open(layout)
+    let number = try file.environment.information().lastTransaction
+    var extents: ExtentState?
+    try file.withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      try step.advanceTransaction(in: &transaction.transaction)
+      try step.finish(in: &transaction)
+    }
+    #expect(try file.environment.information().lastTransaction == number + 1)
+    try file.close()
+    try open(layout).close()
+  }
 }

@@ -159,7 +159,7 @@ import Testing
       targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = FileInvalidationVersion(
         number: UInt64(number + 1))
     }
-    let walk = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: targets)
+    let walk = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: targets)
     #expect(walk.targetParts.allSatisfy { !$0.isEmpty && $0.count <= PurgeWalk.partSize })
     #expect(walk.targetParts.reduce(into: [:]) { $0.merge($1) { $1 } } == targets)
     for invalidation in targets.keys { _ = stage(invalidation) }
@@ -168,7 +168,7 @@ import Testing
     let newest = FileInvalidationVersion(sameNumberAs: taken.invalidationVersion)
     table.publish(rows, row: row(newest, changes: 1), transaction: 6)
     var left = Set(rows.keys)
-    let parts = PurgeWalk(partition: Partition(name: "values"), generation: 0, targets: rows).targetParts
+    let parts = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: rows).targetParts
     for part in parts {
       #expect(!table.isClear(for: 9))
       table.purged(part, row: row(newest, purged: newest, changes: 2), transaction: 9)

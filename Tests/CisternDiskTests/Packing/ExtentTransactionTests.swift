@@ -144,7 +144,7 @@ struct ExtentTransactionTests {
             let number = Int.random(in: 0..<3000, using: &generator)
             let key = value(number, size: 4 + number % 60)
             if number % 9 == 0 {
-              try step.remove(key, of: .first, in: &target)
+              _ = try step.remove(key, of: .first, in: &target)
               pending[key] = nil
               continue
             }

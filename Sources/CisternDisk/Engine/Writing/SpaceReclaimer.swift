@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-/// Reclaims space for new records by eviction, controlled by a debt in bytes.
+/// Reclaims space for new records under their keys by eviction, controlled by a debt in bytes.
 ///
 /// Each new record adds a share of its bytes to the debt, and evictions repay it. The share grows from zero at the
 /// low watermark to the full size at the high watermark, and to twice the size above it.
@@ -42,10 +42,11 @@ struct SpaceReclaimer {
 
   /// Evicts until the debt, including the record's share, is repaid.
   ///
-  /// Returns false if the transaction reaches its page budget first.
+  /// Returns false if the transaction reaches its page budget first. A file of extents makes room when it puts a record.
   mutating func make(
-    for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout WriteTransaction
+    for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
+    guard case .records = step.file.layout else { return true }
     var live = try step.livePages(in: transaction)
     debt += share(of: draft.footprint, live: live + draft.pages)
     if debt > 0 {
@@ -69,7 +70,7 @@ struct SpaceReclaimer {
   /// reaches its page budget, the result is false, and `batchDebt` carries the rest over to the next transaction.
   mutating func make(
     forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep,
-    in transaction: inout WriteTransaction
+    in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     if let batchDebt {
       debt += batchDebt
@@ -90,7 +91,7 @@ struct SpaceReclaimer {
 
   /// Returns whether the map has room for the batch, and for copies of the pages that it changes.
   private func hasPages(
-    forBatch footprint: Int, count: Int, _ step: borrowing WriteStep, in transaction: borrowing WriteTransaction
+    forBatch footprint: Int, count: Int, _ step: borrowing WriteStep, in transaction: borrowing IndexTransaction
   ) throws(LMDBError) -> Bool {
     let live = try step.livePages(in: transaction)
     let copied = min(count + count / 8 + 8, live)
@@ -109,7 +110,7 @@ struct SpaceReclaimer {
   }
 
   private mutating func repay(
-    _ step: inout WriteStep, in transaction: inout WriteTransaction
+    _ step: inout WriteStep, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     while debt > 0 {
       if step.touchedPages >= budget { return false }
@@ -122,7 +123,7 @@ struct SpaceReclaimer {
   }
 
   /// Evicts one record, or purges a few records of a dead generation. Returns false if no record is left.
-  private mutating func evict(_ step: inout WriteStep, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool
+  private mutating func evict(_ step: inout WriteStep, in transaction: inout IndexTransaction) throws(LMDBError) -> Bool
   {
     if let dead = writer.deadGenerations.last {
       let (bytes, isDone) = try step.records.purge(dead, upTo: 4, in: &transaction)
@@ -155,13 +156,15 @@ extension RecordDraft {
 }
 
 extension WriteStep {
-  /// Returns the number of pages in use: the tables, LMDB's free list, and the two meta pages.
+  /// Returns the number of pages in use in a file of records under their keys: the tables, LMDB's free list, and the two
+  /// meta pages.
   ///
   /// - Complexity: O(1).
-  func livePages(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
-    let environment = file.environment
-    return try 2 + transaction.statistics(of: file.recordTables.records).pageCount
-      + transaction.statistics(of: file.recordTables.order).pageCount + transaction.statistics(of: file.meta).pageCount
-      + transaction.statistics(of: environment.freeList).pageCount
+  func livePages(in transaction: borrowing IndexTransaction) throws(LMDBError) -> Int {
+    let (environment, tables) = (file.environment, file.recordTables)
+    return try 2 + transaction.transaction.statistics(of: tables.records).pageCount
+      + transaction.transaction.statistics(of: tables.order).pageCount
+      + transaction.transaction.statistics(of: file.meta).pageCount
+      + transaction.transaction.statistics(of: environment.freeList).pageCount
   }
 }

@@ -103,6 +103,7 @@ extension Writer {
         default: throw error
         }
       }
+      try endStall(of: &commit, in: file, budget: &budget)
     }
   }
 
@@ -116,42 +117,43 @@ extension Writer {
     defer {
       if !isCommitted { for key in leaving { key.withdraw() } }
     }
-    try file.note.expectChange(of: file.environment, engine.claim)
     let invalidationVersions = engine.invalidationVersions
-    let (step, number, position) = try file.environment.withWrite {
-      (transaction) throws(LMDBError) -> (WriteStep, UInt, Int) in
-      var step = try WriteStep(
-        file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
-      try noticeForeignCommits(of: file, &step, in: &transaction)
-      if !commit.hasPreliminaries { try putPreliminaries(of: round, &step, in: &transaction) }
+    let progress = extents?.reclaimProgress
+    let (outcome, number, position) = try withStep(in: file) {
+      (step, transaction) throws(LMDBError) -> (StepOutcome, UInt, Int) in
+      if !commit.hasPreliminaries { try putPreliminaries(of: round, &step, in: &transaction.transaction) }
       for batch in round.batches where !batch.writes.isEmpty {
-        try step.putFormats(of: batch.partition, in: &transaction)
+        try step.putFormats(of: batch.partition, in: &transaction.transaction)
       }
       var position = start
-      step.records.position = start
-      while position < round.count, step.touchedPages < budget,
+      step.records.setPosition(start)
+      while position < round.count, !step.isFull(budget: budget),
         position == start || !round.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
         let next = try put(round, from: position, &step, &room, in: &transaction)
       {
         position = next
-        step.records.position = next
+        step.records.setPosition(next)
       }
       try step.finish(in: &transaction)
-      leaving = commit.leaving(step.records.outcome.evicted, among: engine.partitions, since: invalidationVersions)
+      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
       for key in leaving { key.note() }
       try engine.injectFault()
-      return (step, transaction.number, position)
+      return (step.outcome, transaction.transaction.number, position)
     }
     isCommitted = true
-    commit.advance(to: position, secondChances: room.secondChances, debt: room.batchDebt)
-    published(step, number: number, of: file, &commit, leaving: leaving)
+    if position == start, case .extents = file.layout, commit.hasPreliminaries {
+      commit.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
+    } else {
+      commit.advance(to: position, secondChances: room.secondChances, debt: room.batchDebt)
+    }
+    published(outcome, number: number, of: file, &commit, leaving: leaving)
   }
 
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
   /// transaction.
   private func put(
     _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
-    in transaction: inout WriteTransaction
+    in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Int? {
     guard !round.isBatched(position) else {
       return try putBatch(of: round, from: position, &step, &room, in: &transaction)
@@ -161,7 +163,7 @@ extension Writer {
       guard try room.make(for: draft, &step, in: &transaction) else { return nil }
       // Asked after room is made: the record that it replaces may have been evicted for that.
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
-      try step.put(draft, for: item.partition, in: &transaction)
+      guard try step.put(draft, for: item.partition, in: &transaction) else { return nil }
     } else if try step.allows(item.entry, of: item.partition, in: &transaction) {
       try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
     }
@@ -171,26 +173,42 @@ extension Writer {
   /// Puts all items of a batch in this transaction, or none of them.
   private func putBatch(
     of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
-    in transaction: inout WriteTransaction
+    in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Int? {
     let unit = round.unit(from: position)
     let size = round.size(of: unit)
     let pages = size.pages
     guard step.touchedPages == 0 || step.touchedPages + pages <= room.budget else { return nil }
-    guard try room.make(forBatch: size, count: unit.count, &step, in: &transaction) else { return nil }
+    guard try makeRoom(for: unit, of: round, &step, &room, in: &transaction) else { return nil }
     // If the evictions and the batch together exceed the budget, the evictions are committed first.
     guard step.touchedPages == 0 || step.touchedPages + pages <= room.budget else { return nil }
     for index in unit {
       let item = round[index]
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
       if let draft = item.draft {
-        try step.put(draft, for: item.partition, protected: true, in: &transaction)
+        guard try step.put(draft, for: item.partition, protected: true, in: &transaction) else {
+          throw LMDBError(.mapFull, operation: "put a batch", message: "the room for the batch is used up")
+        }
       } else {
         try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
       }
     }
     room.forgetBatch()
     return unit.upperBound
+  }
+
+  /// Makes room for all items of a batch. Returns false if the batch must wait for the next transaction.
+  private func makeRoom(
+    for unit: Range<Int>, of round: CommitRound, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
+    in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    switch step.file.layout {
+    case .records:
+      return try room.make(forBatch: round.size(of: unit), count: unit.count, &step, in: &transaction)
+    case .extents:
+      let drafts = unit.compactMap { index in round[index].draft.map { ($0, round[index].partition) } }
+      return try step.makeRoom(forBatch: drafts, in: &transaction)
+    }
   }
 
   /// Puts the clears and the invalidations of the group, which must precede its writes.
@@ -206,49 +224,34 @@ extension Writer {
     if let unopened = round.unopened { try step.put(unopened, in: &transaction) }
   }
 
-  /// Updates the generations and invalidations of all partitions if another process has committed since the last
-  /// look.
-  func noticeForeignCommits(
-    of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
-  ) throws(LMDBError) {
-    let last = transaction.number - 1
-    guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
-    for partition in engine.partitions {
-      let generation = try step.generation(of: partition, creating: false, in: &transaction)
-      try partition.learnInvalidations(in: transaction, as: last, of: file)
-      partition.learn(generation: generation, transaction: last)
-    }
-    step.outcome.hasDeadGenerations = true
-  }
-
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
   func published(
-    _ step: WriteStep, number: UInt, of file: DiskFile, _ commit: inout CommitState, leaving: [EvictedKey]
+    _ outcome: StepOutcome, number: UInt, of file: DiskFile, _ commit: inout CommitState, leaving: [EvictedKey]
   ) {
-    let transaction = step.hasChanges ? number : number - 1
-    for (partition, written, row) in step.outcome.invalidations {
+    let transaction = outcome.hasChanges ? number : number - 1
+    for (partition, written, row) in outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
     }
     // An open partition purges its records. The file has the invalidations already.
-    for partition in step.outcome.unopened {
+    for partition in outcome.unopened {
       engine.learnGeneration(of: engine.partition(named: partition.name, isCommitted: true))
     }
-    for (partition, format) in step.outcome.formats { partition.formats.noteWritten(format) }
+    for (partition, format) in outcome.formats { partition.formats.noteWritten(format) }
     for batch in commit.round.batches {
       let identity = ObjectIdentifier(batch.partition)
-      guard let generation = step.generations[identity] else { continue }
+      guard let generation = outcome.generations[identity] else { continue }
       batch.partition.publish(generation: generation, clearCount: batch.clearCount, transaction: transaction)
       if generation == .zero { batch.partition.counters.set(GenerationCounts()) }
       // The counts are nil if the step did not read them. The published counts are then still correct.
-      if let counts = step.counts(of: generation) { batch.partition.counters.set(counts) }
+      if let counts = outcome.counts[generation] ?? nil { batch.partition.counters.set(counts) }
     }
     file.knownTransaction.store(transaction, ordering: .releasing)
     engine.counters.commits.count()
-    commit.note(step, leaving: leaving, among: engine.partitions)
-    if !step.outcome.storesByPartition.isEmpty, outages.noteRecord() {
+    commit.note(outcome, leaving: leaving, among: engine.partitions)
+    if !outcome.storesByPartition.isEmpty, outages.noteRecord() {
       report(StoreReport(.recovered, "the disk works again", location: engine.directory))
     }
-    if step.outcome.hasDeadGenerations { loadDeadGenerations() }
+    if outcome.hasDeadGenerations { loadDeadGenerations() }
     engine.noteSizes(of: file)
   }
 }

@@ -95,7 +95,7 @@ extension Writer {
   /// Commits an empty change, to test whether the disk works.
   private func advanceTransaction(in file: DiskFile) throws(LMDBError) {
     try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
-      try step.advanceTransaction(in: &transaction)
+      try step.advanceTransaction(in: &transaction.transaction)
     }
   }
 

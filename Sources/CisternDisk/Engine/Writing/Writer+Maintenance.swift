@@ -80,22 +80,18 @@ extension Writer {
   /// Runs `body` in a separate write transaction, and publishes the resulting counts after the commit.
   func runMaintenance<Result>(
     in file: DiskFile,
-    _ body: (inout WriteStep, inout WriteTransaction) throws(LMDBError) -> Result
+    _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
-    try file.note.expectChange(of: file.environment, engine.claim)
-    let (result, step, number) = try file.environment.withWrite {
-      (transaction) throws(LMDBError) -> (Result, WriteStep, UInt) in
-      var step = try WriteStep(
-        file: file, recency: engine.recency, invalidated: engine.invalidatedGenerations, in: &transaction)
-      try noticeForeignCommits(of: file, &step, in: &transaction)
+    let (result, outcome, number) = try withStep(in: file) {
+      (step, transaction) throws(LMDBError) -> (Result, StepOutcome, UInt) in
       let result = try body(&step, &transaction)
       try step.finish(in: &transaction)
       try engine.injectFault()
-      return (result, step, transaction.number)
+      return (result, step.outcome, transaction.transaction.number)
     }
-    file.knownTransaction.store(step.hasChanges ? number : number - 1, ordering: .releasing)
+    file.knownTransaction.store(outcome.hasChanges ? number : number - 1, ordering: .releasing)
     for partition in engine.partitions {
-      if let counts = step.counts(of: partition.generation) { partition.counters.set(counts) }
+      if let counts = outcome.counts[partition.generation] ?? nil { partition.counters.set(counts) }
     }
     engine.noteSizes(of: file)
     return result

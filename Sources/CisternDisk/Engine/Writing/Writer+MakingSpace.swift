@@ -22,9 +22,14 @@ extension Writer {
     // commits freed, and readers may have ended.
     if commit.spaceAttempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
     extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
-    let pages = limits.pagesPerTransaction * min(commit.spaceAttempts, 8)
-    let hasRecords = try evict(
-      bytes: pages * DiskLimits.pageSize, keeping: commit.spaceAttempts <= 3, in: file, during: &commit)
+    let hasRecords =
+      switch file.layout {
+      case .records:
+        try evict(
+          bytes: limits.pagesPerTransaction * min(commit.spaceAttempts, 8) * DiskLimits.pageSize,
+          keeping: commit.spaceAttempts <= 3, in: file, during: &commit)
+      case .extents: try relieve(file, times: min(commit.spaceAttempts, 8), during: &commit)
+      }
     if !hasRecords, commit.spaceAttempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
@@ -47,8 +52,11 @@ extension Writer {
     let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
     switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
     case .unchanged: break
-    case .grown: extraMargin = 0
+    case .grown:
+      extraMargin = 0
+      extents?.ceiling = .max
     case .recovered:
+      extents?.ceiling = .max
       report(StoreReport(.recovered, "the device has room for more records again", location: engine.directory))
     }
   }
@@ -105,30 +113,41 @@ extension Writer {
   private func evictSome(
     _ count: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
+    try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
+      var dropped = 0
+      for _ in 0..<count {
+        switch try step.records.evictOldest(keeping: keeping, in: &transaction) {
+        case .dropped(let bytes)?: dropped += bytes
+        case .secondChance?: continue
+        case nil:
+          // The change makes the commit count, which brings the pages that were freed before closer to reuse.
+          try step.advanceTransaction(in: &transaction.transaction)
+          return (dropped, true)
+        }
+      }
+      return (dropped, false)
+    }
+  }
+
+  /// Runs `body` in a transaction of its own, and counts and reports the records that it evicts.
+  func makeRoom<Result>(
+    in file: DiskFile, during commit: inout CommitState,
+    _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
     var leaving: [EvictedKey] = []
     let invalidationVersions = engine.invalidationVersions
     do throws(LMDBError) {
-      let (dropped, isEmpty, evicted) = try runMaintenance(in: file) {
-        (step, transaction) throws(LMDBError) -> (Int, Bool, [EvictedRecord]) in
-        step.records.position = commit.position
-        var dropped = 0
-        var isEmpty = false
-        for _ in 0..<count where !isEmpty {
-          switch try step.records.evictOldest(keeping: keeping, in: &transaction) {
-          case .dropped(let bytes)?: dropped += bytes
-          case .secondChance?: continue
-          case nil:
-            // The change makes the commit count, which brings the pages that were freed before closer to reuse.
-            try step.advanceTransaction(in: &transaction)
-            isEmpty = true
-          }
-        }
-        leaving = commit.leaving(step.records.outcome.evicted, among: engine.partitions, since: invalidationVersions)
+      let (result, evicted) = try runMaintenance(in: file) {
+        (step, transaction) throws(LMDBError) -> (Result, [EvictedRecord]) in
+        step.records.setPosition(commit.position)
+        let result = try body(&step, &transaction)
+        let evicted = step.records.evicted
+        leaving = commit.leaving(evicted, among: engine.partitions, since: invalidationVersions)
         for key in leaving { key.note() }
-        return (dropped, isEmpty, step.records.outcome.evicted)
+        return (result, evicted)
       }
       commit.note(evicted, leaving: leaving, among: engine.partitions)
-      return (dropped, isEmpty)
+      return result
     } catch {
       for key in leaving { key.withdraw() }
       throw error
@@ -136,11 +155,11 @@ extension Writer {
   }
 
   /// Commits two empty changes. Returns false if the map has no room even for these.
-  private func commitTwice(in file: DiskFile) throws(LMDBError) -> Bool {
+  func commitTwice(in file: DiskFile) throws(LMDBError) -> Bool {
     do throws(LMDBError) {
       for _ in 0..<2 {
         try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
-          try step.advanceTransaction(in: &transaction)
+          try step.advanceTransaction(in: &transaction.transaction)
         }
       }
       return true
@@ -151,7 +170,7 @@ extension Writer {
   }
 
   /// Whether the map or the device was too small for the transaction. A device can cut a write short.
-  private func isAboutRoom(_ error: LMDBError) -> Bool {
+  func isAboutRoom(_ error: LMDBError) -> Bool {
     let code = engine.diagnosis(of: error).code
     return code == .mapFull || code == .noSpace
   }

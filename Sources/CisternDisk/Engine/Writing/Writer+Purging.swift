@@ -9,10 +9,10 @@ extension Writer {
     guard let file = engine.file else { return }
     if walk == nil { walk = try nextWalk(in: file) }
     guard var walk else { return }
-    let keys = try walk.next(max(1, room.limits.pagesPerTransaction / 4), in: file)
-    if !keys.isEmpty {
+    let found = try walk.next(max(1, room.limits.pagesPerTransaction / 4), in: file)
+    if !found.isEmpty {
       try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
-        try step.records.purge(keys, concealedBy: walk.set, in: &transaction)
+        try step.records.purge(found, of: walk.generation, concealedBy: walk.set, in: &transaction)
       }
     }
     guard walk.isDone else {
@@ -24,13 +24,11 @@ extension Writer {
       (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: UInt)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new
       // records.
-      guard try step.generation(of: walk.partition, creating: false, in: &transaction) == walk.generation else {
-        return nil
-      }
+      let generation = try step.generation(of: walk.partition, creating: false, in: &transaction.transaction)
+      guard generation == walk.generation else { return nil }
       let kept = engine.limits.endedInvalidations
-      return (
-        try step.end(walk.targets, of: walk.partition, keeping: kept, in: &transaction), transaction.number
-      )
+      let row = try step.end(walk.targets, of: walk.partition, keeping: kept, in: &transaction.transaction)
+      return (row, transaction.transaction.number)
     }
     guard let ended else { return }
     for part in walk.targetParts {
@@ -46,7 +44,7 @@ extension Writer {
       let generation = try file.environment.withRead { (transaction) throws(LMDBError) in
         try transaction.generation(forKey: MetaTable.partition(partition.name), in: file.meta) ?? .zero
       }
-      return PurgeWalk(partition: partition, generation: generation, targets: targets)
+      return PurgeWalk(of: partition, generation, in: file.layout.kind, targets: targets)
     }
     return nil
   }

@@ -77,6 +77,7 @@ extension Writer {
     }
     let file = try opening.reopen(engine.claim)
     deadGenerations = []
+    extents = nil
     extraMargin = 0
     room = DeviceRoom(engine.limits)
     let isOther = fileIdentity != nil && file.identity != fileIdentity

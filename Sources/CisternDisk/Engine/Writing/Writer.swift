@@ -11,6 +11,8 @@ final class Writer {
   var deadGenerations: [Generation] = []
   /// The current walk that ends invalidations, or nil.
   var walk: PurgeWalk?
+  /// The state of a file of extents after the last transaction of this process. Nil if it must be read.
+  var extents: ExtentState?
   /// The number of additional pages to keep free since the map was found full.
   var extraMargin = 0
   /// The sizes that the device has room for.

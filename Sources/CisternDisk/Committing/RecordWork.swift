@@ -1,0 +1,296 @@
+import CisternCore
+import LMDB
+
+/// The work of one write transaction on records, by the layout of the file.
+enum RecordWork: ~Copyable {
+  case records(RecordStep)
+  case extents(Extents)
+
+  /// The work on records in extents, with the tables.
+  struct Extents: ~Copyable {
+    var step: ExtentStep
+    let tables: FileTables
+
+    consuming func end() -> ExtentStep { step }
+  }
+
+  /// Begins the work. Takes the state of a file of extents, and reads it if another process has committed since.
+  init(
+    _ file: DiskFile, _ context: StepContext, _ extents: inout ExtentState?, in transaction: inout IndexTransaction
+  ) throws(LMDBError) {
+    switch file.layout {
+    case .records(let tables):
+      self = .records(
+        try RecordStep(
+          tables, meta: file.meta, recency: context.recency, invalidated: context.invalidated,
+          in: &transaction.transaction))
+    case .extents(let tables):
+      let target = ExtentTransaction(transaction, tables)
+      do throws(LMDBError) {
+        let step = try ExtentStep(file, context, &extents, in: target)
+        self = .extents(Extents(step: step, tables: tables))
+        transaction = target.endIndexed()
+      } catch {
+        transaction = target.endIndexed()
+        throw error
+      }
+    }
+  }
+
+  /// Calls one of the closures with the work and the transaction.
+  private mutating func change<Result>(
+    in transaction: inout IndexTransaction,
+    records: (inout RecordStep, inout WriteTransaction) throws(LMDBError) -> Result,
+    extents: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    switch consume self {
+    case .records(var step):
+      do throws(LMDBError) {
+        let result = try records(&step, &transaction.transaction)
+        self = .records(step)
+        return result
+      } catch {
+        self = .records(step)
+        throw error
+      }
+    case .extents(var work):
+      var target = ExtentTransaction(transaction, work.tables)
+      do throws(LMDBError) {
+        let result = try extents(&work.step, &target)
+        transaction = target.endIndexed()
+        self = .extents(work)
+        return result
+      } catch {
+        transaction = target.endIndexed()
+        self = .extents(work)
+        throw error
+      }
+    }
+  }
+
+  // MARK: Records
+
+  /// Writes the record. Returns false if it has no room in this transaction.
+  ///
+  /// The caller then commits and tries again.
+  ///
+  /// - Parameter isProtected: Whether this transaction must not evict the record.
+  mutating func put(
+    _ draft: RecordDraft, of generation: Generation, protected isProtected: Bool,
+    in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.put(draft, of: generation, protected: isProtected, in: &transaction)
+      return true
+    } extents: { (step, target) throws(LMDBError) in
+      // No transaction evicts the records that it has put into extents.
+      try step.put(draft, of: generation, in: &target)
+    }
+  }
+
+  /// Whether the condition holds for the key's record. False if the key has none.
+  mutating func allows(
+    _ condition: RecordCondition, for key: [UInt8], of generation: Generation,
+    in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.allows(condition, for: key, of: generation, in: transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      try step.allows(condition, for: key, of: generation, in: &target)
+    }
+  }
+
+  /// Removes the key's record, if the file has one. Returns what was removed.
+  ///
+  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  mutating func remove(
+    _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> RecordRemoval? {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      try step.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &target)
+    }
+  }
+
+  // MARK: Purges
+
+  /// Removes up to `count` records of a dead generation.
+  ///
+  /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty. The
+  /// method then removes the row of the dead generation.
+  mutating func purge(
+    _ generation: Generation, upTo count: Int, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.purge(generation, upTo: count, in: &transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      let former = step.state.log.liveBytes
+      let isDone = try step.purge(generation, upTo: count, in: &target)
+      return (former - step.state.log.liveBytes, isDone)
+    }
+  }
+
+  /// Removes the found records that the set conceals. Their removal is not reported as a loss.
+  mutating func purge(
+    _ found: PurgeWalk.Found, of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
+    in transaction: inout IndexTransaction
+  ) throws(LMDBError) {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.purge(found.keys, concealedBy: set, in: &transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      try step.purge(found.items, of: generation, concealedBy: set, in: &target)
+    }
+  }
+
+  // MARK: Generations
+
+  /// Notes that the generation begins in this transaction, without records.
+  mutating func noteNew(_ generation: Generation) {
+    switch consume self {
+    case .records(var step):
+      step.noteNew(generation)
+      self = .records(step)
+    case .extents(var work):
+      work.step.noteNew(generation)
+      self = .extents(work)
+    }
+  }
+
+  /// Notes that the generation has become dead in this transaction.
+  mutating func noteDead(_ generation: Generation) {
+    switch consume self {
+    case .records(var step):
+      step.noteDead(generation)
+      self = .records(step)
+    case .extents(var work):
+      work.step.noteDead(generation)
+      self = .extents(work)
+    }
+  }
+
+  /// The counts of each generation that the step has read. The value is nil for a dead generation.
+  var counts: [Generation: GenerationCounts?] {
+    switch self {
+    case .records(let step): step.counts
+    case .extents(let work): work.step.counts
+    }
+  }
+}
+
+// MARK: Room
+
+extension RecordWork {
+  /// Sets the position in the commit order before which the items are put, in this transaction or in an earlier one.
+  mutating func setPosition(_ position: Int) {
+    switch consume self {
+    case .records(var step):
+      step.position = position
+      self = .records(step)
+    case .extents(var work):
+      work.step.position = position
+      self = .extents(work)
+    }
+  }
+
+  var hasChanges: Bool {
+    switch self {
+    case .records(let step): step.outcome.hasChanges
+    case .extents(let work): work.step.outcome.hasChanges
+    }
+  }
+
+  /// The approximate number of pages that the changes of records copy.
+  var touchedPages: Int {
+    switch self {
+    case .records(let step): step.outcome.touchedPages
+    case .extents(let work): work.step.touched.total
+    }
+  }
+
+  /// The live records that were evicted to make room.
+  var evicted: [EvictedRecord] {
+    switch self {
+    case .records(let step): step.outcome.evicted
+    case .extents(let work): work.step.outcome.evicted
+    }
+  }
+
+  /// Whether the caller must commit before it puts more records, although its own budget is not used up.
+  var shouldCommit: Bool {
+    switch self {
+    case .records: false
+    case .extents(let work): work.step.shouldCommit
+    }
+  }
+
+  /// Evicts the oldest record of a file with an eviction order, or returns nil if no record is left.
+  ///
+  /// If `keeping` is true and the record is marked as read, it gets a second chance instead.
+  mutating func evictOldest(
+    keeping: Bool, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Eviction? {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.evictOldest(keeping: keeping, in: &transaction)
+    } extents: { (_, _) throws(LMDBError) -> Eviction? in
+      preconditionFailure("records in extents have no order of their own")
+    }
+  }
+
+  /// Makes a file of extents less full after LMDB found the map full, in a transaction that does nothing else.
+  ///
+  /// Returns false if nothing is left to release.
+  mutating func relieve(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
+      preconditionFailure("the file has no extents")
+    } extents: { (step, target) throws(LMDBError) in
+      try step.relieve(in: &target)
+    }
+  }
+
+  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction.
+  mutating func makeRoom(
+    forBatch sizes: [Int], in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
+      preconditionFailure("the file has no extents")
+    } extents: { (step, target) throws(LMDBError) in
+      try step.makeRoom(forBatch: sizes, in: &target)
+    }
+  }
+
+  // MARK: Ends
+
+  /// Writes the last rows. It must be the last change of the transaction.
+  ///
+  /// - Parameter hasChanges: Whether the transaction changes other rows of the file.
+  mutating func finish(hasChanges: Bool, in transaction: inout IndexTransaction) throws(LMDBError) {
+    let number = transaction.transaction.number
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.finish(in: &transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      // The state must follow each commit. Otherwise the next transaction would read it again.
+      if hasChanges { step.outcome.hasChanges = true }
+      try step.finish(withLiveBytes: number % RecordWork.commitsBetweenLiveBytes == 0, in: &target)
+    }
+  }
+
+  /// The number of commits after which the rows of extents get their live bytes.
+  private static let commitsBetweenLiveBytes: UInt = 64
+
+  /// Returns the state of a file of extents after the commit.
+  consuming func committed() -> ExtentState? {
+    switch consume self {
+    case .records: nil
+    case .extents(let work): work.end().committed()
+    }
+  }
+
+  /// Returns the state of a file of extents after an abort.
+  consuming func aborted() -> ExtentState? {
+    switch consume self {
+    case .records: nil
+    case .extents(let work): work.end().aborted()
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import CisternCore
+import LMDB
+
+// Room in a file of extents: after LMDB found the map full, and while no extent can be written.
+
+extension Writer {
+  /// The number of transactions in a row without progress that are normal: an extent can be written two commits after it
+  /// was emptied.
+  private static let normalStalls = 3
+  /// The number of transactions that make room for one item or batch at most.
+  private static let mostEmptySteps = 10_000
+
+  /// Waits for the reader because of which no extent can be written. Without such a reader, makes room as after a full
+  /// map.
+  func endStall(of commit: inout CommitState, in file: DiskFile, budget: inout Int) throws(LMDBError) {
+    guard commit.stalls >= Writer.normalStalls || commit.emptySteps > Writer.mostEmptySteps else { return }
+    if commit.stalls >= Writer.normalStalls, try waitForReaders(of: file, laggingMoreThan: 0) {
+      commit.stalls = 0
+      return
+    }
+    try makeSpace(
+      &commit, in: file, budget: &budget,
+      LMDBError(.mapFull, operation: "commit", message: "no extent can be written"))
+  }
+
+  /// Releases up to this number of extents, or evicts a few records for each, and lets LMDB reuse their pages.
+  ///
+  /// Returns false if nothing is left to release.
+  func relieve(_ file: DiskFile, times: Int, during commit: inout CommitState) throws(LMDBError) -> Bool {
+    var hasRecords = true
+    var passes = 0
+    var count = 0
+    while count < times, hasRecords {
+      do throws(LMDBError) {
+        hasRecords = try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
+          let isRelieved = try step.records.relieve(in: &transaction)
+          // The commit counts even if it evicts nothing. It brings the extents that were emptied before closer to reuse.
+          try step.advanceTransaction(in: &transaction.transaction)
+          return isRelieved
+        }
+        count += 1
+      } catch {
+        guard isAboutRoom(error) else { throw error }
+        // Even this copies some pages. A reader that began a moment ago can keep them, and it ends soon.
+        if try !waitForReaders(of: file, laggingMoreThan: 0) {
+          guard passes < 3, try commitTwice(in: file) else { throw error }
+          passes += 1
+        }
+      }
+    }
+    _ = try commitTwice(in: file)
+    return hasRecords
+  }
+}

@@ -1,0 +1,39 @@
+import CisternCore
+import LMDB
+
+extension Writer {
+  /// Runs `body` with the work of one write transaction, after a look at the commits of other processes.
+  ///
+  /// The last change of `body` must be ``WriteStep/finish(in:)``.
+  func withStep<Result>(
+    in file: DiskFile, _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    try file.note.expectChange(of: file.environment, engine.claim)
+    var extents = extents.take()
+    defer { self.extents = extents }
+    return try file.withStep(context, &extents) { (step, transaction) throws(LMDBError) in
+      try noticeForeignCommits(of: file, &step, in: &transaction.transaction)
+      return try body(&step, &transaction)
+    }
+  }
+
+  private var context: StepContext {
+    StepContext(
+      recency: engine.recency, invalidated: engine.invalidatedGenerations, pageCount: room.limits.pageCount)
+  }
+
+  /// Updates the generations and invalidations of all partitions if another process has committed since the last
+  /// look.
+  private func noticeForeignCommits(
+    of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let last = transaction.number - 1
+    guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
+    for partition in engine.partitions {
+      let generation = try step.generation(of: partition, creating: false, in: &transaction)
+      try partition.learnInvalidations(in: transaction, as: last, of: file)
+      partition.learn(generation: generation, transaction: last)
+    }
+    step.outcome.hasDeadGenerations = true
+  }
+}

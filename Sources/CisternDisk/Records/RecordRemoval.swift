@@ -1,0 +1,5 @@
+/// The record that a removal has found.
+enum RecordRemoval {
+  case sound
+  case damaged
+}
