@@ -38,7 +38,7 @@ enum RecordWork: ~Copyable {
   }
 
   /// Calls one of the closures with the work and the transaction.
-  private mutating func change<Result>(
+  mutating func change<Result>(
     in transaction: inout IndexTransaction,
     records: (inout RecordStep, inout WriteTransaction) throws(LMDBError) -> Result,
     extents: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Result
@@ -174,88 +174,6 @@ enum RecordWork: ~Copyable {
     switch self {
     case .records(let step): step.counts
     case .extents(let work): work.step.counts
-    }
-  }
-}
-
-// MARK: Room
-
-extension RecordWork {
-  /// Sets the position in the commit order before which the items are put, in this transaction or in an earlier one.
-  mutating func setPosition(_ position: Int) {
-    switch consume self {
-    case .records(var step):
-      step.position = position
-      self = .records(step)
-    case .extents(var work):
-      work.step.position = position
-      self = .extents(work)
-    }
-  }
-
-  var hasChanges: Bool {
-    switch self {
-    case .records(let step): step.outcome.hasChanges
-    case .extents(let work): work.step.outcome.hasChanges
-    }
-  }
-
-  /// The approximate number of pages that the changes of records copy.
-  var touchedPages: Int {
-    switch self {
-    case .records(let step): step.outcome.touchedPages
-    case .extents(let work): work.step.touched.total
-    }
-  }
-
-  /// The live records that were evicted to make room.
-  var evicted: [EvictedRecord] {
-    switch self {
-    case .records(let step): step.outcome.evicted
-    case .extents(let work): work.step.outcome.evicted
-    }
-  }
-
-  /// Whether the caller must commit before it puts more records, although its own budget is not used up.
-  var shouldCommit: Bool {
-    switch self {
-    case .records: false
-    case .extents(let work): work.step.shouldCommit
-    }
-  }
-
-  /// Evicts the oldest record of a file with an eviction order, or returns nil if no record is left.
-  ///
-  /// If `keeping` is true and the record is marked as read, it gets a second chance instead.
-  mutating func evictOldest(
-    keeping: Bool, in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> Eviction? {
-    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
-      try step.evictOldest(keeping: keeping, in: &transaction)
-    } extents: { (_, _) throws(LMDBError) -> Eviction? in
-      preconditionFailure("records in extents have no order of their own")
-    }
-  }
-
-  /// Makes a file of extents less full after LMDB found the map full, in a transaction that does nothing else.
-  ///
-  /// Returns false if nothing is left to release.
-  mutating func relieve(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
-    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
-      preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
-      try step.relieve(in: &target)
-    }
-  }
-
-  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction.
-  mutating func makeRoom(
-    forBatch sizes: [Int], in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> Bool {
-    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
-      preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
-      try step.makeRoom(forBatch: sizes, in: &target)
     }
   }
 

@@ -14,6 +14,8 @@ package enum DiskDirectory {
   static let mark = "cistern.mark"
   /// The directory for a compacted copy, before the copy replaces the data file.
   static let copy = "compact.tmp"
+  /// The directory for a file of extents with the records in order, from which a compacted copy is made.
+  static let rewritten = "rewrite.tmp"
   /// A temporary file that tests whether the device has space.
   static let probe = "space.tmp"
   /// The part between the name of a file that was set aside and the number at the end of its new name.
@@ -178,11 +180,13 @@ package enum DiskDirectory {
     }
   }
 
-  /// Removes an unfinished copy.
+  /// Removes unfinished copies.
   static func removeCopy(in directory: String) {
-    unsafe unlink("\(directory)/\(copy)/\(data)")
-    unsafe unlink("\(directory)/\(copy)/\(lock)")
-    unsafe rmdir("\(directory)/\(copy)")
+    for name in [copy, rewritten] {
+      unsafe unlink("\(directory)/\(name)/\(data)")
+      unsafe unlink("\(directory)/\(name)/\(lock)")
+      unsafe rmdir("\(directory)/\(name)")
+    }
   }
 
   /// Waits until the names in the directory are on the device.

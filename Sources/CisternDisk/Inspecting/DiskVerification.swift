@@ -64,8 +64,12 @@ extension DiskEngine {
     do {
       try file.environment.withRead { (transaction) throws(LMDBError) in
         try verification.learnNames(in: transaction)
-        try verification.readRecords(in: transaction)
-        try verification.readOrder(in: transaction)
+        switch file.layout {
+        case .records(let tables):
+          try verification.readRecords(in: tables, transaction)
+          try verification.readOrder(in: tables, transaction)
+        case .extents(let tables): try verification.readItems(in: tables, transaction)
+        }
         try verification.compareCounts(in: transaction)
       }
     } catch {
@@ -77,13 +81,13 @@ extension DiskEngine {
 }
 
 /// One pass over a file.
-private struct DiskVerification {
+struct DiskVerification {
   let file: DiskFile
   let read: LongRead
   var result = StoreVerification()
-  private var recount: [Generation: GenerationCounts] = [:]
+  var recount: [Generation: GenerationCounts] = [:]
   /// The names of the caches by their generations.
-  private var names: [Generation: String] = [:]
+  private(set) var names: [Generation: String] = [:]
   private var steps = 0
 
   init(file: DiskFile, read: LongRead) {
@@ -91,14 +95,8 @@ private struct DiskVerification {
     self.read = read
   }
 
-  private mutating func find(_ kind: StoreVerification.Defect.Kind, in entry: VerifiedRecord, _ description: String) {
-    let cache = names[entry.key.generation]
-    let place = cache.map { " of cache \(String(reflecting: $0))" } ?? ""
-    result.add(.init(kind, cache: cache, key: entry.fullKey, description: entry.name + place + description))
-  }
-
   /// Throws from time to time if the read was interrupted.
-  private mutating func step() throws(LMDBError) {
+  mutating func step() throws(LMDBError) {
     steps &+= 1
     if steps % 64 == 0 { try read.requireUninterrupted() }
   }
@@ -109,61 +107,6 @@ private struct DiskVerification {
         names[Generation(number: generation)] = name
       }
     }
-  }
-
-  mutating func readRecords(in transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: file.recordTables.records)
-    while try cursor.moveToNext() {
-      try step()
-      if VerifiedRecord.isTableName(at: cursor) { continue }
-      guard let entry = VerifiedRecord(at: cursor) else {
-        result.add(.init(.strayRecord, description: "a record has a key with an invalid format"))
-        continue
-      }
-      result.recordCount += 1
-      result.recordBytes = .bytes(result.recordBytes.bytes + entry.size + entry.key.count)
-      recount[entry.key.generation, default: GenerationCounts()].records += 1
-      recount[entry.key.generation, default: GenerationCounts()].bytes += entry.size + entry.key.count
-      guard let sequence = entry.sequence else {
-        find(.damagedRecord, in: entry, " has a wrong checksum")
-        continue
-      }
-      if try !leads(sequence, to: entry.key, in: transaction) {
-        find(.unorderedRecord, in: entry, " is not in the eviction order under its number, \(sequence.number)")
-      }
-    }
-  }
-
-  private func leads(
-    _ sequence: SequenceNumber, to key: borrowing DiskKey, in transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> Bool {
-    guard let entry = try transaction.value(forKey: sequence.orderKey, in: file.recordTables.order) else { return false }
-    return key.withBytes { entry.hasSameBytes(as: $0) }
-  }
-
-  mutating func readOrder(in transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: file.recordTables.order)
-    while try cursor.moveToNext() {
-      try step()
-      guard let sequence = cursor.key.map(SequenceNumber.init(orderKey:)), let key = VerifiedRecord.orderKey(at: cursor)
-      else {
-        result.add(.init(.danglingOrder, description: "an entry of the eviction order contains no key"))
-        continue
-      }
-      if try !hasNumber(sequence, under: key, in: transaction) {
-        result.add(
-          .init(
-            .danglingOrder, cache: names[key.generation], key: key.isDigest ? nil : key.directKey,
-            description: "number \(sequence.number) of the eviction order refers to no record with this number"))
-      }
-    }
-  }
-
-  private func hasNumber(
-    _ sequence: SequenceNumber, under key: borrowing DiskKey, in transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> Bool {
-    guard let record = try transaction.value(forKey: key, in: file.recordTables.records) else { return false }
-    return RecordHeader(trusting: record)?.sequence == sequence
   }
 
   mutating func compareCounts(in transaction: borrowing ReadTransaction) throws(LMDBError) {
@@ -183,39 +126,5 @@ private struct DiskVerification {
           ))
       }
     }
-  }
-}
-
-/// A copy of the data of a record that the verification needs.
-private struct VerifiedRecord {
-  let key: DiskKey
-  let size: Int
-  /// Nil if the record is damaged.
-  let sequence: SequenceNumber?
-  /// The key as the cache knows it. Nil if it is long and the record is damaged.
-  let fullKey: [UInt8]?
-  let name: String
-
-  init?(at cursor: borrowing Cursor<Database, CursorReads>) {
-    guard let bytes = cursor.key, let record = cursor.value, let key = DiskKey(bytes) else { return nil }
-    self.key = key
-    size = record.byteCount
-    let header = RecordHeader(record, under: bytes)
-    sequence = header?.sequence
-    fullKey = key.isDigest ? header.map { record.extracting($0.key).copiedBytes() } : key.directKey
-    name =
-      key.isDigest
-      ? "a record with a long key"
-      : "the record of \(String(reflecting: String(decoding: key.directKey, as: UTF8.self)))"
-  }
-
-  static func isTableName(at cursor: borrowing Cursor<Database, CursorReads>) -> Bool {
-    guard let key = cursor.key else { return false }
-    return key.byteCount < DiskKey.prefixSize
-  }
-
-  static func orderKey(at cursor: borrowing Cursor<IntegerDatabase, CursorReads>) -> DiskKey? {
-    guard let value = cursor.value else { return nil }
-    return DiskKey(value)
   }
 }

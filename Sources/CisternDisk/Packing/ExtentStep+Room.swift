@@ -98,6 +98,11 @@ extension ExtentStep {
     return true
   }
 
+  /// Releases all free extents, so that a compacting copy of the file omits them.
+  mutating func releaseFree(in target: inout some ExtentTarget & ~Copyable & ~Escapable) throws(LMDBError) {
+    while let free = state.log.newestFree { try release(free, in: &target) }
+  }
+
   private mutating func makePages(
     forSeparate size: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {

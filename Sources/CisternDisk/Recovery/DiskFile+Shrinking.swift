@@ -9,13 +9,21 @@ import Locking
 #endif
 
 extension DiskFile {
-  /// Returns whether more of the map is in use than eviction leaves. A write may then find no free page for a copy.
-  func isCrowded(for limits: DiskLimits) throws(LMDBError) -> Bool {
+  /// Returns whether the file must be replaced by a smaller one, or by one for another size of the map.
+  ///
+  /// If more of the map is in use than eviction leaves, a write may find no free page for a copy.
+  func isUnsuitable(for limits: DiskLimits) throws(LMDBError) -> Bool {
     if environment.options.mapSize != limits.mapSize { return true }
-    let pages = try environment.withRead { (transaction) throws(LMDBError) in
-      try transaction.statistics(of: recordTables.records).pageCount + transaction.statistics(of: recordTables.order).pageCount
+    switch layout {
+    case .records(let tables):
+      let pages = try environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.statistics(of: tables.records).pageCount + transaction.statistics(of: tables.order).pageCount
+      }
+      return pages > limits.pageCount - limits.margin / 2
+    case .extents(let tables):
+      // Few large extents leave no reserve, and very many small ones cost time in each commit.
+      return abs(tables.limits.layout.shift - ExtentLayout(mapSize: limits.mapSize).shift) > 1
     }
-    return pages > limits.pageCount - limits.margin / 2
   }
 
   /// Closes the file, and replaces it with one that holds the newest records that fit below the limits.
@@ -23,25 +31,33 @@ extension DiskFile {
   /// No other process may have the file open. If the process ends at any time, one of the two files is there,
   /// complete.
   ///
-  /// The copy has its records in order, in full pages. This method does not change the file itself, which can be so
-  /// full that LMDB has no page for a change.
+  /// This method does not change the file itself, which can be so full that LMDB has no page for a change.
   func replaceByNewest(within limits: DiskLimits, options: EnvironmentOptions) throws {
-    let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
-      try transaction.statistics(of: meta).pageCount
-    }
-    // LMDB's two meta pages, and its table of free pages.
-    let kept = try KeptRecords(
-      of: self, pages: max(0, limits.lowWatermark - metaPages - 6), largestRecord: limits.largestRecord)
-    try replace { (copy) throws(LMDBError) in
-      let new = try Environment.open(directory: copy, options: options)
-      do throws(LMDBError) {
-        try write(kept, into: new)
-        try new.synchronize(force: true)
-      } catch {
-        try new.close()
-        throw error
+    switch layout {
+    case .records:
+      let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.statistics(of: meta).pageCount
       }
-      try new.close()
+      // LMDB's two meta pages, and its table of free pages.
+      let kept = try KeptRecords(
+        of: self, pages: max(0, limits.lowWatermark - metaPages - 6), largestRecord: limits.largestRecord)
+      try replace { (copy) throws(LMDBError) in
+        let new = try Environment.open(directory: copy, options: options)
+        do throws(LMDBError) {
+          try write(kept, into: new)
+          try new.synchronize(force: true)
+        } catch {
+          try new.close()
+          throw error
+        }
+        try new.close()
+      }
+    case .extents(let tables):
+      try replace { (copy) throws(LMDBError) in
+        try rewrite(tables, into: copy, options: options, largestRecord: limits.largestRecord) {
+          (new) throws(LMDBError) in try new.environment.synchronize(force: true)
+        }
+      }
     }
   }
 
@@ -49,7 +65,21 @@ extension DiskFile {
   ///
   /// If the process ends at any time, one of the two files is there, complete.
   func replaceByCopy() throws {
-    try replace { (copy) throws(LMDBError) in try environment.copy(to: copy, compacting: true) }
+    try replace { (copy) throws(LMDBError) in
+      switch layout {
+      case .records: try environment.copy(to: copy, compacting: true)
+      case .extents(let tables):
+        // LMDB omits only its own free pages, not those of extents.
+        var options = environment.options
+        options.durability = .noSync
+        try rewrite(
+          tables, into: "\(environment.directory)/\(DiskDirectory.rewritten)", options: options, largestRecord: .max
+        ) { (new) throws(LMDBError) in
+          try new.releaseFreeExtents()
+          try new.environment.copy(to: copy, compacting: true)
+        }
+      }
+    }
   }
 
   private func replace(_ makeCopy: (_ directory: String) throws(LMDBError) -> Void) throws {
@@ -73,6 +103,8 @@ extension DiskFile {
   }
 
   // MARK: The copy
+
+  // The copy of a file with records under their keys has them in order, in full pages.
 
   /// The approximate number of bytes that one transaction copies.
   private static let copiedAtOnce = 1 << 20

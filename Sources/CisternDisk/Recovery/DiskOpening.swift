@@ -176,7 +176,7 @@ struct DiskOpening {
   private mutating func shrinkIfLarge(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
-    guard try lmdb({ () throws(LMDBError) in try file.isCrowded(for: limits) }) else { return file }
+    guard try lmdb({ () throws(LMDBError) in try file.isUnsuitable(for: limits) }) else { return file }
     let identity = file.identity ?? StoreIdentity()
     // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
     claim.forgetDataFile()

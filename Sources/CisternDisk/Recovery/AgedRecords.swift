@@ -1,0 +1,64 @@
+import CisternCore
+import LMDB
+
+/// The records of a file of extents that readers see, from the oldest to the newest.
+///
+/// - Complexity: O(*n* log *n*) for *n* records. Each needs about 40 bytes of memory.
+struct AgedRecords {
+  struct Entry {
+    let address: RecordAddress
+    let generation: Generation
+    let age: ExtentAge
+    /// The number of bytes of the record and its zeros.
+    let room: Int
+  }
+
+  private(set) var entries: [Entry] = []
+
+  /// Lists the newest records of the file whose bytes together do not exceed `bytes`.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - tables: Its tables.
+  ///   - bytes: The limit on the bytes of all records.
+  ///   - largestRecord: The limit on the size of a record with its key.
+  init(of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int) throws(LMDBError) {
+    let names = try file.partitionNames()
+    entries = try file.environment.withRead { (transaction) throws(LMDBError) in
+      let generations = try LiveGenerations(named: names, in: transaction, of: file)
+      let state = try ExtentState(reading: transaction, tables)
+      var entries: [Entry] = []
+      for generation in generations.all {
+        var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
+        var isAtItem = try cursor.moveToFirst()
+        while isAtItem, let item = cursor.item, let address = RecordAddress(bits: item.address) {
+          if let age = AgedRecords.age(of: address, state, tables),
+            let record = try transaction.bytes(at: address, in: tables),
+            let header = PackedHeader(trusting: record, at: address),
+            header.size <= largestRecord, generations.shows(record, header, of: generation)
+          {
+            entries.append(Entry(address: address, generation: generation, age: age, room: header.room))
+          }
+          isAtItem = try cursor.moveToNext()
+        }
+      }
+      return entries
+    }
+    entries.sort { ($0.age, $0.address) < ($1.age, $1.address) }
+    var rest = bytes
+    let first = entries.lastIndex { entry in
+      rest -= entry.room
+      return rest < 0
+    }
+    if let first { entries.removeFirst(first + 1) }
+  }
+
+  /// Returns the age of the extent or of the separate record at an address. Nil if the file does not have it.
+  private static func age(of address: RecordAddress, _ state: ExtentState, _ tables: FileTables) -> ExtentAge? {
+    switch address.place(in: tables.limits.layout) {
+    case .inExtent(let number, _)?: state.log[number]?.age
+    case .separate(let number)?: state.separates.records[SeparateNumber(number: number)]?.age
+    case nil: nil
+    }
+  }
+}

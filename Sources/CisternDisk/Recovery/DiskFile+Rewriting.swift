@@ -1,0 +1,145 @@
+import CisternCore
+import LMDB
+
+// A new file of extents with the records of another one, in the order of their ages.
+
+extension DiskFile {
+  /// Writes the store's own rows and the newest records that fit into a new file of extents.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory of the new file.
+  ///   - options: The options of its environment. Its map limits the new file.
+  ///   - largestRecord: The limit on the size of a record with its key.
+  ///   - finish: Uses the new file, which is then closed.
+  func rewrite(
+    _ tables: FileTables, into directory: String, options: EnvironmentOptions, largestRecord: Int,
+    _ finish: (DiskFile) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    let new = try DiskFile.open(directory: directory, options: options, layout: .extents)
+    do throws(LMDBError) {
+      try copyRows(to: new)
+      let records = try AgedRecords(of: self, tables, bytes: options.mapSize, largestRecord: largestRecord)
+      try copy(records, tables, to: new)
+      try finish(new)
+    } catch {
+      try new.close()
+      throw error
+    }
+    try new.close()
+  }
+
+  /// Copies the store's own rows. Omits those that describe the extents of this file, and dead generations.
+  private func copyRows(to new: DiskFile) throws(LMDBError) {
+    let rows = try environment.withRead { (transaction) throws(LMDBError) in
+      var rows: [(key: [UInt8], row: [UInt8])] = []
+      var cursor = try transaction.cursor(in: meta)
+      while try cursor.moveToNext() {
+        guard let key = cursor.key, let row = cursor.value, MetaTable.deadGeneration(key) == nil,
+          MetaTable.partitionNumber(key) == nil
+        else { continue }
+        let bytes = key.copiedBytes()
+        if bytes != MetaTable.log { rows.append((bytes, row.copiedBytes())) }
+      }
+      return rows
+    }
+    try new.environment.withWrite { (transaction) throws(LMDBError) in
+      for (key, row) in rows {
+        if MetaTable.liveGeneration(key.rawSpan) != nil {
+          // The records that follow are counted again.
+          try transaction.put(GenerationCounts().value, forKey: key, in: new.meta)
+        } else {
+          _ = try transaction.put(row.rawSpan, forKey: key.rawSpan, in: new.meta)
+        }
+      }
+    }
+  }
+
+  /// The number of transactions in a row that may put no record. An extent can be written two commits after it is added.
+  private static let mostEmptySteps = 64
+
+  private func copy(_ records: AgedRecords, _ tables: FileTables, to new: DiskFile) throws(LMDBError) {
+    var position = 0
+    var emptySteps = 0
+    var extents: ExtentState?
+    while position < records.entries.count {
+      let drafts = try drafts(of: records, from: position, tables)
+      let end = position + drafts.count
+      var next = position
+      while next < end {
+        let former = next
+        do throws(LMDBError) {
+          next = try new.put(drafts[(next - position)...], &extents) + former
+        } catch {
+          guard error.code == .mapFull, emptySteps < DiskFile.mostEmptySteps else { throw error }
+          try new.relieve(&extents)
+        }
+        emptySteps = next == former ? emptySteps + 1 : 0
+        // A record that still does not fit is left out.
+        if emptySteps > DiskFile.mostEmptySteps { (next, emptySteps) = (next + 1, 0) }
+      }
+      position = end
+    }
+  }
+
+  /// The approximate number of bytes that are in memory at once.
+  private static let copiedAtOnce = 1 << 20
+
+  /// Reads the records from `position` on, up to a number of bytes. The draft of a damaged record is nil.
+  private func drafts(
+    of records: AgedRecords, from position: Int, _ tables: FileTables
+  ) throws(LMDBError) -> [(generation: Generation, draft: RecordDraft?)] {
+    try environment.withRead { (transaction) throws(LMDBError) in
+      var drafts: [(generation: Generation, draft: RecordDraft?)] = []
+      var bytes = 0
+      for entry in records.entries[position...] where bytes < DiskFile.copiedAtOnce {
+        bytes += entry.room
+        var draft: RecordDraft?
+        if let record = try transaction.bytes(at: entry.address, in: tables),
+          let header = PackedHeader(record, at: entry.address)
+        {
+          draft = RecordDraft(
+            key: record.extracting(header.key).copiedBytes(), metadata: header.metadata(of: record),
+            bytes: record.extracting(header.value).copiedBytes())
+        }
+        drafts.append((entry.generation, draft))
+      }
+      return drafts
+    }
+  }
+
+  /// Puts the first of the records in one transaction, and returns their number.
+  private func put(
+    _ drafts: ArraySlice<(generation: Generation, draft: RecordDraft?)>, _ extents: inout ExtentState?
+  ) throws(LMDBError) -> Int {
+    try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      var count = 0
+      for (generation, draft) in drafts {
+        if let draft {
+          guard !step.isFull(budget: .max),
+            try step.records.put(draft, of: generation, protected: false, in: &transaction)
+          else { break }
+        }
+        count += 1
+      }
+      try step.finish(in: &transaction)
+      return count
+    }
+  }
+
+  private func relieve(_ extents: inout ExtentState?) throws(LMDBError) {
+    try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      _ = try step.records.relieve(in: &transaction)
+      try step.advanceTransaction(in: &transaction.transaction)
+      try step.finish(in: &transaction)
+    }
+  }
+
+  /// Releases the extents without records, so that a compacting copy omits them.
+  func releaseFreeExtents() throws(LMDBError) {
+    var extents: ExtentState?
+    try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      try step.records.releaseFree(in: &transaction)
+      try step.finish(in: &transaction)
+    }
+  }
+}
