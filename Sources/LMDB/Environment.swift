@@ -34,6 +34,8 @@ package final class Environment: Sendable {
   /// The location of the mapped pages, for lookups without LMDB.
   @usableFromInline
   let map = PageMap()
+  /// The places of values that lookups have learned, for each database with such values.
+  let placeTables = Guarded<[PlaceTable]>([])
   @usableFromInline
   let forkWatch = ForkWatch.shared
   @usableFromInline
