@@ -47,13 +47,15 @@ struct RecordAddress: Sendable, Hashable, Comparable {
   }
 
   /// Returns the place, or nil if the file cannot have the extent, which is a sign of damage.
+  @inline(__always)
   func place(in layout: ExtentLayout) -> Place? {
     if isSeparate { return .separate(bits & ~Self.separateBit) }
-    let position = bits * UInt64(Self.unit)
-    guard let number = UInt32(exactly: position >> UInt64(layout.shift)), number < ExtentNumber.limit else {
-      return nil
-    }
-    return .inExtent(ExtentNumber(number: number), offset: Int(position & UInt64(layout.size - 1)))
+    let position = bits &* UInt64(Self.unit)
+    let number = position &>> UInt64(truncatingIfNeeded: layout.shift)
+    guard number < UInt64(ExtentNumber.limit) else { return nil }
+    return .inExtent(
+      ExtentNumber(number: UInt32(truncatingIfNeeded: number)),
+      offset: Int(truncatingIfNeeded: position & UInt64(truncatingIfNeeded: layout.size &- 1)))
   }
 
   /// The place of the record's recency mark. Each record of 16 bytes or more has its own, as far as the marks suffice.

@@ -15,6 +15,8 @@ struct FileTables: Sendable {
   /// The store's own rows. See ``MetaTable``.
   let meta: Database
   let limits: ExtentLimits
+  /// The places of extents that reads have learned.
+  let places: ValuePlaces
 
   /// Opens the tables of an environment. Creates missing ones unless the environment is read-only.
   ///
@@ -39,6 +41,9 @@ struct FileTables: Sendable {
     self.meta = meta
     let pageSize = try environment.information().pageSize
     limits = ExtentLimits(layout: layout, pageCount: environment.options.mapSize / pageSize, pageSize: pageSize)
+    // Twice the number of extents that fit into the map, because numbers of released ones are not used again.
+    places = environment.places(
+      of: extents, byteCount: layout.capacity, capacity: 2 * environment.options.mapSize / layout.size)
   }
 
   /// Writes the rows of a file without extents.

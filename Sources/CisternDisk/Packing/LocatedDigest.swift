@@ -23,6 +23,15 @@ struct RecordDigest: Sendable, Hashable, Comparable {
     bits = lowBits & (1 << UInt64(Self.bitCount) - 1)
   }
 
+  /// Reads a digest of six big-endian bytes. Returns nil for another number of bytes.
+  init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == Self.bitCount / 8 else { return nil }
+    self.init(lowBits: (0..<bytes.byteCount).reduce(0) { $0 << 8 | UInt64(bytes.byte(at: $1)) })
+  }
+
+  /// The digest as six big-endian bytes, whose order is that of digests.
+  var bytes: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * $0)) } }
+
   static func < (left: RecordDigest, right: RecordDigest) -> Bool { left.bits < right.bits }
 }
 

@@ -106,39 +106,67 @@ extension DiskEngine {
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Lookup<Result> {
     let generation = generation(of: partition, in: transaction, of: file)
-    if generation != .zero {
+    if generation == .zero {
+      partition.counters.misses.increment()
+      return .absent
+    }
+    switch file.layout {
+    case .records:
       let diskKey = DiskKey(generation: generation, key: key)
-      if let record = value(under: diskKey, in: transaction, of: file) {
-        record.prefetch()
-        guard let header = RecordHeader(record, under: diskKey) else {
-          reportDefect(key, of: partition)
-          partition.counters.misses.increment()
-          return .absent
-        }
-        if !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) {
-          // The invalidations are read after the record was found, so that every earlier one applies to it.
-          let snapshot = transaction.number
-          let invalidationVersion = partition.invalidations.invalidationVersion
-          var metadata = header.metadata(of: record)
-          let visibility: InvalidationTable.Visibility =
-            partition.invalidations.isClear(for: snapshot)
-            ? .visible : partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot)
-          switch visibility {
-          case .visible:
-            recency.mark(header.sequence)
-            partition.counters.hits.increment()
-            // Callers compare local versions, and the record has a file version. No invalidation up to this local
-            // version conceals the record.
-            metadata.localVersion = invalidationVersion
-            return .found(try body(metadata, record.extracting(header.value)))
-          case .concealed: break
-          case .outdated: return .outdated
-          }
-        }
+      guard let record = value(under: diskKey, in: transaction, of: file) else { break }
+      record.prefetch()
+      guard let header = RecordHeader(record, under: diskKey) else {
+        reportDefect(key, of: partition)
+        break
       }
+      guard !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) else { break }
+      let found = ReadableRecord(header, of: record, mark: header.sequence)
+      return try show(found, forKey: key, in: partition, as: transaction, body)
+    case .extents(let tables):
+      var isDamaged = false
+      guard let found = record(forKey: key, of: generation, in: transaction, of: file, tables, isDamaged: &isDamaged)
+      else {
+        if isDamaged { reportDefect(key, of: partition) }
+        break
+      }
+      guard found.isSound else {
+        reportDefect(key, of: partition)
+        break
+      }
+      return try show(
+        ReadableRecord(found.header, of: found.bytes, mark: found.address.mark), forKey: key, in: partition,
+        as: transaction, body)
     }
     partition.counters.misses.increment()
     return .absent
+  }
+
+  /// Calls `body` with a sound record, unless an invalidation conceals it.
+  @inline(__always)
+  private func show<Result>(
+    _ record: borrowing ReadableRecord<some ReadableHeader>, forKey key: RawSpan, in partition: Partition,
+    as transaction: borrowing ReadTransaction, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Lookup<Result> {
+    // The invalidations are read after the record was found, so that every earlier one applies to it.
+    let snapshot = transaction.number
+    let invalidationVersion = partition.invalidations.invalidationVersion
+    var metadata = record.header.metadata(of: record.bytes)
+    let visibility: InvalidationTable.Visibility =
+      partition.invalidations.isClear(for: snapshot)
+      ? .visible : partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot)
+    switch visibility {
+    case .visible:
+      recency.mark(record.mark)
+      partition.counters.hits.increment()
+      // Callers compare local versions, and the record has a file version. No invalidation up to this local
+      // version conceals the record.
+      metadata.localVersion = invalidationVersion
+      return .found(try body(metadata, record.bytes.extracting(record.header.value)))
+    case .concealed:
+      partition.counters.misses.increment()
+      return .absent
+    case .outdated: return .outdated
+    }
   }
 
   /// The maximum number of snapshots for one lookup. A snapshot is outdated if a purge ended after it began.
@@ -173,18 +201,11 @@ extension DiskEngine {
       guard let transaction = beginRead(of: environment) else { return nil }
       let generation = generation(of: partition, in: transaction, of: file)
       guard generation != .zero else { return false }
-      let diskKey = DiskKey(generation: generation, key: key)
-      guard let record = value(under: diskKey, in: transaction, of: file) else { return false }
+      guard let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file) else { return false }
       let snapshot = transaction.number
-      let isClear = partition.invalidations.isClear(for: snapshot)
-      let header = RecordHeader(trusting: record)
-      schemaVersion = header?.schemaVersion(of: record) ?? 0
-      if isClear, !diskKey.isDigest { return true }
-      guard let header,
-        !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key)
-      else { return false }
-      if isClear { return true }
-      let metadata = header.metadata(of: record)
+      schemaVersion = record.schemaVersion
+      if partition.invalidations.isClear(for: snapshot) { return true }
+      guard let metadata = record.metadata else { return false }
       switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
       case .visible: return true
       case .concealed: return false
@@ -215,6 +236,36 @@ extension DiskEngine {
   ) -> RawSpan? {
     do {
       return try transaction.mainValue(forKey: key)
+    } catch {
+      noteReadFailure(error, of: file.environment)
+      return nil
+    }
+  }
+
+  /// Returns the key's record in extents, or nil if the key is absent. A defect of the file also returns nil, and is
+  /// recorded.
+  @inline(__always)
+  @_lifetime(borrow transaction)
+  private func record(
+    forKey key: RawSpan, of generation: Generation, in transaction: borrowing ReadTransaction, of file: DiskFile,
+    _ tables: FileTables, isDamaged: inout Bool
+  ) -> FileTables.PackedRecord? {
+    do {
+      return try tables.record(forKey: key, of: generation, in: transaction, isDamaged: &isDamaged)
+    } catch {
+      noteReadFailure(error, of: file.environment)
+      return nil
+    }
+  }
+
+  /// Returns the key's record without a check of its checksum. A defect of the file counts as an absent record, and is
+  /// recorded.
+  @_lifetime(borrow transaction)
+  private func unverifiedRecord(
+    forKey key: RawSpan, of generation: Generation, in transaction: borrowing ReadTransaction, of file: DiskFile
+  ) -> UnverifiedRecord? {
+    do {
+      return try file.unverifiedRecord(forKey: key, of: generation, in: transaction)
     } catch {
       noteReadFailure(error, of: file.environment)
       return nil
