@@ -1,0 +1,83 @@
+import CisternCore
+import LMDB
+
+/// A copy of the data of a record that a listing of all records needs.
+struct ListedRecord {
+  /// The position in the order of the file.
+  let position: [UInt8]
+  /// Empty if the record is damaged.
+  var key: [UInt8] = []
+  /// Nil if the record is damaged.
+  var metadata: RecordMetadata?
+  /// The number of bytes of the value.
+  var size = 0
+
+  /// The number of records that one transaction reads. All records at one position are read together.
+  private static let count = 64
+
+  private init(position: [UInt8]) { self.position = position }
+
+  // MARK: Records under their keys
+
+  /// Reads the next records after a position, or the first ones if it is nil.
+  static func read(
+    _ listed: inout [ListedRecord], at cursor: inout Cursor<Database, CursorReads>, generation: Generation,
+    after last: [UInt8]?
+  ) throws(LMDBError) {
+    let start = last ?? DiskKey(startOf: generation).copiedBytes()
+    var isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
+    while isAtRecord, listed.count < count, let record = ListedRecord(at: cursor, generation: generation) {
+      if record.position != last { listed.append(record) }
+      isAtRecord = try cursor.moveToNext()
+    }
+  }
+
+  /// Copies the record at the cursor. Returns nil if it does not belong to the generation.
+  private init?(at cursor: borrowing Cursor<Database, CursorReads>, generation: Generation) {
+    guard let bytes = cursor.key, let record = cursor.value, DiskKey.generation(of: bytes) == generation else {
+      return nil
+    }
+    self.init(position: bytes.copiedBytes())
+    guard let present = DiskKey(bytes), let header = RecordHeader(record, under: bytes) else { return }
+    key = present.isDigest ? record.extracting(header.key).copiedBytes() : present.directKey
+    metadata = header.metadata(of: record)
+    size = header.value.count
+  }
+
+  // MARK: Records in extents
+
+  /// Reads the next records after the position of a digest, or the first ones if it is nil.
+  static func read(
+    _ listed: inout [ListedRecord], _ tables: FileTables, generation: Generation, after last: [UInt8]?,
+    in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
+    var isAtItem =
+      if let last = last.flatMap({ RecordDigest($0.rawSpan) }) {
+        try cursor.move(toFirstAfter: last.bits)
+      } else {
+        try cursor.moveToFirst()
+      }
+    while isAtItem, let item = cursor.item {
+      let position = RecordDigest(lowBits: item.digest).bytes
+      if listed.count >= count, listed.last?.position != position { return }
+      var record = ListedRecord(position: position)
+      if let address = RecordAddress(bits: item.address) {
+        try record.copy(address, RecordDigest(lowBits: item.digest), tables, in: transaction)
+      }
+      listed.append(record)
+      isAtItem = try cursor.moveToNext()
+    }
+  }
+
+  private mutating func copy(
+    _ address: RecordAddress, _ digest: RecordDigest, _ tables: FileTables, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    guard let record = try tables.bytes(at: address, in: transaction),
+      let header = PackedHeader(record, at: address), RecordDigest(of: record.extracting(header.key)) == digest
+    else { return }
+    key = record.extracting(header.key).copiedBytes()
+    metadata = header.metadata(of: record)
+    size = header.value.count
+  }
+}

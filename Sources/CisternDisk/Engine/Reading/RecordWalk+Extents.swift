@@ -1,0 +1,59 @@
+import CisternCore
+import LMDB
+
+// Enumerations of records in extents. The order is that of the digests of keys, because the file has no other one.
+
+extension RecordWalk {
+  /// Reads the next records of the range. The records of one digest are never in two chunks.
+  ///
+  /// A record keeps its digest when it moves. A digest is therefore a position that stays valid.
+  mutating func read(
+    _ tables: FileTables, generation: Generation, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
+    var isAtItem =
+      if let visited = range.start?.recordDigest {
+        try cursor.move(toFirstAfter: visited.bits)
+      } else {
+        try cursor.moveToFirst()
+      }
+    var count = 0
+    var last = RecordDigest.zero
+    chunk.reserveCapacity(min(range.limit, 1024))
+    while isAtItem, let item = cursor.item {
+      let digest = RecordDigest(lowBits: item.digest)
+      if count >= range.limit, digest != last {
+        chunk.end = KeyPosition(last)
+        return
+      }
+      if let address = RecordAddress(bits: item.address) {
+        try add(address, digest, tables, in: transaction)
+        if isOutdated { return }
+      }
+      count += 1
+      last = digest
+      isAtItem = try cursor.moveToNext()
+    }
+  }
+
+  private mutating func add(
+    _ address: RecordAddress, _ digest: RecordDigest, _ tables: FileTables, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    guard let record = try tables.bytes(at: address, in: transaction),
+      let header = PackedHeader(trusting: record, at: address)
+    else { return }
+    let key = record.extracting(header.key)
+    // A damaged key could appear a second time, under its own digest.
+    guard key.starts(with: range.prefix), RecordDigest(of: key) == digest else { return }
+    let name = digest.bytes
+    add(header.metadata(of: record), key: key, digest: name.rawSpan)
+  }
+}
+
+extension KeyPosition {
+  /// Creates the position of a digest in the order of records in extents.
+  init(_ digest: RecordDigest) { self.init(isDigest: true, bytes: digest.bytes) }
+
+  /// The digest at the position. Nil for a position that belongs to the order of another layout.
+  var recordDigest: RecordDigest? { isDigest ? RecordDigest(bytes.rawSpan) : nil }
+}

@@ -1,0 +1,38 @@
+import CisternCore
+import LMDB
+
+/// The records that an enumeration finds in one snapshot.
+struct RecordWalk {
+  let range: RecordRange
+  let invalidations: InvalidationTable
+  let snapshot: UInt
+  var chunk = RecordChunk()
+  /// Whether an invalidation ended after the snapshot, so that its records cannot be compared with it.
+  private(set) var isOutdated = false
+
+  init(range: RecordRange, invalidations: InvalidationTable, snapshot: UInt) {
+    self.range = range
+    self.invalidations = invalidations
+    self.snapshot = snapshot
+  }
+
+  /// Adds a record, unless an invalidation conceals it.
+  ///
+  /// - Parameters:
+  ///   - metadata: The metadata, as the file has it.
+  ///   - key: The key.
+  ///   - digest: The name of the record in the order of the file, if that is not the key.
+  mutating func add(_ metadata: RecordMetadata, key: RawSpan, digest: RawSpan? = nil) {
+    // The invalidations are read after the record, so that every earlier one applies to it.
+    if !invalidations.isClear(for: snapshot) {
+      switch invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
+      case .visible: break
+      case .concealed: return
+      case .outdated:
+        isOutdated = true
+        return
+      }
+    }
+    if let digest { chunk.append(digest: digest, key: key, metadata) } else { chunk.append(key: key, metadata) }
+  }
+}
