@@ -33,6 +33,8 @@ extension ExtentState {
   /// Keeps the facts that an older state of the file has learned, and that the rows do not have.
   fileprivate mutating func keepExperience(of older: ExtentState) {
     ceiling = older.ceiling
+    groupsAtCeiling = older.groupsAtCeiling
     meanRecordSize = older.meanRecordSize
+    savedBytes = older.savedBytes
   }
 }

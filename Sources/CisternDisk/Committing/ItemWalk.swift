@@ -35,7 +35,7 @@ struct ItemWalk {
         if digest != last, seen >= stride || found.count >= count { return (found, digest) }
         last = digest
         seen += 1
-        if let bytes = try transaction.bytes(at: address, in: tables), ItemWalk.conceals(bytes, at: address, set) {
+        if let bytes = try tables.bytes(at: address, in: transaction), ItemWalk.conceals(bytes, at: address, set) {
           found.append(LocatedDigest(digest: digest, address: address))
         }
         isAtItem = try cursor.moveToNext()

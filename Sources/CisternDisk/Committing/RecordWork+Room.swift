@@ -69,6 +69,15 @@ extension RecordWork {
     }
   }
 
+  /// Continues a reclaim in progress. Returns whether it has ended.
+  mutating func endReclaim(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
+      preconditionFailure("the file has no extents")
+    } extents: { (step, target) throws(LMDBError) in
+      try step.endReclaim(in: &target)
+    }
+  }
+
   /// Releases all free extents, so that a compacting copy of the file omits them.
   mutating func releaseFree(in transaction: inout IndexTransaction) throws(LMDBError) {
     try change(in: &transaction) { (_, _) throws(LMDBError) -> Void in

@@ -29,6 +29,17 @@ struct Reclaim: Sendable, Equatable {
     case live(size: Int, isUsed: Bool)
   }
 
+  /// Returns the bytes that later evictions can copy in addition, after this reclaim.
+  ///
+  /// - Parameter saved: The number of these bytes before this reclaim.
+  func savedBytes(after saved: Int, in layout: ExtentLayout) -> Int {
+    guard method == .evict else { return saved }
+    return min(max(saved + layout.capacity / 2 - copiedBytes, 0), Self.mostSavedBytes(in: layout))
+  }
+
+  /// Returns the limit of ``savedBytes(after:in:)``, with which a process also begins: all records of some extents.
+  static func mostSavedBytes(in layout: ExtentLayout) -> Int { 4 * layout.capacity }
+
   enum Verdict: Sendable, Equatable {
     /// The record needs no action.
     case skip
@@ -40,16 +51,20 @@ struct Reclaim: Sendable, Equatable {
 
   /// Decides about the next record.
   ///
-  /// - Parameter canCopy: Whether a copy has room now. Without room, the record is evicted.
-  mutating func examine(_ finding: Finding, in layout: ExtentLayout, canCopy: Bool) -> Verdict {
+  /// - Parameters:
+  ///   - finding: The state of the record.
+  ///   - layout: The layout of the file.
+  ///   - canCopy: Whether a copy has room now. Without room, the record is evicted.
+  ///   - saved: The number of bytes by which earlier evictions copied less than they could.
+  mutating func examine(_ finding: Finding, in layout: ExtentLayout, canCopy: Bool, saved: Int = 0) -> Verdict {
     position += 1
     guard case .live(let size, let isUsed) = finding else { return .skip }
     let room = ExtentLayout.room(for: size)
     let isKept =
       switch method {
       case .clean: true
-      // A second chance for more than half of the extent would make eviction as expensive as two writes.
-      case .evict: isUsed && copiedBytes + room <= layout.capacity / 2
+      // Second chances for more than half of all extents would make eviction as expensive as two writes.
+      case .evict: isUsed && copiedBytes + room <= layout.capacity / 2 + saved
       }
     guard isKept, canCopy else { return .evict }
     copiedBytes += room

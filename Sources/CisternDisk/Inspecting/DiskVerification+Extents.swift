@@ -32,7 +32,7 @@ extension DiskVerification {
   ) throws(LMDBError) {
     result.recordCount += 1
     recount[generation, default: GenerationCounts()].records += 1
-    guard let record = try transaction.bytes(at: item.address, in: tables),
+    guard let record = try tables.bytes(at: item.address, in: transaction),
       let header = PackedHeader(trusting: record, at: item.address)
     else { return find(nil, of: generation, "an item of the index\(place(of: generation)) refers to no record") }
     result.recordBytes = .bytes(result.recordBytes.bytes + header.size)

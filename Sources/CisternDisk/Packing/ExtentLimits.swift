@@ -12,7 +12,9 @@ struct ExtentLimits: Sendable, Equatable {
   var leavesPerTransaction: Int { max(pageCount / 96, 6) }
 
   /// The pages that the copies of the last transactions take, and that the next one can take.
-  private var margin: Int { 3 * (leavesPerTransaction + 12) + 16 }
+  ///
+  /// In a very small map they would leave no room for extents. The map is then full now and then.
+  private var margin: Int { min(3 * (leavesPerTransaction + 12) + 16, pageCount * 2 / 5) }
 
   /// The number of pages from which one examination takes the bytes that it reclaims.
   var reclaimedBytes: Int { layout.size / 4 }

@@ -14,6 +14,10 @@ struct ExtentState: Sendable {
   var itemPages = ItemPages()
   /// The number of extents above which the file does not grow, since the map or the device was full.
   var ceiling = Int.max
+  /// The number of commit groups since the ceiling has changed.
+  var groupsAtCeiling = 0
+  /// The number of bytes by which evictions have copied less than half of their extents.
+  var savedBytes: Int
   /// The mean size of the records in the last reclaimed extent.
   var meanRecordSize = 1024
   /// The last commit that the state contains.
@@ -22,6 +26,7 @@ struct ExtentState: Sendable {
   /// Creates the state of an empty file.
   init(layout: ExtentLayout, committed: TransactionNumber) {
     log = ExtentLog(layout: layout)
+    savedBytes = Reclaim.mostSavedBytes(in: layout)
     self.committed = committed
   }
 
@@ -59,12 +64,27 @@ struct ExtentState: Sendable {
     }
     guard let names = PartitionNumbers(rows.names) else { throw Self.damaged("the numbers of partitions") }
     self.log = log
+    savedBytes = Reclaim.mostSavedBytes(in: row.layout)
     self.separates = separates
     self.names = names
     itemPages.noteChanges(of: names.named)
     self.committed = committed
     // The extent of an older reclaim can have another state since, if the row is damaged.
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
+  }
+
+  /// The number of commit groups after which the ceiling rises by an extent.
+  ///
+  /// The map can be full again then. This costs a few small transactions.
+  static let groupsBelowCeiling = 64
+
+  /// Notes the beginning of a commit group.
+  mutating func noteGroup() {
+    guard ceiling < .max else { return }
+    groupsAtCeiling += 1
+    guard groupsAtCeiling >= Self.groupsBelowCeiling else { return }
+    groupsAtCeiling = 0
+    ceiling += 1
   }
 
   /// A value that changes if a transaction examines records to make room, or makes room.

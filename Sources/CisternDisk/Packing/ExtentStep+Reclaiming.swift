@@ -116,7 +116,7 @@ extension ExtentStep {
     let canCopy = state.log.hasRoom(for: record.size, in: .copies, during: horizon)
     if !canCopy, state.log.hasPending(during: horizon) { return false }
     let finding = Reclaim.Finding.live(size: record.size, isUsed: context.recency.isMarked(address.mark))
-    switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy) {
+    switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy, saved: state.savedBytes) {
     case .copy?: try copy(record, in: &target)
     case .evict?:
       let evicted = try evicted(address, of: generation, in: target)
@@ -164,6 +164,7 @@ extension ExtentStep {
       isSound = try withRecords(of: number, in: target) { list.isSound($0, in: layout) } ?? false
     }
     state.log.empty(number, in: horizon.current)
+    if let reclaim = state.reclaim { state.savedBytes = reclaim.savedBytes(after: state.savedBytes, in: layout) }
     state.reclaim = nil
     state.victim = nil
     outcome.hasChanges = true

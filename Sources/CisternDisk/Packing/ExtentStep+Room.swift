@@ -95,7 +95,15 @@ extension ExtentStep {
     }
     try release(free, in: &target)
     state.ceiling = max(state.log.count, 3)
+    state.groupsAtCeiling = 0
     return true
+  }
+
+  /// Continues a reclaim in progress. Returns whether it has ended.
+  mutating func endReclaim(in target: inout some ExtentTarget & ~Copyable & ~Escapable) throws(LMDBError) -> Bool {
+    if state.reclaim != nil { _ = try reclaim(.max, in: &target) }
+    outcome.hasChanges = true
+    return state.reclaim == nil
   }
 
   /// Releases all free extents, so that a compacting copy of the file omits them.

@@ -33,7 +33,7 @@ struct AgedRecords {
         var isAtItem = try cursor.moveToFirst()
         while isAtItem, let item = cursor.item, let address = RecordAddress(bits: item.address) {
           if let age = AgedRecords.age(of: address, state, tables),
-            let record = try transaction.bytes(at: address, in: tables),
+            let record = try tables.bytes(at: address, in: transaction),
             let header = PackedHeader(trusting: record, at: address),
             header.size <= largestRecord, generations.shows(record, header, of: generation)
           {

@@ -79,6 +79,15 @@ extension DiskFile {
       }
       position = end
     }
+    // An extent whose records are evicted in part would leave records that are older than evicted ones.
+    for _ in 0..<DiskFile.mostEmptySteps {
+      let isDone = try new.withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+        let isDone = try step.records.endReclaim(in: &transaction)
+        try step.finish(in: &transaction)
+        return isDone
+      }
+      if isDone { break }
+    }
   }
 
   /// The approximate number of bytes that are in memory at once.
@@ -94,7 +103,7 @@ extension DiskFile {
       for entry in records.entries[position...] where bytes < DiskFile.copiedAtOnce {
         bytes += entry.room
         var draft: RecordDraft?
-        if let record = try transaction.bytes(at: entry.address, in: tables),
+        if let record = try tables.bytes(at: entry.address, in: transaction),
           let header = PackedHeader(record, at: entry.address)
         {
           draft = RecordDraft(

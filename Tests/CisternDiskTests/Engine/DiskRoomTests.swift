@@ -117,7 +117,10 @@ import Testing
     let file = try #require(tier.engine.file)
     func recordCount() throws -> Int {
       try file.environment.withRead { (transaction) throws(LMDBError) in
-        try transaction.statistics(of: file.recordTables.order).entryCount
+        switch file.layout {
+        case .records(let tables): try transaction.statistics(of: tables.order).entryCount
+        case .extents(let tables): try transaction.itemCount(in: tables.index)
+        }
       }
     }
     while try recordCount() > 0 { await Task.yield() }

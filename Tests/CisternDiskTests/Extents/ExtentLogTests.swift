@@ -148,4 +148,33 @@ struct ExtentLogTests {
       #expect(cleaning.examine(.live(size: 4000, isUsed: false), in: layout, canCopy: true) == .copy)
     }
   }
+
+  @Test func `Evictions without second chances let whole extents of used records survive later`() throws {
+    let layout = try #require(ExtentLayout(shift: 14))
+    func copied(saved: Int) -> (bytes: Int, saved: Int) {
+      let choice = ReclaimPolicy.Choice(number: ExtentNumber(number: 0), method: .evict)
+      var reclaim = Reclaim(choice, age: ExtentAge(number: 1))
+      for _ in 0..<16 {
+        _ = reclaim.examine(.live(size: 1000, isUsed: true), in: layout, canCopy: true, saved: saved)
+      }
+      return (reclaim.copiedBytes, reclaim.savedBytes(after: saved, in: layout))
+    }
+    let unused = Reclaim(
+      ReclaimPolicy.Choice(number: ExtentNumber(number: 0), method: .evict), age: ExtentAge(number: 1))
+    var saved = 0
+    for _ in 0..<20 { saved = unused.savedBytes(after: saved, in: layout) }
+    #expect(saved == Reclaim.mostSavedBytes(in: layout))
+    #expect(copied(saved: saved).bytes == 16_000)
+    // Half of all extents can be copied on average, however many records are used.
+    var total = 0
+    for _ in 0..<40 {
+      let (bytes, rest) = copied(saved: saved)
+      total += bytes
+      saved = rest
+    }
+    #expect(total <= (40 / 2 + 4) * layout.capacity && total > 40 / 2 * (layout.capacity - 2000))
+    let cleaning = Reclaim(
+      ReclaimPolicy.Choice(number: ExtentNumber(number: 0), method: .clean), age: ExtentAge(number: 1))
+    #expect(cleaning.savedBytes(after: 77, in: layout) == 77)
+  }
 }

@@ -209,7 +209,9 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await tier.close()
   }
 
-  @Test func `A data file with a damaged tree is not copied`() async throws {
+  // The keys of records in extents are not in the tree.
+  @Test(.enabled(if: DiskLayout.tested == .records))
+  func `A data file with a damaged tree is not copied`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)
     let tier = try openTier(scratch)

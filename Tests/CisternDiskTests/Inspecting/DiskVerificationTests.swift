@@ -5,8 +5,8 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Verification of a store in use, in which each kind of defect is planted.
-@Suite struct DiskVerificationTests {
+/// Verification of a store in use, in which each kind of defect is planted. Its records are values under their keys.
+@Suite(.enabled(if: DiskLayout.tested == .records)) struct DiskVerificationTests {
   private struct Planted {
     let scratch: TemporaryDirectory
     let tier: DiskTier

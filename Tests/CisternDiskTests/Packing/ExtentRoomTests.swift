@@ -129,4 +129,18 @@ struct ExtentRoomTests: PackingFixture {
     #expect(!hasRoom && model.contents.count <= former)
     try model.check()
   }
+
+  @Test func `After a full map, the file may grow again by an extent in a while`() throws {
+    let layout = ExtentLayout(mapSize: 1 << 20)
+    var state = ExtentState(layout: layout, committed: .zero)
+    for _ in 0..<ExtentState.groupsBelowCeiling { state.noteGroup() }
+    #expect(state.ceiling == .max)
+    state.ceiling = 7
+    for _ in 1..<ExtentState.groupsBelowCeiling { state.noteGroup() }
+    #expect(state.ceiling == 7)
+    state.noteGroup()
+    #expect(state.ceiling == 8)
+    state.noteGroup()
+    #expect(state.ceiling == 8)
+  }
 }

@@ -147,7 +147,8 @@ import Testing
     }
   }
 
-  @Test func `A page whose nodes LMDB returns without values does not crash the process`() async throws {
+  @Test(.enabled(if: DiskLayout.tested == .records))
+  func `A page whose nodes LMDB returns without values does not crash the process`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)

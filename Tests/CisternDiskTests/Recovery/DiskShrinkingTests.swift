@@ -10,6 +10,8 @@ import Testing
   /// The bytes of records that fit below a limit, if each has this size: what eviction leaves of its pages, but for those of
   /// the tables themselves.
   private func room(below limit: ByteCount, size: Int) throws -> Int {
+    // Of few extents, the reserve and the open ones are a large part.
+    if DiskLayout.tested == .extents { return limit.bytes / (limit < .mebibytes(1) ? 10 : 4) }
     let limits = try DiskLimits(limit, location: "")
     // A record has a header, and a small one its key beside it.
     let shared = 4080 / (size + 64)
@@ -21,13 +23,28 @@ import Testing
   /// The keys, the newest record's first. Within a commit, the newest is that of the greatest key.
   private func keysByAge(of tier: DiskTier) throws -> [[UInt8]] {
     let file = try #require(tier.engine.file)
-    return try file.environment.withRead { (transaction) throws(LMDBError) in
-      var keys: [[UInt8]] = []
-      var cursor = try transaction.cursor(in: file.recordTables.order)
-      while try cursor.moveToPrevious() {
-        if let value = cursor.value, let key = DiskKey(value) { keys.append(key.directKey) }
+    switch file.layout {
+    case .records(let tables):
+      return try file.environment.withRead { (transaction) throws(LMDBError) in
+        var keys: [[UInt8]] = []
+        var cursor = try transaction.cursor(in: tables.order)
+        while try cursor.moveToPrevious() {
+          if let value = cursor.value, let key = DiskKey(value) { keys.append(key.directKey) }
+        }
+        return keys
       }
-      return keys
+    case .extents(let tables):
+      let records = try AgedRecords(of: file, tables, bytes: .max, largestRecord: .max)
+      return try file.environment.withRead { (transaction) throws(LMDBError) in
+        var keys: [[UInt8]] = []
+        for entry in records.entries.reversed() {
+          guard let record = try tables.bytes(at: entry.address, in: transaction),
+            let header = PackedHeader(record, at: entry.address)
+          else { continue }
+          keys.append(record.extracting(header.key).copiedBytes())
+        }
+        return keys
+      }
     }
   }
 

@@ -27,12 +27,12 @@ package final class Told: Sendable {
 }
 
 package func openTier(
-  _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), durability: Durability = .processCrash,
-  told: Told = Told(),
+  _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), layout: DiskLayout = .tested,
+  durability: Durability = .processCrash, told: Told = Told(),
   isReadOnly: Bool = false, interval: Duration = .milliseconds(1), faults: DiskFaults = DiskFaults()
 ) throws -> DiskTier {
   var options = DiskOptions(
-    limit: limit, layout: .tested, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
+    limit: limit, layout: layout, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
   // The interval is so long that only a flush starts a retry in a test.
   options.retryInterval = .seconds(3600)
   options.faults = faults

@@ -8,9 +8,11 @@ package struct TierWithLongReader {
   package let tier: DiskTier
   package let cache: any TransactionalPartition
 
-  package init(_ directory: TemporaryDirectory, told: Told, patience: Duration) async throws {
+  package init(
+    _ directory: TemporaryDirectory, layout: DiskLayout = .tested, told: Told, patience: Duration
+  ) async throws {
     var options = DiskOptions(
-      limit: .mebibytes(1), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
+      limit: .mebibytes(1), layout: layout, durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = patience
     options.retryInterval = .seconds(3600)
     tier = try DiskTier(directory: directory.store, options: options) { report in

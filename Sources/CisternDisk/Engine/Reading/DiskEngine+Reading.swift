@@ -122,10 +122,9 @@ extension DiskEngine {
       guard !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) else { break }
       let found = ReadableRecord(header, of: record, mark: header.sequence)
       return try show(found, forKey: key, in: partition, as: transaction, body)
-    case .extents(let tables):
+    case .extents:
       var isDamaged = false
-      guard let found = record(forKey: key, of: generation, in: transaction, of: file, tables, isDamaged: &isDamaged)
-      else {
+      guard let found = record(forKey: key, of: generation, in: transaction, of: file, isDamaged: &isDamaged) else {
         if isDamaged { reportDefect(key, of: partition) }
         break
       }
@@ -248,8 +247,9 @@ extension DiskEngine {
   @_lifetime(borrow transaction)
   private func record(
     forKey key: RawSpan, of generation: Generation, in transaction: borrowing ReadTransaction, of file: DiskFile,
-    _ tables: FileTables, isDamaged: inout Bool
+    isDamaged: inout Bool
   ) -> FileTables.PackedRecord? {
+    guard case .extents(let tables) = file.layout else { return nil }
     do {
       return try tables.record(forKey: key, of: generation, in: transaction, isDamaged: &isDamaged)
     } catch {

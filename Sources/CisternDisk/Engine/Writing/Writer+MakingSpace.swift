@@ -30,6 +30,8 @@ extension Writer {
           keeping: commit.spaceAttempts <= 3, in: file, during: &commit)
       case .extents: try relieve(file, times: min(commit.spaceAttempts, 8), during: &commit)
       }
+    // The smaller limits bound the number of extents then.
+    if error.code == .noSpace { extents?.ceiling = .max }
     if !hasRecords, commit.spaceAttempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
@@ -48,6 +50,7 @@ extension Writer {
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
   func tryLargerSize() {
+    extents?.noteGroup()
     // LMDB is not asked: outside a transaction, its pages can be missing because another program truncated the file.
     let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
     switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
@@ -173,14 +176,5 @@ extension Writer {
   func isAboutRoom(_ error: LMDBError) -> Bool {
     let code = engine.diagnosis(of: error).code
     return code == .mapFull || code == .noSpace
-  }
-}
-
-extension WriteStep {
-  /// Rewrites a row with the same value, so that LMDB counts the commit.
-  mutating func advanceTransaction(in transaction: inout WriteTransaction) throws(LMDBError) {
-    let version = file.layout.kind.formatVersion
-    try transaction.put(MetaTable.value(version), forKey: MetaTable.format, in: file.meta)
-    outcome.hasChanges = true
   }
 }
