@@ -78,15 +78,21 @@ import Testing
       let results = (try transaction.replaceAddress(with: 3), try transaction.removeCurrent())
       #expect(results == (false, false))
       try transaction.insert(IndexItem(digest: 1, address: 1), forKey: IndexKey(1))
-      // An insertion leaves no position.
+      // An insertion leaves no position, also if there was one.
       let isAtNext = try transaction.moveToNext()
       #expect(!isAtNext && transaction.item == nil)
+      let isAtFirst = try transaction.move(toFirstFrom: 0, forKey: IndexKey(1))
+      #expect(isAtFirst)
+      try transaction.insert(IndexItem(digest: 0, address: 2), forKey: IndexKey(1))
+      #expect(transaction.item == nil)
+      let isMovedAgain = try transaction.moveToNext()
+      #expect(!isMovedAgain)
       // A position among the items of one key says nothing about another key.
       let isFound = try transaction.move(toFirstFrom: 0, forKey: IndexKey(2))
       let isFollowed = try transaction.moveToNext()
       #expect(!isFound && !isFollowed)
     }
-    #expect(try items(IndexKey(1)) == [IndexItem(digest: 1, address: 1)])
+    #expect(try items(IndexKey(1)) == [IndexItem(digest: 0, address: 2), IndexItem(digest: 1, address: 1)])
   }
 
   @Test func `An abort undoes the changes at the position`() throws {
