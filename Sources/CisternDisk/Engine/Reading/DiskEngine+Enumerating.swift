@@ -59,18 +59,19 @@ extension DiskEngine {
     guard mayMissRemovals || !partition.staging.isEmpty else { return chunk }
     // All keys are compared before the first look-up in the file, which may come after a commit.
     let staged = chunk.records.map { record in chunk.withKey(of: record) { partition.stagedEntry(forKey: $0) } }
-    // A removal that was staged before the snapshot is still staged, unless a commit followed.
+    // A write that was staged before the snapshot is still staged, unless a commit followed.
     let newest = max(
       file.knownTransaction.load(ordering: .acquiring), partition.knownTransaction.load(ordering: .acquiring))
-    let mayBeRemoved = mayMissRemovals && newest > walk.snapshot
+    let mayBeOutdated = mayMissRemovals && newest > walk.snapshot
     var entries = staged.makeIterator()
     chunk.compactMap { key, record in
       let entry = entries.next() ?? nil
       guard let entry, entry.condition == nil else {
         // A conditional write can give the record other tags and times.
         if entry != nil { return metadata(of: key, in: partition) }
-        guard mayBeRemoved else { return record }
-        return presence(of: key, in: partition) == false ? nil : record
+        guard mayBeOutdated else { return record }
+        // If the file cannot be read, the record of the snapshot is the newest that is known.
+        return presence(of: key, in: partition) == false ? nil : metadata(of: key, in: partition) ?? record
       }
       guard case .record(_, let metadata, _) = entry.write, partition.shows(entry) else { return nil }
       return metadata
