@@ -146,7 +146,7 @@ struct ExtentStep: ~Copyable {
     } ?? false
   }
 
-  /// Removes the key's record, if the file has one. Returns what was removed.
+  /// Removes the key's record, if the file has one. Returns the removal, or nil if the key has no record.
   ///
   /// - Parameter onlyIfDamaged: Whether a sound record stays.
   mutating func remove(

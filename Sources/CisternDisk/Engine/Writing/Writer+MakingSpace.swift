@@ -132,7 +132,7 @@ extension Writer {
     }
   }
 
-  /// Runs `body` in a transaction of its own, and counts and reports the records that it evicts.
+  /// Runs `body` in a separate transaction, and counts and reports the records that it evicts.
   func makeRoom<Result>(
     in file: DiskFile, during commit: inout CommitState,
     _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
