@@ -35,7 +35,9 @@ struct ItemWalk {
         if digest != last, seen >= stride || found.count >= count { return (found, digest) }
         last = digest
         seen += 1
-        if let bytes = try tables.bytes(at: address, in: transaction), ItemWalk.conceals(bytes, at: address, set) {
+        if let record = try tables.bytes(at: address, in: transaction),
+          let header = PackedHeader(trusting: record, at: address), set.conceals(record, header)
+        {
           found.append(LocatedDigest(digest: digest, address: address))
         }
         isAtItem = try cursor.moveToNext()
@@ -44,16 +46,5 @@ struct ItemWalk {
     }
     position = next
     return found
-  }
-
-  private static func conceals(
-    _ record: RawSpan, at address: RecordAddress, _ set: InvalidationSet<FileInvalidationVersion>
-  ) -> Bool {
-    guard let header = PackedHeader(trusting: record, at: address) else { return false }
-    let invalidationVersion = header.invalidationVersion(of: record)
-    guard invalidationVersion < set.newest else { return false }
-    return set.conceals(
-      invalidationVersion: invalidationVersion, key: record.extracting(header.key),
-      tags: header.metadata(of: record).tags)
   }
 }

@@ -67,11 +67,7 @@ extension ExtentStep {
       guard try seek(item.digest, address, of: generation, in: &target) else { continue }
       let size =
         try withRecord(at: address, in: target) { record in
-          PackedHeader(record, at: address).flatMap { header in
-            set.conceals(
-              invalidationVersion: header.invalidationVersion(of: record), key: record.extracting(header.key),
-              tags: header.metadata(of: record).tags) ? header.size : nil
-          }
+          PackedHeader(record, at: address).flatMap { set.conceals(record, $0) ? $0.size : nil }
         } ?? nil
       guard let size else { continue }
       try drop(FoundRecord(address: address, size: size), item.digest, of: generation, in: &target)

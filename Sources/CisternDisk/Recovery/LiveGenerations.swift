@@ -23,11 +23,7 @@ struct LiveGenerations {
   /// Returns whether readers see the record.
   func shows(_ record: RawSpan, _ header: PackedHeader, of generation: Generation) -> Bool {
     guard let set = concealed[generation] else { return false }
-    let invalidationVersion = header.invalidationVersion(of: record)
-    guard !set.isEmpty, invalidationVersion < set.newest else { return true }
-    return !set.conceals(
-      invalidationVersion: invalidationVersion, key: record.extracting(header.key),
-      tags: header.metadata(of: record).tags)
+    return !set.conceals(record, header)
   }
 
   /// Returns whether readers see the record.
