@@ -4,13 +4,10 @@ import LMDB
 extension RecordWork {
   /// Sets the position in the commit order before which the items are put, in this transaction or in an earlier one.
   mutating func setPosition(_ position: Int) {
-    switch consume self {
-    case .records(var step):
-      step.position = position
-      self = .records(step)
-    case .extents(var work):
-      work.step.position = position
-      self = .extents(work)
+    note {
+      $0.position = position
+    } extents: {
+      $0.position = position
     }
   }
 
@@ -58,42 +55,40 @@ extension RecordWork {
     }
   }
 
+  /// Calls the closure with the work on extents. The file must have extents.
+  private mutating func changeExtents<Result>(
+    in transaction: inout IndexTransaction,
+    _ body: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    try change(in: &transaction) { (_, _) throws(LMDBError) -> Result in
+      preconditionFailure("the file has no extents")
+    } extents: { (step, target) throws(LMDBError) in
+      try body(&step, &target)
+    }
+  }
+
   /// Makes a file of extents less full after LMDB found the map full, in a transaction that does nothing else.
   ///
   /// Returns false if nothing is left to release.
   mutating func relieve(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
-    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
-      preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
-      try step.relieve(in: &target)
-    }
+    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in try step.relieve(in: &target) }
   }
 
   /// Continues a reclaim in progress. Returns whether it has ended.
   mutating func endReclaim(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
-    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
-      preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
-      try step.endReclaim(in: &target)
-    }
+    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in try step.endReclaim(in: &target) }
   }
 
   /// Releases all free extents, so that a compacting copy of the file omits them.
   mutating func releaseFree(in transaction: inout IndexTransaction) throws(LMDBError) {
-    try change(in: &transaction) { (_, _) throws(LMDBError) -> Void in
-      preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
-      try step.releaseFree(in: &target)
-    }
+    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in try step.releaseFree(in: &target) }
   }
 
   /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction.
   mutating func makeRoom(
     forBatch sizes: [Int], in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
-    try change(in: &transaction) { (_, _) throws(LMDBError) -> Bool in
-      preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
+    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in
       try step.makeRoom(forBatch: sizes, in: &target)
     }
   }

@@ -68,6 +68,18 @@ enum RecordWork: ~Copyable {
     }
   }
 
+  /// Calls one of the closures with the work, for a change of its state alone.
+  mutating func note(records: (inout RecordStep) -> Void, extents: (inout ExtentStep) -> Void) {
+    switch consume self {
+    case .records(var step):
+      records(&step)
+      self = .records(step)
+    case .extents(var work):
+      extents(&work.step)
+      self = .extents(work)
+    }
+  }
+
   // MARK: Records
 
   /// Writes the record. Returns false if it has no room in this transaction.
@@ -147,25 +159,19 @@ enum RecordWork: ~Copyable {
 
   /// Notes that the generation begins in this transaction, without records.
   mutating func noteNew(_ generation: Generation) {
-    switch consume self {
-    case .records(var step):
-      step.noteNew(generation)
-      self = .records(step)
-    case .extents(var work):
-      work.step.noteNew(generation)
-      self = .extents(work)
+    note {
+      $0.noteNew(generation)
+    } extents: {
+      $0.noteNew(generation)
     }
   }
 
   /// Notes that the generation has become dead in this transaction.
   mutating func noteDead(_ generation: Generation) {
-    switch consume self {
-    case .records(var step):
-      step.noteDead(generation)
-      self = .records(step)
-    case .extents(var work):
-      work.step.noteDead(generation)
-      self = .extents(work)
+    note {
+      $0.noteDead(generation)
+    } extents: {
+      $0.noteDead(generation)
     }
   }
 
