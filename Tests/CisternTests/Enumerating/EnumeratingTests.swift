@@ -85,27 +85,19 @@ import Testing
     cache["kept"] = [1]
     cache["removed"] = [1]
     try await fixture.moveToDisk()
-    let isShown = Gate()
-    let mayEnd = Gate()
-    let edits = Task {
-      try await cache.editValue(forKey: "added") { _ in
-        [2]
-      } confirmedBy: {
-        try await cache.editValue(forKey: "removed") { _ in
-          nil
-        } confirmedBy: {
-          isShown.open()
-          await mayEnd.passUncancelled()
-          return nil
-        }
+    // The edits are unconfirmed while the innermost closure runs.
+    try await cache.editValue(forKey: "added") { _ in
+      [2]
+    } confirmedBy: {
+      try await cache.editValue(forKey: "removed") { _ in
+        nil
+      } confirmedBy: { () async throws -> [UInt8]? in
+        #expect(try await cache.allKeys() == ["added", "kept"])
+        cache.trim(toCost: 0)
+        #expect(try await cache.allKeys() == ["added", "kept"])
+        return nil
       }
     }
-    await isShown.passUncancelled()
-    #expect(try await cache.allKeys() == ["added", "kept"])
-    cache.trim(toCost: 0)
-    #expect(try await cache.allKeys() == ["added", "kept"])
-    mayEnd.open()
-    _ = try await edits.value
   }
 
   @Test func `an entry with an edit of a stale value is fresh, also after an eviction from memory`() async throws {
@@ -114,28 +106,20 @@ import Testing
     cache.setValue([1], forKey: "edited", tags: ["t"])
     try await fixture.moveToDisk()
     fixture.clock.advance(by: .seconds(70))
-    let isShown = Gate()
-    let mayEnd = Gate()
-    let edit = Task {
-      try await cache.editValue(forKey: "edited") { _ in
-        [2]
-      } confirmedBy: {
-        isShown.open()
-        await mayEnd.passUncancelled()
-        return nil
+    // The edit is unconfirmed while the closure runs.
+    try await cache.editValue(forKey: "edited") { _ in
+      [2]
+    } confirmedBy: { () async throws -> [UInt8]? in
+      for isEvicted in [false, true] {
+        if isEvicted { cache.trim(toCost: 0) }
+        let entries = try cache.page().entries
+        #expect(entries.map(\.isStale) == [false] && entries.first?.tags == ["t"])
+        #expect(entries.first?.remainingLifetime == nil)
+        #expect(try await cache.allKeys() == ["edited"])
+        #expect(try await cache.keyCount() == 1)
       }
+      return nil
     }
-    await isShown.passUncancelled()
-    for isEvicted in [false, true] {
-      if isEvicted { cache.trim(toCost: 0) }
-      let entries = try cache.page().entries
-      #expect(entries.map(\.isStale) == [false] && entries.first?.tags == ["t"])
-      #expect(entries.first?.remainingLifetime == nil)
-      #expect(try await cache.allKeys() == ["edited"])
-      #expect(try await cache.keyCount() == 1)
-    }
-    mayEnd.open()
-    _ = try await edit.value
   }
 
   @Test func `a selection by prefix compares bytes up to the greatest one`() async throws {

@@ -70,8 +70,9 @@ extension DiskEngine {
         // A conditional write can give the record other tags and times.
         if entry != nil { return metadata(of: key, in: partition) }
         guard mayBeOutdated else { return record }
+        if let newest = metadata(of: key, in: partition) { return newest }
         // If the file cannot be read, the record of the snapshot is the newest that is known.
-        return presence(of: key, in: partition) == false ? nil : metadata(of: key, in: partition) ?? record
+        return presence(of: key, in: partition) == false ? nil : record
       }
       guard case .record(_, let metadata, _) = entry.write, partition.shows(entry) else { return nil }
       return metadata
