@@ -1,8 +1,8 @@
 extension WriteTransaction {
   /// Returns the number of pages that only the items of the key use, as of the last commit.
   ///
-  /// The result is zero if the items are few, or if the key has none: they are then in the pages of the index, which its
-  /// statistics count. The result is nil if the mapped pages give no answer. O(log n) for n keys.
+  /// The result is zero if the items are few, or if the key has none. They are then in the pages of the index, and its
+  /// statistics count these. The result is nil if the mapped pages give no answer. O(log n) for n keys.
   package borrowing func committedPageCount(forKey key: IndexKey, in index: IndexDatabase) -> Int? {
     guard let name = index.name, number > 0,
       let pages = unsafe environment._withUnsafeGuaranteedRef({ unsafe $0.map.pages })

@@ -3,8 +3,8 @@ import LMDB
 
 /// The work of one write transaction on records that are values under their keys.
 ///
-/// If the transaction aborts, the step is discarded. It sets and clears recency marks at once, which does no harm: it
-/// clears the mark of a sequence number only when it assigns the number, which no older record can then have.
+/// If the transaction aborts, the step is discarded. It sets and clears recency marks at once, which does no harm. It
+/// clears the mark of a sequence number only when it assigns the number. No older record can then have the number.
 struct RecordStep {
   let tables: RecordTables
   let meta: Database
