@@ -42,7 +42,7 @@ extension RecordPromoter {
   ///
   /// Another reader may have promoted the value after the first look in memory. If the second tier evicted the record
   /// then, memory alone has the value. One look is enough: a value never moves from memory to the second tier.
-  @usableFromInline
+  @inlinable
   @inline(never)
   func valuePromotedMeanwhile(_ key: HashedKey<Key>) -> Value? {
     switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
