@@ -1,5 +1,16 @@
 // Records whose values a codec decodes without a copy of their bytes (`InPlaceCodec`).
 
+/// The outcome of a read that decodes in place. The large payloads are indirect, because most misses and hits have none.
+@usableFromInline
+enum InPlaceReading<Value: Sendable> {
+  /// The second tier has no record of the key.
+  case noRecord
+  case decoded(PreparedValue<Value>)
+  indirect case undecodable(RecordIdentity, any Error)
+  /// The record is interpreted after the read.
+  indirect case copied(StoredRecord)
+}
+
 extension RecordPromoter {
   /// Reads the record of a key, and decodes it; nil if the second tier has no record. The caller must not hold a lock.
   @inlinable
@@ -18,26 +29,26 @@ extension RecordPromoter {
   func interpretInPlace(
     _ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>, _ decode: (RawSpan) throws -> Value
   ) -> Interpretation<Value>? {
-    var copied: StoredRecord?
-    var found: FoundRecord<Value>?
-    var failure: (error: any Error, record: RecordIdentity)?
+    var reading = InPlaceReading<Value>.noRecord
     secondTier.view(key.key) { metadata, bytes in
       guard metadata.schemaVersion == schemaVersion, !metadata.isNegative, metadata.idle == 0,
         let timing = lifetimes.timing(of: metadata, pausedFor: key.hash)
       else {
-        copied = StoredRecord(metadata: metadata, bytes: bytes.copiedBytes())
+        reading = .copied(StoredRecord(metadata: metadata, bytes: bytes.copiedBytes()))
         return
       }
       do {
-        let prepared = PreparedValue(value: try decode(bytes), cost: max(1, metadata.cost), timing: timing)
-        found = FoundRecord(prepared, rewriting: nil)
+        reading = .decoded(PreparedValue(value: try decode(bytes), cost: max(1, metadata.cost), timing: timing))
       } catch {
-        failure = (error, RecordIdentity(metadata, bytes: bytes))
+        reading = .undecodable(RecordIdentity(metadata, bytes: bytes), error)
       }
     }
-    if let found { return .usable(found) }
-    if let failure { return undecodable(failure.record, of: key, failure.error) }
-    return copied.map { interpret($0, of: key) }
+    switch reading {
+    case .noRecord: return nil
+    case .decoded(let preparedValue): return .usable(FoundRecord(preparedValue, rewriting: nil))
+    case .undecodable(let record, let error): return undecodable(record, of: key, error)
+    case .copied(let record): return interpret(record, of: key)
+    }
   }
 
   /// Reports a record that cannot be decoded.
