@@ -94,7 +94,9 @@ extension Cache {
   /// the policy.
   @inlinable
   @inline(never)
-  func usableInMemory(_ key: HashedKey<Key>) -> Value? { usableInMemory(key, accepting: loadPolicy.demand) }
+  func usableInMemory(_ key: HashedKey<Key>) -> Value? {
+    table.usableValue(of: key, at: now(), accepting: loadPolicy.demand) { records.writeUse($0, of: key) }
+  }
 
   /// Returns a value of memory that starts no flight: a fresh value, or an accepted stale value without a due refresh.
   @inlinable
@@ -106,14 +108,17 @@ extension Cache {
 extension EntryTable {
   /// Returns a value that a load accepts and that needs nothing to begin.
   ///
-  /// - Parameter noteUse: called with the uses of a value that the second tier should get.
+  /// - Parameters:
+  ///   - demand: the values that the load accepts. Read twice at most.
+  ///   - noteUse: called with the uses of a value that the second tier should get.
   @inlinable
   @inline(__always)
   func usableValue(
-    of key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand, noteUse: (LastAccess) -> Void
+    of key: HashedKey<Key>, at now: MonotonicTime, accepting demand: @autoclosure () -> Demand,
+    noteUse: (LastAccess) -> Void
   ) -> Value? {
-    guard demand.acceptsFresh else { return nil }
-    switch lookUp(key.key, hash: key.hash, at: now, accepting: demand) {
+    guard demand().acceptsFresh else { return nil }
+    switch lookUp(key.key, hash: key.hash, at: now, accepting: demand()) {
     case .hit(let value):
       return value
     case .hitToNote(let value, let uses):

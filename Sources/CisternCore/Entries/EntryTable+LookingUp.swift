@@ -3,15 +3,16 @@ public import Locking
 extension EntryTable {
   /// Returns the value that memory holds for a key.
   ///
-  /// Allocates nothing. Takes the shard's lock only if the lock is not biased to readers.
+  /// Allocates nothing. Takes the shard's lock only if the lock is not biased to readers. The demand is an autoclosure, because
+  /// a hit that shares the shard does not read it.
   @inlinable
   @inline(__always)
   func lookUp(
-    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: Demand? = nil
+    _ key: Key, hash: UInt64, at now: MonotonicTime, accepting demand: @autoclosure () -> Demand? = nil
   ) -> Shard<Key, Value>.LookUp {
     let index = shards.index(of: hash)
     if shards.isSharable(at: index), let found = lookUpShared(key, hash: hash, index: index, at: now) { return found }
-    return lookUpAlone(key, hash: hash, index: index, at: now, accepting: demand)
+    return lookUpAlone(key, hash: hash, index: index, at: now, accepting: demand())
   }
 
   /// The fast path of a look-up, which shares the shard with other readers.
