@@ -70,7 +70,10 @@ extension Cache {
   /// ``commitRemoval(forKey:context:)`` waits. O(1).
   @inlinable
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
-    conditional.remove(table.hashed(key), context: context)
+    let hashed = table.hashed(key)
+    // Most removals from memory alone need no decision.
+    if case nil = secondTier, table.remove(hashed) { return }
+    conditional.remove(hashed, context: context)
   }
 
   /// Removes a key, as ``removeValue(forKey:context:)`` does, and returns when that is on disk: no crash brings the value back.

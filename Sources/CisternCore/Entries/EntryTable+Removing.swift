@@ -1,0 +1,36 @@
+import Eviction
+
+extension EntryTable {
+  /// The fast path of a removal, for a cache without a second tier. Declines if the write needs any decision.
+  ///
+  /// The function declines in these cases:
+  ///
+  /// - The cache is observed.
+  /// - A key of the shard is watched or has unconfirmed edits.
+  /// - This key has a flight.
+  ///
+  /// No promotion can race with this write, so it does not raise the write version.
+  ///
+  /// - Returns: Whether the key has no value now. If not, the key is unchanged, and the caller uses
+  ///   ``write(_:to:unless:decide:)``.
+  @inlinable
+  @inline(never)
+  func remove(_ key: HashedKey<Key>) -> Bool {
+    // Released at the end, outside the lock.
+    var removed: Shard<Key, Value>.Slots.RemovedEntry?
+    defer { withExtendedLifetime(removed) {} }
+    return shards.withShard(of: key.hash) { shard -> Bool in
+      guard shard.versions.isEmpty else { return false }
+      // Checked inside the critical section: an observer that registers after this check finds the key absent.
+      guard !isObserved() else { return false }
+      guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
+        shard.isCurrent(number, budget: budget)
+      else { return true }
+      guard case .ready = shard.slots[number].entry else { return false }
+      shard.reorder(number, isReady: false, cost: nil, budget: budget)
+      removed = shard.slots.remove(number)
+      shard.counters.removals += 1
+      return true
+    }
+  }
+}
