@@ -34,7 +34,7 @@ extension Cache {
     do {
       return try await loader.load(LoadRequest(hashed, options: options, owner: self, fetch: .plain(fetch))).value
     } catch {
-      throw knownError(error, of: key)
+      throw knownError(error, of: hashed.key)
     }
   }
 
