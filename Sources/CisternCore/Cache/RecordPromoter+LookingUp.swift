@@ -22,6 +22,7 @@ extension RecordPromoter {
 
   /// Looks in the second tier, and puts the value into memory, unless the key was written since. Returns a fresh value.
   @inlinable
+  @inline(__always)
   func valueInSecondTier(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
     if let shown = shownByEdits(key.key) {
       if case .some = shown { table.count(key.hash) { $0.memoryHits += 1 } }
