@@ -32,7 +32,7 @@ import Testing
     func position(of key: [UInt8]) -> KeyPosition { cache.position(of: key.rawSpan) }
 
     /// The address and the offset of the key's bytes in the record.
-    func place(of key: [UInt8]) throws -> (address: RecordAddress, keyOffset: Int) {
+    @inline(never) func place(of key: [UInt8]) throws -> (address: RecordAddress, keyOffset: Int) {
       let tables = try tables
       let found = try file.environment.withRead { (transaction) throws(LMDBError) -> (RecordAddress, Int)? in
         var isDamaged = false
@@ -44,8 +44,19 @@ import Testing
       return try #require(found)
     }
 
+    /// Inverts a bit in a part of the record of a key. The function is not inlined, because the optimizer of Swift 6.3
+    /// fails in an asynchronous function that contains it.
+    @inline(never) func damage(_ part: String, of key: [UInt8]) throws {
+      let (address, keyOffset) = try place(of: key)
+      switch part {
+      case "value": try flip(keyOffset + key.count + 50, at: address)
+      case "key": try flip(keyOffset + 2, at: address)
+      default: try flip(14, at: address)
+      }
+    }
+
     /// Inverts a bit of the record at an address.
-    func flip(_ offset: Int, at address: RecordAddress) throws {
+    private func flip(_ offset: Int, at address: RecordAddress) throws {
       let tables = try tables
       guard case .inExtent(let number, let start)? = address.place(in: tables.limits.layout) else {
         Issue.record("the record is a separate value")
@@ -98,14 +109,7 @@ import Testing
     for number in 0..<20 { subject.cache.put("key \(number)", value(number, size: 100)) }
     try await subject.tier.flush()
     let key = bytes("key 7")
-    let (address, keyOffset) = try subject.place(of: key)
-    let offset =
-      switch part {
-      case "value": keyOffset + key.count + 50
-      case "key": keyOffset + 2
-      default: 14
-      }
-    try subject.flip(offset, at: address)
+    try subject.damage(part, of: key)
     // An enumeration does not read values. It has no key that the index does not lead to.
     let chunk = try subject.cache.records(in: RecordRange(after: nil, limit: 100))
     #expect(chunk.records.count == (part == "value" ? 20 : 19))
@@ -204,7 +208,7 @@ import Testing
 
 extension ExtentReadingTests.Subject {
   fileprivate var itemCount: Int {
-    get throws {
+    @inline(never) get throws {
       let tables = try tables
       return try file.environment.withRead { (transaction) throws(LMDBError) in
         try transaction.itemCount(in: tables.index)
