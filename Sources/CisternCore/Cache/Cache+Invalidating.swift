@@ -63,7 +63,7 @@ extension Cache {
     }
     var count = 0
     for key in keys.union(fetched) where try isRemoved(key) {
-      conditional.remove(table.hashed(key), context: context)
+      removeValue(forKey: key, context: context)
       if keys.contains(key), !foreign.contains(key) { count += 1 }
     }
     return count

@@ -14,7 +14,7 @@ extension EntryTable {
   ///
   /// - Parameter value: The value, which has no lifetime and no tags.
   /// - Returns: Whether the value was set. If not, the key is unchanged, and the caller uses
-  ///   ``write(_:to:decide:)``.
+  ///   ``write(_:to:unless:decide:)``.
   @inlinable
   @inline(never)
   func set(_ value: Value, cost: UInt32, forKey key: Key, hash: UInt64) -> Bool {
