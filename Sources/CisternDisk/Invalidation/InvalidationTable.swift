@@ -42,6 +42,12 @@ final class InvalidationTable: Sendable {
   @inline(__always)
   func isClear(for snapshot: UInt) -> Bool { snapshot >= barrier.load(ordering: .acquiring) }
 
+  /// Whether a purge has removed records since this snapshot.
+  func isOutdated(_ snapshot: UInt) -> Bool {
+    if isClear(for: snapshot) { return false }
+    return state.withLock { snapshot < $0.purgedTransaction }
+  }
+
   /// Compares a record of the file with the invalidations.
   @inline(never)
   func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {

@@ -155,7 +155,7 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// The keys of all staged records.
+  /// The keys of all staged records. A removal may concern the tags of a record on disk, and not those of its rewrite.
   ///
   /// A key can occur twice. A record that is being committed counts even if a newer removal is staged or its clear
   /// count is old.
@@ -165,7 +165,7 @@ final class StagingArea: Sendable {
       shard.state.withLock { shard in
         for writes in [shard.fresh, shard.committing] {
           writes.forEach { entry in
-            if case .record(let key, _, _) = entry.write, entry.condition == nil { keys.append(key) }
+            if case .record(let key, _, _) = entry.write { keys.append(key) }
           }
         }
       }

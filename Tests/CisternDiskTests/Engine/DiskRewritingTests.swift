@@ -71,7 +71,8 @@ import Testing
         #expect(cache.get(Self.key) == text)
         #expect(cache.has(Self.key))
         #expect(cache.keys() == ["key-0"])
-        #expect(cache.stagedKeys == [])
+        // An invalidation can conceal the record on disk and not its rewrite.
+        #expect(cache.stagedKeys == [Self.key])
       }
       try await tier.flush()
       #expect(cache.get(Self.key) == bytes("rewritten \(round).2"))

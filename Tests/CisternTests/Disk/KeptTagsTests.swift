@@ -3,7 +3,7 @@ import CisternTestSupport
 import CisternTesting
 import Testing
 
-/// Values that a fetch keeps with other tags, and removals by these tags before the commit. The committed record still has its older tags.
+/// Values that a fetch keeps with other tags, and removals by tag before the commit. The committed record still has its older tags.
 @Suite struct KeptTagsTests {
   @Test(arguments: [CacheTiers.both, .secondTierOnly], [true, false])
   func `a removal by a tag that a fetch gave to a kept value removes it from both tiers`(
@@ -48,6 +48,61 @@ import Testing
     try await store.close()
   }
 
+  @Test(arguments: [CacheTiers.both, .secondTierOnly], [true, false])
+  func `a removal by a tag that a fetch took from a kept value leaves it`(tiers: CacheTiers, isOfStore: Bool)
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch)
+    let cache = try cache(in: store, tiers: tiers)
+    cache.setValue([1], forKey: "a", tags: ["older"])
+    try await store.flush()
+    _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
+    if isOfStore { store.removeAll(tagged: "older") } else { cache.removeAll(tagged: "older") }
+    cache.trim(toCost: 0)
+    try await expectKept(in: cache)
+    // The removal and the rewrite are in one commit.
+    try await store.flush()
+    cache.trim(toCost: 0)
+    try await expectKept(in: cache)
+    try await store.close()
+    let reopened = try open(scratch)
+    try await expectKept(in: self.cache(in: reopened, tiers: tiers))
+    try await reopened.close()
+  }
+
+  @Test func `a removal by the older tag before a fetch keeps its value removes it`() async throws {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch)
+    let cache = try cache(in: store, tiers: .secondTierOnly)
+    cache.setValue([1], forKey: "a", tags: ["older"])
+    try await store.flush()
+    let loaded = try await cache.load("a", policy: .reload) { context in
+      cache.removeAll(tagged: "older")
+      return .keepStored(tags: ["newer"])
+    }
+    #expect(loaded?.value == [1])
+    try await expectAbsent(in: cache)
+    try await store.flush()
+    try await expectAbsent(in: cache)
+    try await store.close()
+  }
+
+  @Test func `an enumeration of a kept value before the commit counts no hit`() async throws {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch)
+    let cache = try cache(in: store, tiers: .secondTierOnly)
+    cache.setValue([1], forKey: "a", tags: ["older"])
+    try await store.flush()
+    _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
+    let before = store.statistics.disk
+    #expect(try await entries(of: cache, tagged: "newer") == ["a"])
+    #expect(try await cache.keyCount() == 1)
+    let after = store.statistics.disk
+    #expect(after?.hits == before?.hits && after?.misses == before?.misses)
+    try await store.close()
+  }
+
   /// A store that commits only when it is flushed.
   private func open(_ scratch: TemporaryDirectory) throws -> Store {
     var configuration = Store.Configuration()
@@ -66,6 +121,16 @@ import Testing
     var keys: [String] = []
     for try await entry in cache.entries(.tagged(tag)) { keys.append(entry.key) }
     return keys
+  }
+
+  private func expectKept(in cache: Cache<String, [UInt8]>) async throws {
+    #expect(cache.contains("a"))
+    #expect(try await entries(of: cache, tagged: "newer") == ["a"])
+    #expect(try await entries(of: cache, tagged: "older") == [])
+    #expect(try await cache.keyCount() == 1)
+    #expect(cache.find("a")?.tags == ["newer"])
+    #expect(cache["a"] == [1])
+    cache.trim(toCost: 0)
   }
 
   private func expectAbsent(in cache: Cache<String, [UInt8]>) async throws {

@@ -79,14 +79,4 @@ extension DiskEngine {
     }
     return chunk
   }
-
-  /// Returns the metadata of the key's record, or nil if a read finds none.
-  func metadata(of key: RawSpan, in partition: Partition) -> RecordMetadata? {
-    if isInherited { return nil }
-    if let entry = partition.stagedEntry(forKey: key), entry.condition == nil {
-      guard case .record(_, let metadata, _) = entry.write, partition.shows(entry) else { return nil }
-      return metadata
-    }
-    return withRecord(forKey: key, in: partition) { metadata, _ in metadata }
-  }
 }

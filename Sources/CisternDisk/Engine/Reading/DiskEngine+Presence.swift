@@ -1,10 +1,12 @@
 import CisternCore
 import LMDB
 
+// Looks at records that are no uses of them. They count neither hits nor misses, and verify no checksum.
+
 extension DiskEngine {
   /// Returns whether the key has a record, or nil if the file cannot be read at present.
   ///
-  /// Reads only the header of the record, and does not verify its checksum.
+  /// Reads only the header of the record.
   func presence(of key: RawSpan, in partition: Partition) -> Bool? {
     var version: UInt32 = 0
     return presence(of: key, in: partition, schemaVersion: &version)
@@ -14,41 +16,84 @@ extension DiskEngine {
   /// version.
   func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
     if isInherited { return false }
-    if let entry = partition.stagedEntry(forKey: key), !(entry.isRewrite && partition.shows(entry)) {
-      if entry.condition != nil {
-        let found = withRecord(forKey: key, in: partition) { metadata, _ in metadata.schemaVersion }
-        schemaVersion = found ?? 0
-        return found != nil
+    var condition: RecordCondition?
+    if let entry = partition.stagedEntry(forKey: key) {
+      switch view(of: entry, forKey: key, in: partition) {
+      case .record(let metadata, _):
+        schemaVersion = metadata.schemaVersion
+        return true
+      case .absent: return false
+      case .committed(let unless): condition = unless
       }
-      if case .record(_, let metadata, _) = entry.write { schemaVersion = metadata.schemaVersion }
-      return partition.shows(entry)
     }
+    switch inspect(key, in: partition, unless: condition, { $0.schemaVersion }) {
+    case .found(let version):
+      schemaVersion = version
+      return true
+    case .absent: return false
+    case .unreadable: return nil
+    }
+  }
+
+  /// Returns the metadata of the key's record, or nil if a read finds none.
+  func metadata(of key: RawSpan, in partition: Partition) -> RecordMetadata? {
+    if isInherited { return nil }
+    var condition: RecordCondition?
+    if let entry = partition.stagedEntry(forKey: key) {
+      switch view(of: entry, forKey: key, in: partition) {
+      case .record(let metadata, _): return metadata
+      case .absent: return nil
+      case .committed(let unless): condition = unless
+      }
+    }
+    let version = partition.invalidations.invalidationVersion
+    guard case .found(var metadata?) = inspect(key, in: partition, unless: condition, { $0.metadata }) else {
+      return nil
+    }
+    metadata.localVersion = version
+    return metadata
+  }
+
+  /// The result of a look at a record on disk.
+  private enum Inspection<Result> {
+    case found(Result)
+    case absent
+    /// The file cannot be read at present.
+    case unreadable
+  }
+
+  /// Calls `body` with the key's record on disk, unless an invalidation conceals it, or the condition holds for it.
+  private func inspect<Result>(
+    _ key: RawSpan, in partition: Partition, unless condition: RecordCondition?,
+    _ body: (borrowing UnverifiedRecord) -> Result
+  ) -> Inspection<Result> {
     for _ in 0..<DiskEngine.snapshotsTried {
-      guard mode != .closed else { return false }
+      guard mode != .closed else { return .absent }
       // A read-only store may have no file.
-      guard let file else { return options.isReadOnly ? false : nil }
+      guard let file else { return options.isReadOnly ? .absent : .unreadable }
       let environment = file.environment
-      guard let transaction = beginRead(of: environment) else { return nil }
+      guard let transaction = beginRead(of: environment) else { return .unreadable }
       let generation = generation(of: partition, in: transaction, of: file)
-      guard generation != .zero else { return false }
-      guard let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file) else { return false }
+      guard generation != .zero,
+        let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file)
+      else { return .absent }
       let snapshot = transaction.number
-      schemaVersion = record.schemaVersion
-      if partition.invalidations.isClear(for: snapshot) { return true }
-      guard let metadata = record.metadata else { return false }
+      if condition == nil, partition.invalidations.isClear(for: snapshot) { return .found(body(record)) }
+      guard let metadata = record.metadata else { return .absent }
+      if let condition, condition.holds(for: metadata, record.value) { return .absent }
       switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
-      case .visible: return true
-      case .concealed: return false
+      case .visible: return .found(body(record))
+      case .concealed: return .absent
       case .outdated: continue
       }
     }
-    return nil
+    return .unreadable
   }
 
   /// Returns the key's record without a check of its checksum. A defect of the file counts as an absent record, and is
   /// recorded.
   @_lifetime(borrow transaction)
-  private func unverifiedRecord(
+  func unverifiedRecord(
     forKey key: RawSpan, of generation: Generation, in transaction: borrowing ReadTransaction, of file: DiskFile
   ) -> UnverifiedRecord? {
     do {

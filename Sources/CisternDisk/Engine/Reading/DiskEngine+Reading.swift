@@ -13,34 +13,31 @@ extension DiskEngine {
   ) rethrows -> Result? {
     if isInherited { return nil }
     if let entry = partition.stagedEntry(forKey: key) {
-      if let condition = entry.condition {
-        return try withRecord(forKey: key, in: partition, unless: entry, holdsIf: condition, body)
-      }
-      guard case .record(_, let metadata, let bytes) = entry.write, partition.shows(entry) else {
-        partition.counters.misses.increment()
-        return nil
-      }
-      partition.counters.hits.increment()
-      return try body(metadata, bytes.rawSpan)
+      return try withRecord(forKey: key, in: partition, staged: entry, body)
     }
     // The snapshot must begin after the look at the staged writes. A write that has left staging is then in the
     // snapshot.
     return try withCommittedRecord(forKey: key, in: partition, body)
   }
 
-  /// As `withRecord`, if a write is staged that holds only under a condition on the record on disk.
+  /// As `withRecord`, for a key with a staged write.
   @inline(never)
   private func withRecord<Result>(
-    forKey key: RawSpan, in partition: Partition, unless entry: StagedEntry, holdsIf condition: RecordCondition,
+    forKey key: RawSpan, in partition: Partition, staged entry: StagedEntry,
     _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    try withCommittedRecord(forKey: key, in: partition) { metadata, bytes in
-      guard condition.holds(for: metadata, bytes) else { return try body(metadata, bytes) }
-      // The write can have other tags than the record. The local version of the record was read before this comparison.
-      guard case .record(_, var rewritten, let bytes) = entry.write, partition.shows(entry) else { return nil }
-      rewritten.localVersion = metadata.localVersion
-      return try body(rewritten, bytes.rawSpan)
-    } ?? nil
+    switch view(of: entry, forKey: key, in: partition) {
+    case .record(let metadata, let bytes):
+      partition.counters.hits.increment()
+      return try body(metadata, bytes.rawSpan)
+    case .absent:
+      partition.counters.misses.increment()
+      return nil
+    case .committed(let condition):
+      return try withCommittedRecord(forKey: key, in: partition) { metadata, bytes in
+        condition.holds(for: metadata, bytes) ? nil : try body(metadata, bytes)
+      } ?? nil
+    }
   }
 
   /// The result of a lookup in one snapshot.

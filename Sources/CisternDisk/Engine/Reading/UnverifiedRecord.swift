@@ -36,6 +36,18 @@ struct UnverifiedRecord: ~Escapable {
     case .unreadable: nil
     }
   }
+
+  /// The bytes of the value. Empty if they are unreadable.
+  var value: RawSpan {
+    @_lifetime(copy self)
+    get {
+      switch header {
+      case .value(let header): bytes.extracting(header.value)
+      case .packed(let header): bytes.extracting(header.value)
+      case .unreadable: bytes.extracting(0..<0)
+      }
+    }
+  }
 }
 
 extension DiskFile {
