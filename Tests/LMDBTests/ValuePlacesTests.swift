@@ -83,9 +83,18 @@ import Testing
     #expect(otherTable == table)
     try put(1, 7)
     #expect(try bytes(7)?.first == 1)
-    let found = try other.environment.withRead { (transaction) throws(LMDBError) in
-      [UInt8](copying: try transaction.bytes(ofValueForKey: 7, from: 0, at: places))
+    // The other environment reads by its own places, so that its pages are mapped.
+    let otherPlaces = other.environment.places(of: otherTable, byteCount: Self.size, capacity: 1)
+    try other.environment.withWrite { (transaction) throws(LMDBError) in
+      let value = [UInt8](repeating: 2, count: Self.size)
+      for key in 8..<16 { try transaction.put(value.rawSpan, forKey: UInt(key), in: otherTable) }
     }
-    #expect(found == nil)
+    func found(_ key: UInt, at places: ValuePlaces) throws(LMDBError) -> [UInt8]? {
+      try other.environment.withRead { (transaction) throws(LMDBError) in
+        [UInt8](copying: try transaction.bytes(ofValueForKey: key, from: 0, at: places))
+      }
+    }
+    for _ in 0..<2 { #expect(try found(8, at: otherPlaces)?.first == 2) }
+    #expect(try found(7, at: places) == nil)
   }
 }

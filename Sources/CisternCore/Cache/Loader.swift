@@ -9,7 +9,7 @@ import Synchronization
 ///    in the second tier (`RecordPromoter+Loads.swift`).
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
-/// 5. The flight completes: its waiters are resumed.
+/// 5. The flight completes: its waiters are resumed. ``fail(_:of:_:)`` ends one without a value (`Loader+Failing.swift`).
 @usableFromInline
 final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Request = LoadRequest<Key, Value>
@@ -284,44 +284,5 @@ extension Loader {
     } else {
       table.noteUnstoredResult(of: flight)
     }
-  }
-
-  // MARK: 5. Complete
-
-  /// Ends a flight without a value. Its entry goes first: a waiter that asks again starts a new flight. A value that the flight was
-  /// to refresh stays, and no refresh is due for a while.
-  @inlinable
-  @inline(never)
-  func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
-    let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause())
-    guard case .failed(let error) = outcome else { return flight.complete(outcome) }
-    flight.complete(.failed(noteFailure(of: flight, of: key, error, isOwn: isOwn)))
-  }
-
-  /// Returns the pause that begins with a failure now.
-  @usableFromInline
-  func retryPause() -> RetryPause {
-    RetryPause(
-      end: lifetimes.clockTime().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
-  }
-
-  /// Counts and reports the failure of a flight, before it completes. Returns the error for the waiters.
-  ///
-  /// A flight that was abandoned, or whose key was written, has not failed: the entry is not its own. Nor has one of a key that
-  /// a bulk fetch left out.
-  @usableFromInline
-  func noteFailure(
-    of flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error, isOwn: Bool
-  ) -> any Error {
-    let rejection = error as? CircuitRejection
-    let error = rejection?.error(location: reports.location(of: key.key)) ?? error
-    guard isOwn else { return error }
-    table.count(key.hash) { counters in
-      if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
-    }
-    if rejection == nil { events.send(CacheEvent(.fetchFailed, key.key, error)) }
-    // A flight without waiters began in the background.
-    if !flight.isAwaited { noteFailedRefresh(of: key.key, error) }
-    return error
   }
 }

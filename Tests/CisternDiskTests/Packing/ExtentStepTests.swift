@@ -22,6 +22,23 @@ struct ExtentStepTests: PackingFixture {
     try model.check()
   }
 
+  @Test func `if all records are used, evictions copy at most half of the extents on average`() throws {
+    var model = try model()
+    let layout = model.limits.layout
+    var number = 0
+    var written = 0
+    for _ in 0..<200 {
+      for place in 0..<8192 { model.recency.mark(SequenceNumber(number: UInt64(place))) }
+      let first = number
+      try putSome(20, from: &number, size: 900, in: &model)
+      written += (number - first) * ExtentLayout.room(for: 960)
+    }
+    #expect(model.evictions > 1000)
+    // Each copied half of an extent makes room for as many new records, but for the bytes that are saved at first.
+    #expect(model.copiedBytes <= written + Reclaim.mostSavedBytes(in: layout))
+    try model.check()
+  }
+
   @Test func `a replaced record keeps its mark, and a new one has none`() throws {
     var model = try model()
     try put(key(1), newValue(1, size: 10), in: &model)

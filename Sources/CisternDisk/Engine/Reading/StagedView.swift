@@ -17,14 +17,16 @@ extension DiskEngine {
   /// A record that replaces the one on disk can have other tags. An invalidation of the tags that only the record on disk has
   /// was staged after the write, and does not conceal it.
   func view(of entry: StagedEntry, forKey key: RawSpan, in partition: Partition) -> StagedView {
-    // Before the comparison: no invalidation up to this version conceals the record.
-    let version = partition.invalidations.invalidationVersion
-    guard case .record(_, var metadata, let bytes) = entry.write, partition.shows(entry) else {
-      return entry.condition.map { .committed(unless: $0) } ?? .absent
+    if let condition = entry.condition {
+      // Before the comparison with the invalidations: the snapshot can have those of another process.
+      guard entry.isRewrite, hasRecord(forKey: key, in: partition, for: condition) else {
+        return .committed(unless: condition)
+      }
     }
-    guard let condition = entry.condition else { return .record(metadata, bytes: bytes) }
-    guard hasRecord(forKey: key, in: partition, for: condition) else { return .committed(unless: condition) }
-    metadata.localVersion = version
+    // Before the comparison, too: no invalidation up to this version conceals the record.
+    let version = partition.invalidations.invalidationVersion
+    guard case .record(_, var metadata, let bytes) = entry.write, partition.shows(entry) else { return .absent }
+    if entry.isRewrite { metadata.localVersion = version }
     return .record(metadata, bytes: bytes)
   }
 
