@@ -106,7 +106,7 @@ struct ExtentLog: Sendable, Equatable {
   /// - Parameters:
   ///   - size: The size of the record, at most ``ExtentLayout/largestRecord``.
   ///   - stream: The stream.
-  ///   - age: The age of the extent that a copied record comes from. Nil for a new record.
+  ///   - age: The age of an extent that this method opens. Nil for an age above those of all others.
   ///   - horizon: The transaction in progress.
   mutating func place(
     _ size: Int, in stream: Extent.Stream, from age: ExtentAge? = nil, during horizon: TransactionHorizon

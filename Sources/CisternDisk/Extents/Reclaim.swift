@@ -4,7 +4,7 @@
 /// another process.
 struct Reclaim: Sendable, Equatable {
   let number: ExtentNumber
-  /// The age of the extent, which the copies keep.
+  /// The age of the extent.
   let age: ExtentAge
   private(set) var method: ReclaimPolicy.Method
   /// The number of records that were examined.
@@ -19,6 +19,16 @@ struct Reclaim: Sendable, Equatable {
     self.age = age
     self.position = position
     self.copiedBytes = copiedBytes
+  }
+
+  /// The age that copies have. Nil for an age above those of all extents.
+  ///
+  /// Cleaning makes no record younger. A second chance does: otherwise the copies would be evicted next.
+  var ageOfCopies: ExtentAge? {
+    switch method {
+    case .clean: age
+    case .evict: nil
+    }
   }
 
   /// The state of a record that is examined.

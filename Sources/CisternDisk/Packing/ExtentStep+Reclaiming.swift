@@ -135,7 +135,7 @@ extension ExtentStep {
     let room = ExtentLayout.room(for: record.size)
     guard let reclaim = state.reclaim,
       let bytes = try withRecord(at: record.address, in: target, { $0.extracting(0..<room).copiedBytes() }),
-      let address = state.log.place(record.size, in: .copies, from: reclaim.age, during: horizon)
+      let address = state.log.place(record.size, in: .copies, from: reclaim.ageOfCopies, during: horizon)
     else { throw Self.missing(state.reclaim?.number ?? ExtentNumber(number: 0)) }
     noteAppended(address)
     try writer.append(room, at: address, in: .copies, to: &target) { copy in

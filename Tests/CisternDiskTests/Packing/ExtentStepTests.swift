@@ -22,6 +22,25 @@ struct ExtentStepTests: PackingFixture {
     try model.check()
   }
 
+  @Test func `a record with a second chance is as young as the records that are written then`() throws {
+    var model = try model()
+    for number in 0..<60 { try put(key(number), newValue(number, size: 900), in: &model) }
+    // Their copies fill more than one extent.
+    let used = (0..<30).map { key($0 * 2) }
+    for key in used { model.recency.mark(try address(of: key, in: model).mark) }
+    var number = 1000
+    while model.contents[key(1)] != nil || model.contents[key(59)] != nil {
+      try #require(number < 4000)
+      try putSome(20, from: &number, size: 900, in: &model)
+    }
+    while model.contents[key(1000)] != nil {
+      try #require(number < 4000)
+      try putSome(20, from: &number, size: 900, in: &model)
+    }
+    #expect(used.filter { model.contents[$0] != nil }.count > 25)
+    try model.check()
+  }
+
   @Test func `if all records are used, evictions copy at most half of the extents on average`() throws {
     var model = try model()
     let layout = model.limits.layout
