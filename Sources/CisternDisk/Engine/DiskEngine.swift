@@ -13,6 +13,8 @@ final class DiskEngine: Sendable {
 
   let directory: String
   let options: DiskOptions
+  /// The layout of the file, and of each file that replaces it.
+  let layout: DiskLayout
   let limits: DiskLimits
   let recency: RecencyBitmap
   let counters = EngineCounters()
@@ -62,6 +64,7 @@ final class DiskEngine: Sendable {
   init(directory: String, options: DiskOptions, limits: DiskLimits, claim: DirectoryClaim, file: DiskFile?) {
     self.directory = directory
     self.options = options
+    layout = file?.layout.kind ?? options.layoutOfNewFile
     self.limits = limits
     claimState = Guarded(claim)
     recency = RecencyBitmap(capacity: limits.recencyCapacity)

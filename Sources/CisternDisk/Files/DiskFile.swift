@@ -40,14 +40,14 @@ final class DiskFile: Sendable {
   /// - Parameters:
   ///   - directory: The directory of the store.
   ///   - options: The options of the LMDB environment.
-  ///   - layout: The layout that the file must have, or gets if this method begins it.
+  ///   - layout: The layouts to accept, and the one that the file gets if this method begins it.
   ///   - checkingRows: Whether to verify every row of the store's own table. Required for a file that another
   ///     program changed, because a row with a damaged key would go unnoticed.
   ///   - newIdentity: The identity of the file if this method begins it.
   /// - Throws: `invalid` if the file belongs to another program, `versionMismatch` if its format has another
   ///   version, or `corrupted` if a verified row is damaged. The file is then as it was.
   static func open(
-    directory: String, options: EnvironmentOptions, layout: DiskLayout, checkingRows: Bool = false,
+    directory: String, options: EnvironmentOptions, layout: AcceptedLayout, checkingRows: Bool = false,
     newIdentity: StoreIdentity = StoreIdentity()
   ) throws(LMDBError) -> DiskFile {
     let environment = try Environment.open(directory: directory, options: options)
@@ -56,10 +56,10 @@ final class DiskFile: Sendable {
       try requireOurs(environment)
       let meta = try environment.openDatabase(named: metaName)
       // The other tables are created only after this. A file of another format stays as it is.
-      let version = try requireFormat(of: environment, meta, layout)
+      let present = try requireFormat(of: environment, meta, layout)
       let file = try DiskFile(
-        environment: environment, meta: meta, layout: Layout(layout, of: environment, meta))
-      if version == nil, !options.isReadOnly { try file.begin(newIdentity) }
+        environment: environment, meta: meta, layout: Layout(present ?? layout.ofNewFile, of: environment, meta))
+      if present == nil, !options.isReadOnly { try file.begin(newIdentity) }
       try file.readIdentity()
       if checkingRows { try file.requireSoundRows() }
       return file
@@ -86,29 +86,33 @@ final class DiskFile: Sendable {
     }
   }
 
-  /// Returns the version of the file's format, or nil if the file is new. Throws if the layout has another one.
+  /// Returns the layout of the file, or nil if the file is new. Throws if the layout is not accepted.
   private static func requireFormat(
-    of environment: Environment, _ meta: Database, _ layout: DiskLayout
-  ) throws(LMDBError) -> UInt64? {
-    let (version, log) = try environment.withRead { (transaction) throws(LMDBError) -> (UInt64?, [UInt8]?) in
+    of environment: Environment, _ meta: Database, _ accepted: AcceptedLayout
+  ) throws(LMDBError) -> DiskLayout? {
+    let version = try environment.withRead { (transaction) throws(LMDBError) -> UInt64? in
       // The row may have any version. Versions before the third have no checksum here.
       let key = MetaTable.format
-      guard let row = try transaction.value(forKey: key.rawSpan, in: meta) else { return (nil, nil) }
-      let version = row.byteCount < 8 ? .max : row.integer(at: 0, as: UInt64.self)
-      guard version == layout.formatVersion, layout == .extents else { return (version, nil) }
-      return (version, try transaction.row(forKey: MetaTable.log, in: meta))
+      guard let row = try transaction.value(forKey: key.rawSpan, in: meta) else { return nil }
+      return row.byteCount < 8 ? .max : row.integer(at: 0, as: UInt64.self)
     }
     guard let version else { return nil }
-    if version != layout.formatVersion {
+    guard let layout = accepted.layout(formatVersion: version) else {
       throw LMDBError(
         .versionMismatch, operation: "open \(environment.directory)",
-        message: "the file has format version \(version); this program needs version \(layout.formatVersion)")
+        message:
+          "the file has format version \(version); this program needs version \(accepted.ofNewFile.formatVersion)")
     }
-    if layout == .extents, log == nil {
-      throw LMDBError(
-        .corrupted, operation: "open \(environment.directory)", message: "the file has no row of the log")
+    if layout == .extents {
+      let log = try environment.withRead { (transaction) throws(LMDBError) in
+        try transaction.row(forKey: MetaTable.log, in: meta)
+      }
+      if log == nil {
+        throw LMDBError(
+          .corrupted, operation: "open \(environment.directory)", message: "the file has no row of the log")
+      }
     }
-    return version
+    return layout
   }
 
   /// Writes the first rows of a new file.

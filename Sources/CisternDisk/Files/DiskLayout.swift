@@ -12,4 +12,34 @@ package enum DiskLayout: String, Sendable {
     case .extents: 4
     }
   }
+
+  /// The layout of a file with this version of the format; nil for any other version.
+  init?(formatVersion: UInt64) {
+    guard let layout = [Self.records, .extents].first(where: { $0.formatVersion == formatVersion }) else { return nil }
+    self = layout
+  }
+}
+
+/// The layouts that an opening accepts.
+enum AcceptedLayout {
+  /// This layout alone. A new file gets it.
+  case only(DiskLayout)
+  /// The layout that the file has. A new file gets the given one.
+  case any(beginning: DiskLayout)
+
+  /// The layout of a new file.
+  var ofNewFile: DiskLayout {
+    switch self {
+    case .only(let layout), .any(let layout): layout
+    }
+  }
+
+  /// Returns the layout to use for a file with this version of the format. Nil if the version is not accepted.
+  func layout(formatVersion: UInt64) -> DiskLayout? {
+    guard let layout = DiskLayout(formatVersion: formatVersion) else { return nil }
+    switch self {
+    case .only(let accepted): return accepted == layout ? layout : nil
+    case .any: return layout
+    }
+  }
 }

@@ -5,8 +5,10 @@ import CisternCore
 /// Every further opening of the directory in this process must have the same `settings`.
 package struct DiskOptions: Sendable {
   package var limit: ByteCount
-  /// The layout of the data file. The opening sets a file with another layout aside.
-  package var layout: DiskLayout
+  /// The layout of the data file. The opening converts a file with another layout.
+  ///
+  /// If it is nil, the file keeps its layout, and a new file has records under their keys.
+  package var layout: DiskLayout?
   package var durability: Durability
   package var isReadOnly: Bool
   /// The maximum time that a staged write waits for its commit.
@@ -24,7 +26,7 @@ package struct DiskOptions: Sendable {
   package var faults = DiskFaults()
 
   package init(
-    limit: ByteCount, layout: DiskLayout = .records, durability: Durability = .powerCut, isReadOnly: Bool = false,
+    limit: ByteCount, layout: DiskLayout? = nil, durability: Durability = .powerCut, isReadOnly: Bool = false,
     commitInterval: Duration = .milliseconds(5)
   ) {
     self.limit = limit
@@ -34,10 +36,14 @@ package struct DiskOptions: Sendable {
     self.commitInterval = commitInterval
   }
 
+  /// The layout of a new file.
+  var layoutOfNewFile: DiskLayout { layout ?? .records }
+
   /// The settings in which all openings of a directory in one process must agree.
   package var settings: OpenSettings {
     var settings = OpenSettings()
     settings.add("diskLimit", limit)
+    settings.add("diskLayout", layout?.rawValue)
     settings.add("durability", durability)
     settings.add("isReadOnly", isReadOnly)
     settings.add("commitInterval", commitInterval)

@@ -144,7 +144,7 @@ struct BackupPlace: Sendable {
     let room = BackupPlace.pagesForIdentity * DiskLimits.pageSize
     let copy = try DiskFile.open(
       directory: work, options: opening.environmentOptions(mapSize: opening.presentMapSize + room),
-      layout: opening.options.layout)
+      layout: .only(opening.options.layoutOfNewFile))
     do throws(LMDBError) {
       try copy.assignIdentity()
     } catch {

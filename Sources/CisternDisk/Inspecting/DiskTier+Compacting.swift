@@ -10,13 +10,12 @@ extension DiskTier {
   ///
   /// - Parameters:
   ///   - directory: The directory of the store. No process may have the store open.
-  ///   - layout: The layout of the data file.
   /// - Returns: The size of the file before and after.
   /// - Throws: ``CisternError`` if the directory has no store, the store is open, or the file cannot be used or
   ///   copied.
   /// - Complexity: O(*n*), where *n* is the size of the file. The device must have room for both files.
   package static func compact(
-    directory: String, layout: DiskLayout = .records
+    directory: String
   ) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
     let limit = try recordedLimit(in: directory)
     let path = "\(directory)/\(DiskDirectory.data)"
@@ -28,7 +27,7 @@ extension DiskTier {
         let claim = try DirectoryClaim(directory: directory, isReadOnly: false)
         try claim.withGate({ $0 as any Error }) { () throws(any Error) in
           guard claim.isAlone() else { throw inUse(directory) }
-          try compactAlone(directory, DiskOptions(limit: limit, layout: layout), claim)
+          try compactAlone(directory, DiskOptions(limit: limit), claim)
         }
       } catch let error as CisternError {
         throw error
@@ -51,7 +50,7 @@ extension DiskTier {
     let file = try DiskFile.open(
       directory: directory,
       options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize),
-      layout: options.layout)
+      layout: .any(beginning: options.layoutOfNewFile))
     guard opening.isReadable(file, mark?.file.identity) else {
       try file.close()
       throw CisternError(

@@ -9,8 +9,8 @@ struct AgedRecords {
     let address: RecordAddress
     let generation: Generation
     let age: ExtentAge
-    /// The number of bytes of the record and its zeros.
-    let room: Int
+    /// The number of bytes of the record.
+    let size: Int
   }
 
   private(set) var entries: [Entry] = []
@@ -22,7 +22,11 @@ struct AgedRecords {
   ///   - tables: Its tables.
   ///   - bytes: The limit on the bytes of all records.
   ///   - largestRecord: The limit on the size of a record with its key.
-  init(of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int) throws(LMDBError) {
+  ///   - room: Returns the number of bytes that a record of a size takes.
+  init(
+    of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int,
+    room: (Int) -> Int = { ExtentLayout.room(for: $0) }
+  ) throws(LMDBError) {
     let names = try file.partitionNames()
     entries = try file.environment.withRead { (transaction) throws(LMDBError) in
       let generations = try LiveGenerations(named: names, in: transaction, of: file)
@@ -37,7 +41,7 @@ struct AgedRecords {
             let header = PackedHeader(trusting: record, at: address),
             header.size <= largestRecord, generations.shows(record, header, of: generation)
           {
-            entries.append(Entry(address: address, generation: generation, age: age, room: header.room))
+            entries.append(Entry(address: address, generation: generation, age: age, size: header.size))
           }
           isAtItem = try cursor.moveToNext()
         }
@@ -47,7 +51,7 @@ struct AgedRecords {
     entries.sort { ($0.age, $0.address) < ($1.age, $1.address) }
     var rest = bytes
     let first = entries.lastIndex { entry in
-      rest -= entry.room
+      rest -= room(entry.size)
       return rest < 0
     }
     if let first { entries.removeFirst(first + 1) }

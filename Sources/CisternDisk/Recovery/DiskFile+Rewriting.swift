@@ -1,25 +1,26 @@
 import CisternCore
 import LMDB
 
-// A new file of extents with the records of another one, in the order of their ages.
+// A new file with the records of another one, in the order of their ages.
 
 extension DiskFile {
-  /// Writes the store's own rows and the newest records that fit into a new file of extents.
+  /// Writes the store's own rows and the newest records that fit into a new file.
   ///
   /// - Parameters:
   ///   - directory: The directory of the new file.
+  ///   - layout: The layout of the new file.
   ///   - options: The options of its environment. Its map limits the new file.
   ///   - largestRecord: The limit on the size of a record with its key.
   ///   - finish: Uses the new file, which is then closed.
   func rewrite(
-    _ tables: FileTables, into directory: String, options: EnvironmentOptions, largestRecord: Int,
+    into directory: String, as layout: DiskLayout, options: EnvironmentOptions, largestRecord: Int,
     _ finish: (DiskFile) throws(LMDBError) -> Void
   ) throws(LMDBError) {
-    let new = try DiskFile.open(directory: directory, options: options, layout: .extents)
+    let new = try DiskFile.open(directory: directory, options: options, layout: .only(layout))
     do throws(LMDBError) {
       try copyRows(to: new)
-      let records = try AgedRecords(of: self, tables, bytes: options.mapSize, largestRecord: largestRecord)
-      try copy(records, tables, to: new)
+      let records = try CopiedRecords(of: self, for: layout, mapSize: options.mapSize, largestRecord: largestRecord)
+      try copy(records, to: new)
       try finish(new)
     } catch {
       try new.close()
@@ -28,7 +29,7 @@ extension DiskFile {
     try new.close()
   }
 
-  /// Copies the store's own rows. Omits those that describe the extents of this file, and dead generations.
+  /// Copies the store's own rows. Omits those that describe the layout of this file, and dead generations.
   private func copyRows(to new: DiskFile) throws(LMDBError) {
     let rows = try environment.withRead { (transaction) throws(LMDBError) in
       var rows: [(key: [UInt8], row: [UInt8])] = []
@@ -38,7 +39,7 @@ extension DiskFile {
           MetaTable.partitionNumber(key) == nil
         else { continue }
         let bytes = key.copiedBytes()
-        if bytes != MetaTable.log { rows.append((bytes, row.copiedBytes())) }
+        if bytes != MetaTable.log, bytes != MetaTable.format { rows.append((bytes, row.copiedBytes())) }
       }
       return rows
     }
@@ -57,12 +58,12 @@ extension DiskFile {
   /// The number of transactions in a row that may put no record. An extent can be written two commits after it is added.
   private static let mostEmptySteps = 64
 
-  private func copy(_ records: AgedRecords, _ tables: FileTables, to new: DiskFile) throws(LMDBError) {
+  private func copy(_ records: CopiedRecords, to new: DiskFile) throws(LMDBError) {
     var position = 0
     var emptySteps = 0
     var extents: ExtentState?
-    while position < records.entries.count {
-      let drafts = try drafts(of: records, from: position, tables)
+    while position < records.count {
+      let drafts = try drafts(of: records, from: position)
       let end = position + drafts.count
       var next = position
       while next < end {
@@ -70,7 +71,9 @@ extension DiskFile {
         do throws(LMDBError) {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
-          guard error.code == .mapFull, emptySteps < DiskFile.mostEmptySteps else { throw error }
+          guard error.code == .mapFull, new.layout.kind == .extents, emptySteps < DiskFile.mostEmptySteps else {
+            throw error
+          }
           try new.relieve(&extents)
         }
         emptySteps = next == former ? emptySteps + 1 : 0
@@ -79,9 +82,13 @@ extension DiskFile {
       }
       position = end
     }
-    // An extent whose records are evicted in part would leave records that are older than evicted ones.
+    if new.layout.kind == .extents { try new.endReclaim(&extents) }
+  }
+
+  /// Ends a reclaim in progress. An extent whose records are evicted in part would leave records that are older than evicted ones.
+  private func endReclaim(_ extents: inout ExtentState?) throws(LMDBError) {
     for _ in 0..<DiskFile.mostEmptySteps {
-      let isDone = try new.withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      let isDone = try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
         let isDone = try step.records.endReclaim(in: &transaction)
         try step.finish(in: &transaction)
         return isDone
@@ -91,26 +98,20 @@ extension DiskFile {
   }
 
   /// The approximate number of bytes that are in memory at once.
-  private static let copiedAtOnce = 1 << 20
+  private static let rewrittenAtOnce = 1 << 20
 
   /// Reads the records from `position` on, up to a number of bytes. The draft of a damaged record is nil.
   private func drafts(
-    of records: AgedRecords, from position: Int, _ tables: FileTables
+    of records: CopiedRecords, from position: Int
   ) throws(LMDBError) -> [(generation: Generation, draft: RecordDraft?)] {
     try environment.withRead { (transaction) throws(LMDBError) in
       var drafts: [(generation: Generation, draft: RecordDraft?)] = []
       var bytes = 0
-      for entry in records.entries[position...] where bytes < DiskFile.copiedAtOnce {
-        bytes += entry.room
-        var draft: RecordDraft?
-        if let record = try tables.bytes(at: entry.address, in: transaction),
-          let header = PackedHeader(record, at: entry.address)
-        {
-          draft = RecordDraft(
-            key: record.extracting(header.key).copiedBytes(), metadata: header.metadata(of: record),
-            bytes: record.extracting(header.value).copiedBytes())
-        }
-        drafts.append((entry.generation, draft))
+      var next = position
+      while next < records.count, bytes < DiskFile.rewrittenAtOnce {
+        bytes += records.size(at: next)
+        drafts.append(try records.draft(at: next, in: transaction, of: self))
+        next += 1
       }
       return drafts
     }

@@ -9,11 +9,11 @@ import Locking
 #endif
 
 extension DiskFile {
-  /// Returns whether the file must be replaced by a smaller one, or by one for another size of the map.
+  /// Returns whether the file must be replaced by a smaller one, or by one for another size of the map or of another layout.
   ///
   /// If more of the map is in use than eviction leaves, a write may find no free page for a copy.
-  func isUnsuitable(for limits: DiskLimits) throws(LMDBError) -> Bool {
-    if environment.options.mapSize != limits.mapSize { return true }
+  func isUnsuitable(for limits: DiskLimits, as required: DiskLayout) throws(LMDBError) -> Bool {
+    if environment.options.mapSize != limits.mapSize || layout.kind != required { return true }
     switch layout {
     case .records(let tables):
       let pages = try environment.withRead { (transaction) throws(LMDBError) in
@@ -32,9 +32,9 @@ extension DiskFile {
   /// complete.
   ///
   /// This method does not change the file itself, which can be so full that LMDB has no page for a change.
-  func replaceByNewest(within limits: DiskLimits, options: EnvironmentOptions) throws {
-    switch layout {
-    case .records:
+  func replaceByNewest(within limits: DiskLimits, as required: DiskLayout, options: EnvironmentOptions) throws {
+    switch (layout, required) {
+    case (.records, .records):
       let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
         try transaction.statistics(of: meta).pageCount
       }
@@ -52,9 +52,9 @@ extension DiskFile {
         }
         try new.close()
       }
-    case .extents(let tables):
+    case (.extents, _), (_, .extents):
       try replace { (copy) throws(LMDBError) in
-        try rewrite(tables, into: copy, options: options, largestRecord: limits.largestRecord) {
+        try rewrite(into: copy, as: required, options: options, largestRecord: limits.largestRecord) {
           (new) throws(LMDBError) in try new.environment.synchronize(force: true)
         }
       }
@@ -68,12 +68,13 @@ extension DiskFile {
     try replace { (copy) throws(LMDBError) in
       switch layout {
       case .records: try environment.copy(to: copy, compacting: true)
-      case .extents(let tables):
+      case .extents:
         // LMDB omits only its own free pages, not those of extents.
         var options = environment.options
         options.durability = .noSync
         try rewrite(
-          tables, into: "\(environment.directory)/\(DiskDirectory.rewritten)", options: options, largestRecord: .max
+          into: "\(environment.directory)/\(DiskDirectory.rewritten)", as: .extents, options: options,
+          largestRecord: .max
         ) { (new) throws(LMDBError) in
           try new.releaseFreeExtents()
           try new.environment.copy(to: copy, compacting: true)

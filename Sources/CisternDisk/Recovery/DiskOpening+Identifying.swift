@@ -47,7 +47,8 @@ extension DiskOpening {
     } catch {
       throw LMDBError(.ioError, operation: "set another store's file aside", message: "\(error)")
     }
-    return try DiskFile.open(directory: directory, options: environmentOptions(), layout: options.layout)
+    return try DiskFile.open(
+      directory: directory, options: environmentOptions(), layout: .only(options.layoutOfNewFile))
   }
 
   /// Returns whether a read-only store can use the file. A file that belongs to another store than the mark is not

@@ -86,6 +86,7 @@ struct DiskOpening {
       try write(newMark, claim, isNew: mark == nil)
     }
     var file = try openTrusted(newIdentity)
+    if !isAlone { try requireLayout(of: file) }
     file = try identified(file, mark?.file.identity, isAlone: isAlone)
     try agree(on: file, &newMark, claim)
     if isAlone, wasUnsynchronized, !isUnsynchronized {
@@ -94,7 +95,7 @@ struct DiskOpening {
       try write(newMark, claim, isNew: false)
     }
     if isAlone {
-      file = try shrinkIfLarge(file, claim)
+      file = try replaceIfUnsuitable(file, claim)
       try agree(on: file, &newMark, claim)
       // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
       // reason.
@@ -102,6 +103,16 @@ struct DiskOpening {
     }
     file.note.begin(file.environment, claim, isTrusted: isAlone || fingerprint != nil)
     return file
+  }
+
+  /// Throws if a file that another process has open has another layout than the options name.
+  private func requireLayout(of file: DiskFile) throws(CisternError) {
+    guard let layout = options.layout, layout != file.layout.kind else { return }
+    try lmdb { () throws(LMDBError) in try file.close() }
+    throw CisternError(
+      .storeInUse,
+      "another process has the store open with the disk layout \(file.layout.kind.rawValue); open it with the same layout",
+      location: directory)
   }
 
   private mutating func identified(
@@ -134,15 +145,15 @@ struct DiskOpening {
   private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize), layout: options.layout,
-        checkingRows: pagesChecked > 0, newIdentity: newIdentity)
+        directory: directory, options: environmentOptions(mapSize: presentMapSize),
+        layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0, newIdentity: newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
       try setAside("\(error)")
     }
-    let (directory, options, layout) = (directory, environmentOptions(), options.layout)
+    let (directory, options, layout) = (directory, environmentOptions(), options.layoutOfNewFile)
     return try lmdb { () throws(LMDBError) in
-      try DiskFile.open(directory: directory, options: options, layout: layout)
+      try DiskFile.open(directory: directory, options: options, layout: .only(layout))
     }
   }
 
@@ -172,11 +183,14 @@ struct DiskOpening {
 
   // MARK: Smaller
 
-  /// Replaces a file that exceeds the limit with a copy of the records that fit. Returns the open file.
-  private mutating func shrinkIfLarge(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
+  /// Replaces a file that exceeds the limit, or has another layout, with a copy of the records that fit. Returns the open file.
+  private mutating func replaceIfUnsuitable(
+    _ file: DiskFile, _ claim: DirectoryClaim
+  ) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
-    guard try lmdb({ () throws(LMDBError) in try file.isUnsuitable(for: limits) }) else { return file }
+    let layout = options.layout ?? file.layout.kind
+    guard try lmdb({ () throws(LMDBError) in try file.isUnsuitable(for: limits, as: layout) }) else { return file }
     let identity = file.identity ?? StoreIdentity()
     // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
     claim.forgetDataFile()
@@ -184,11 +198,12 @@ struct DiskOpening {
       var options = environmentOptions()
       // The copy is synchronized once, at its end.
       options.durability = .noSync
-      try file.replaceByNewest(within: limits, options: options)
+      try file.replaceByNewest(within: limits, as: layout, options: options)
     } catch {
       guard let error = error as? LMDBError else {
         throw CisternError(
-          .diskFailed, "the data file could not be reduced to the disk limit", location: directory, cause: error,
+          .diskFailed, "the data file could not be rewritten for the disk limit and layout", location: directory,
+          cause: error,
           remedy: "Check the disk")
       }
       try lmdb { () throws(LMDBError) in try file.close() }
@@ -199,13 +214,14 @@ struct DiskOpening {
         try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
         reports.append(
           StoreReport(
-            .setAside, "the data file could not be reduced to the disk limit, and was removed; the store is empty",
+            .setAside,
+            "the data file could not be rewritten for the disk limit and layout, and was removed; the store is empty",
             location: directory, cause: error))
       }
     }
-    let (options, layout) = (environmentOptions(), options.layout)
+    let options = environmentOptions()
     return try lmdb { () throws(LMDBError) in
-      try DiskFile.open(directory: directory, options: options, layout: layout, newIdentity: identity)
+      try DiskFile.open(directory: directory, options: options, layout: .only(layout), newIdentity: identity)
     }
   }
 
@@ -221,8 +237,8 @@ struct DiskOpening {
     guard (DiskDirectory.fileSize(path) ?? 0) > 0 else { return nil }
     do {
       let file = try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize), layout: options.layout,
-        checkingRows: pagesChecked > 0)
+        directory: directory, options: environmentOptions(mapSize: presentMapSize),
+        layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0)
       if isReadable(file, mark?.file.identity) { return file }
       try file.close()
       withdrawRollback()

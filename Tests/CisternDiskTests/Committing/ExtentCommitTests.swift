@@ -20,7 +20,7 @@ import Testing
       limits: try DiskLimits(.mebibytes(1), location: "")
     ).environmentOptions()
     options.durability = durability
-    return try DiskFile.open(directory: scratch.store, options: options, layout: .extents)
+    return try DiskFile.open(directory: scratch.store, options: options, layout: .only(.extents))
   }
 
   private func draft(_ number: Int) -> RecordDraft {
@@ -182,8 +182,8 @@ import Testing
     let former = try contents(of: file)
     let options = file.environment.options
     try FileManager.default.createDirectory(atPath: scratch("new"), withIntermediateDirectories: true)
-    try file.rewrite(tables(of: file), into: scratch("new"), options: options, largestRecord: .max) { _ in }
-    let new = try DiskFile.open(directory: scratch("new"), options: options, layout: .extents)
+    try file.rewrite(into: scratch("new"), as: .extents, options: options, largestRecord: .max) { _ in }
+    let new = try DiskFile.open(directory: scratch("new"), options: options, layout: .only(.extents))
     let rewritten = try contents(of: new)
     #expect(rewritten.count > 100 && rewritten == Array(former.suffix(rewritten.count)))
     #expect(new.identity == file.identity)

@@ -138,11 +138,11 @@ import Testing
     for number in 100..<2000 { cache.remove("k\(number)") }
     try await tier.flush()
     let inUse = #expect(throws: CisternError.self) {
-      _ = try DiskTier.compact(directory: scratch.store, layout: .tested)
+      _ = try DiskTier.compact(directory: scratch.store)
     }
     #expect(inUse?.code == .storeInUse)
     try await tier.close()
-    let (before, after) = try DiskTier.compact(directory: scratch.store, layout: .tested)
+    let (before, after) = try DiskTier.compact(directory: scratch.store)
     #expect(after.bytes * 5 < before.bytes)
     #expect(try scratch.dataFileSize == after.bytes)
     #expect(try DiskTier.recordedLimit(in: scratch.store) == .mebibytes(16))

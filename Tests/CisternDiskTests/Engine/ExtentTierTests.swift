@@ -138,7 +138,7 @@ import Testing
     #expect(kept.count * 700 > min(limit.bytes / 8, 4000 * 600) && kept.contains("k3999"), "\(kept.count)")
     #expect(tier.checkInvariants() == [])
     try await tier.close()
-    let sizes = try DiskTier.compact(directory: scratch.store, layout: .extents)
+    let sizes = try DiskTier.compact(directory: scratch.store)
     #expect(sizes.after <= sizes.before)
     tier = try open(limit)
     cache = try tier.cache(told: told)

@@ -21,7 +21,7 @@ import Testing
 
   private func open(_ layout: DiskLayout) throws -> DiskFile {
     try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
-    return try DiskFile.open(directory: scratch.store, options: options, layout: layout)
+    return try DiskFile.open(directory: scratch.store, options: options, layout: .only(layout))
   }
 
   @Test(arguments: [DiskLayout.records, .extents])
@@ -35,21 +35,6 @@ import Testing
     let file = try open(layout)
     #expect(file.layout.kind == layout && !file.isNew)
     try file.close()
-  }
-
-  @Test func `A store sets a file of the other layout aside, and the file stays as it is`() async throws {
-    let other: DiskLayout = DiskLayout.tested == .records ? .extents : .records
-    try open(other).close()
-    let former = try Data(contentsOf: scratch.dataFile)
-    let reader = try DiskTier(
-      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16), layout: .tested, isReadOnly: true))
-    #expect(try Data(contentsOf: scratch.dataFile) == former)
-    try await reader.close()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
-    try await tier.close()
-    #expect(told.reportCodes == [.setAside])
-    #expect(try Data(contentsOf: scratch.url("store/data.mdb.set-aside-1")) == former)
   }
 
   @Test func `A new file of extents has the first row of its log, and extents that fit the map`() throws {

@@ -31,7 +31,7 @@ import Testing
     try await tier.close()
     for step in 0..<3 {
       switch step {
-      case 0: _ = try DiskTier.compact(directory: scratch.store, layout: .tested)
+      case 0: _ = try DiskTier.compact(directory: scratch.store)
       case 1:
         let other = TemporaryDirectory()
         try FileManager.default.moveItem(atPath: scratch.store, toPath: other.store)

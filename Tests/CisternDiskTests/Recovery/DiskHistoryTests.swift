@@ -106,14 +106,14 @@ import Testing
     try await fill(scratch, count: 20)
     try await fill(other, count: 20)
     try Data(contentsOf: other.dataFile).write(to: scratch.dataFile)
-    #expect(throws: CisternError.self) { _ = try DiskTier.compact(directory: scratch.store, layout: .tested) }
+    #expect(throws: CisternError.self) { _ = try DiskTier.compact(directory: scratch.store) }
     #expect(try await opening(scratch).reports == [.setAside])
   }
 
   @Test func `A compacted store keeps its identity and is not reported as older`() async throws {
     let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
-    _ = try DiskTier.compact(directory: scratch.store, layout: .tested)
+    _ = try DiskTier.compact(directory: scratch.store)
     // Rewriting the file changes its fingerprint. The next opening therefore checks it and compares it with its mark.
     try Data(contentsOf: scratch.dataFile).write(to: scratch.dataFile)
     #expect(try await opening(scratch, key: "other") == (bytes("other"), []))
@@ -232,7 +232,7 @@ import Testing
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
       limits: try DiskLimits(.mebibytes(16), location: ""))
     let file = try DiskFile.open(
-      directory: scratch.store, options: settings.environmentOptions(), layout: .tested)
+      directory: scratch.store, options: settings.environmentOptions(), layout: .only(.tested))
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       let isRemoved = try transaction.remove(MetaTable.identity, in: file.meta)
       #expect(isRemoved)

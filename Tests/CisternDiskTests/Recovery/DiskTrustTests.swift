@@ -48,7 +48,7 @@ import Testing
     try await fill(scratch, count: 300, durability: durability)
     for _ in 0..<3 { #expect(try await opening(scratch) == (0, [])) }
     #expect(try await opening(scratch, isReadOnly: true) == (0, []))
-    _ = try DiskTier.compact(directory: scratch.store, layout: .tested)
+    _ = try DiskTier.compact(directory: scratch.store)
     #expect(try await opening(scratch) == (0, []))
   }
 
@@ -175,7 +175,7 @@ import Testing
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
       limits: try DiskLimits(.mebibytes(16), location: ""))
     let file = try DiskFile.open(
-      directory: scratch.store, options: settings.environmentOptions(), layout: .tested)
+      directory: scratch.store, options: settings.environmentOptions(), layout: .only(.tested))
     let key = name == "g" ? MetaTable.live(1) : bytes(name)
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       var row = try transaction.value(forKey: key.rawSpan, in: file.meta)?.copiedBytes() ?? []

@@ -65,7 +65,9 @@ extension Writer {
 
   /// Opens the data file in the directory, or begins an empty one.
   func openFreshFile() throws(LMDBError) {
-    var opening = DiskOpening(directory: engine.directory, options: engine.options, limits: engine.limits)
+    var options = engine.options
+    options.layout = engine.layout
+    var opening = DiskOpening(directory: engine.directory, options: options, limits: engine.limits)
     defer { for report in opening.reports { self.report(report) } }
     if !engine.claim.isInPlace() {
       do {

@@ -1,0 +1,164 @@
+import CisternTestSupport
+import Foundation
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// The opening of a store whose file has another layout than the options name.
+@Suite struct DiskConversionTests {
+  private let scratch = TemporaryDirectory()
+  private let told = Told()
+
+  private func open(_ layout: DiskLayout?, limit: ByteCount = .mebibytes(16), isReadOnly: Bool = false) throws
+    -> DiskTier
+  {
+    let options = DiskOptions(
+      limit: limit, layout: layout, durability: .processCrash, isReadOnly: isReadOnly, commitInterval: .milliseconds(1))
+    return try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+  }
+
+  static let directions: [(from: DiskLayout, to: DiskLayout)] = [(.records, .extents), (.extents, .records)]
+
+  @Test(arguments: 0..<2, [ByteCount.mebibytes(16), .mebibytes(24)])
+  func `Each value has its metadata afterwards, and removals and invalidations stay`(
+    direction: Int, limit: ByteCount
+  ) async throws {
+    let (former, next) = Self.directions[direction]
+    let metadata = RecordMetadata(
+      created: WallTime(nanosecondsSince1970: 5), expires: WallTime(nanosecondsSince1970: 50), cost: 3,
+      schemaVersion: 9, tags: ["a", "b"]
+    ).with {
+      $0.grace = 7
+      $0.idle = 8
+      $0.lastUsed = WallTime(nanosecondsSince1970: 6)
+      $0.refreshAhead = 2
+      $0.invalidationVersion = 1
+      $0.isNegative = true
+    }
+    let long = [UInt8](repeating: 7, count: 300)
+    var tier = try open(former)
+    var one = try tier.cache("one")
+    var two = try tier.cache("two")
+    let cleared = try tier.cache("cleared")
+    for number in 0..<600 {
+      let size = [0, 10, 700, 3000, 9000][number % 5]
+      one.put("k\(number)", value(number, size: size), tags: number % 3 == 0 ? ["red"] : ["blue"])
+      two.put("k\(number)", value(number + 1, size: 20))
+      cleared.put("k\(number)", [1])
+      await one.waitForRoom()
+    }
+    one.put(long, value(1, size: 100_000))
+    try await tier.flush()
+    _ = one.stageInvalidation(.tag("red"))
+    one.remove("k1")
+    _ = cleared.stageRemovalOfAll()
+    cleared.put("after", [3])
+    _ = one.stage(.record(key: bytes("full"), metadata, bytes: []))
+    try await tier.close()
+
+    // Once into the other layout, once with a layout that is not given, and back.
+    for (step, layout) in [next, nil, former].enumerated() {
+      tier = try open(layout, limit: limit)
+      #expect(tier.engine.layout == [next, next, former][step])
+      one = try tier.cache("one")
+      two = try tier.cache("two")
+      let left = Set((0..<600).filter { $0 % 3 != 0 && $0 != 1 }.map { "k\($0)" })
+      #expect(one.keys() == left.union(["full", String(decoding: long, as: UTF8.self)]))
+      for number in 0..<600 {
+        let size = [0, 10, 700, 3000, 9000][number % 5]
+        #expect(one.get("k\(number)") == (left.contains("k\(number)") ? value(number, size: size) : nil))
+        #expect(two.get("k\(number)") == value(number + 1, size: 20))
+      }
+      #expect(one.get(long) == value(1, size: 100_000))
+      // Each step ends with an invalidation.
+      let version = UInt64(step + 1)
+      #expect(
+        one.withRecord(forKey: bytes("full").rawSpan) { found, _ in found }
+          == metadata.with { $0.invalidationVersion = version })
+      #expect(one.invalidationVersion == InvalidationVersion(number: version))
+      #expect(try tier.cache("cleared").keys() == ["after"])
+      #expect(two.statistics.entryCount == 600)
+      #expect(tier.checkInvariants() == [])
+      try await tier.purge()
+      _ = one.stageInvalidation(.tag("green"))
+      one.put("k2", value(2, size: 700), tags: ["blue"])
+      try await tier.flush()
+      #expect(one.get("k2") == value(2, size: 700))
+      #expect(tier.checkInvariants() == [])
+      try await tier.close()
+    }
+    #expect(told.reportCodes == [])
+  }
+
+  @Test(arguments: 0..<2)
+  func `A full store keeps its newest records`(direction: Int) async throws {
+    let (former, next) = Self.directions[direction]
+    var tier = try open(former, limit: .mebibytes(2))
+    var cache = try tier.cache()
+    for number in 0..<6000 {
+      cache.put("k\(number &* 7919 % 100_003)", value(number, size: 500))
+      if number % 50 == 0 { await cache.waitForRoom() }
+    }
+    try await tier.flush()
+    let before = (0..<6000).filter { cache.get("k\($0 &* 7919 % 100_003)") != nil }
+    try await tier.close()
+    tier = try open(next, limit: .mebibytes(2))
+    cache = try tier.cache()
+    let after = (0..<6000).filter { cache.get("k\($0 &* 7919 % 100_003)") == value($0, size: 500) }
+    #expect(Set(after).isSubset(of: before))
+    // Extents hold more than a tree, so that all records of a tree fit.
+    if next == .extents { #expect(after == before) } else { #expect(after.count * 500 > 2 << 18) }
+    #expect(after.last == 5999 && after.count > (after[after.count - 1] - after[0]) * 4 / 5)
+    #expect(cache.statistics.entryCount == after.count)
+    for number in 6000..<9000 {
+      cache.put("n\(number)", value(number, size: 500))
+      if number % 50 == 0 { await cache.waitForRoom() }
+    }
+    try await tier.flush()
+    #expect(cache.get("n8999") == value(8999, size: 500))
+    #expect(try scratch.dataFileSize <= 2 << 20)
+    #expect(told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: 0..<2)
+  func `A reader and a compaction keep the layout of the file`(direction: Int) async throws {
+    let (former, next) = Self.directions[direction]
+    var tier = try open(former)
+    try tier.cache().put("k", [1])
+    try await tier.close()
+    let data = try Data(contentsOf: scratch.dataFile)
+    tier = try open(next, isReadOnly: true)
+    #expect(try tier.engine.layout == former && tier.cache().get("k") == [1])
+    try await tier.close()
+    #expect(try Data(contentsOf: scratch.dataFile) == data)
+    _ = try DiskTier.compact(directory: scratch.store)
+    tier = try open(nil)
+    #expect(try tier.engine.layout == former && tier.cache().get("k") == [1])
+    try await tier.close()
+  }
+
+  @Test func `A store that another process has open in another layout is not converted`() async throws {
+    let other: DiskLayout = DiskLayout.tested == .records ? .extents : .records
+    let child = try ChildProcess(["replace", scratch.store, "\(16 << 20)", "processCrash"])
+    _ = child.readLine()
+    let error = #expect(throws: CisternError.self) { _ = try open(other) }
+    #expect(error?.code == .storeInUse)
+    let tier = try open(nil)
+    #expect(tier.engine.layout == .tested)
+    let cache = try tier.cache()
+    #expect(cache.get("key-0") == [7])
+    #expect(throws: CisternError.self) { _ = try open(other) }
+    cache.put("k", [1])
+    try await tier.close()
+    _ = child.kill()
+    let converted = try open(other)
+    #expect(try converted.cache().get("key-0") == [7] && converted.cache().get("k") == [1])
+    #expect(told.reportCodes == [])
+    try await converted.close()
+  }
+}
