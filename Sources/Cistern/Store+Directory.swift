@@ -34,8 +34,8 @@ extension Store {
         location: "opening a store")
     }
     let options = DiskOptions(
-      limit: diskLimit, durability: configuration.durability, isReadOnly: configuration.isReadOnly,
-      commitInterval: configuration.commitInterval)
+      limit: diskLimit, layout: configuration.diskLayout, durability: configuration.durability,
+      isReadOnly: configuration.isReadOnly, commitInterval: configuration.commitInterval)
     let number = Self.nextNumber()
     let identity = try Self.identity(of: directory, isReadOnly: configuration.isReadOnly)
     let settings = configuration.settings(memoryLimit: .bytes(memoryLimit), disk: options)

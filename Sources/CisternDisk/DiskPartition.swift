@@ -125,7 +125,7 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package func position(of key: RawSpan) -> KeyPosition {
-    if engine.layout == .extents { return KeyPosition(RecordDigest(of: key)) }
+    if engine.layout == .dense { return KeyPosition(RecordDigest(of: key)) }
     let diskKey = DiskKey(generation: .first, key: key)
     return diskKey.isDigest
       ? KeyPosition(isDigest: true, bytes: diskKey.directKey) : KeyPosition(bytes: key.copiedBytes())

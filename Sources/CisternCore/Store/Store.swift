@@ -37,6 +37,11 @@ public final class Store: Sendable {
   public struct Configuration: Sendable {
     /// The failures that a committed write survives.
     public var durability = Durability.powerCut
+    /// The arrangement of values in the data file. An opening converts a file with another layout, and keeps the newest values that
+    /// the disk limit holds.
+    ///
+    /// If it is nil, the file keeps its layout, and a new file is ``DiskLayout/ordered``.
+    public var diskLayout: DiskLayout?
     /// The longest time that a staged write waits for its commit. It must not be negative.
     public var commitInterval = Duration.milliseconds(5)
     /// Whether the store never writes to disk. New values stay in memory, and the directory must exist.

@@ -47,8 +47,8 @@ struct PurgeWalk {
     set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     switch layout {
     case _ where generation == .zero: place = .end
-    case .records: place = .keys(KeyWalk(of: generation, targets: targets.keys))
-    case .extents: place = .items(ItemWalk(of: generation))
+    case .ordered: place = .keys(KeyWalk(of: generation, targets: targets.keys))
+    case .dense: place = .items(ItemWalk(of: generation))
     }
   }
 

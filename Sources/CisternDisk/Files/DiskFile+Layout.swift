@@ -1,3 +1,4 @@
+import CisternCore
 import LMDB
 
 extension DiskFile {
@@ -9,8 +10,8 @@ extension DiskFile {
     /// Opens the tables of a file with this layout. Creates missing ones.
     init(_ layout: DiskLayout, of environment: Environment, _ meta: Database) throws(LMDBError) {
       switch layout {
-      case .records: self = .records(try RecordTables(environment))
-      case .extents: self = .extents(try FileTables(environment, meta: meta))
+      case .ordered: self = .records(try RecordTables(environment))
+      case .dense: self = .extents(try FileTables(environment, meta: meta))
       }
     }
 
@@ -22,11 +23,11 @@ extension DiskFile {
       }
     }
 
-    /// The form in which the file stores records.
+    /// The arrangement of the records.
     var kind: DiskLayout {
       switch self {
-      case .records: .records
-      case .extents: .extents
+      case .records: .ordered
+      case .extents: .dense
       }
     }
   }

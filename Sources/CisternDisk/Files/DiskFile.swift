@@ -103,7 +103,7 @@ final class DiskFile: Sendable {
         message:
           "the file has format version \(version); this program needs version \(accepted.ofNewFile.formatVersion)")
     }
-    if layout == .extents {
+    if layout == .dense {
       let log = try environment.withRead { (transaction) throws(LMDBError) in
         try transaction.row(forKey: MetaTable.log, in: meta)
       }

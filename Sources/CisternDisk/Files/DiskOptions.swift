@@ -7,7 +7,7 @@ package struct DiskOptions: Sendable {
   package var limit: ByteCount
   /// The layout of the data file. The opening converts a file with another layout.
   ///
-  /// If it is nil, the file keeps its layout, and a new file has records under their keys.
+  /// If it is nil, the file keeps its layout, and a new file is ordered.
   package var layout: DiskLayout?
   package var durability: Durability
   package var isReadOnly: Bool
@@ -37,7 +37,13 @@ package struct DiskOptions: Sendable {
   }
 
   /// The layout of a new file.
-  var layoutOfNewFile: DiskLayout { layout ?? .records }
+  package var layoutOfNewFile: DiskLayout {
+    #if DENSE_LAYOUT
+      layout ?? .dense
+    #else
+      layout ?? .ordered
+    #endif
+  }
 
   /// The settings in which all openings of a directory in one process must agree.
   package var settings: OpenSettings {

@@ -15,7 +15,7 @@ enum CopiedRecords {
   ///   - largestRecord: The limit on the size of a record with its key.
   init(of file: DiskFile, for layout: DiskLayout, mapSize: Int, largestRecord: Int) throws(LMDBError) {
     // The records of extents come in the order of their ages, so that they fill the pages of a tree by two thirds.
-    let bytes = layout == .extents ? mapSize : mapSize * 2 / 5
+    let bytes = layout == .dense ? mapSize : mapSize * 2 / 5
     switch file.layout {
     case .records:
       let kept = try KeptRecords(of: file, pages: bytes / DiskLimits.pageSize, largestRecord: largestRecord)
@@ -23,7 +23,7 @@ enum CopiedRecords {
       self = .underKeys(kept, order: order)
     case .extents(let tables):
       let records = try AgedRecords(of: file, tables, bytes: bytes, largestRecord: largestRecord) { size in
-        layout == .extents ? ExtentLayout.room(for: size) : DiskLimits.roomUnderKey(size)
+        layout == .dense ? ExtentLayout.room(for: size) : DiskLimits.roomUnderKey(size)
       }
       self = .inExtents(records, tables)
     }

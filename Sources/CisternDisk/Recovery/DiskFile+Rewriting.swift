@@ -71,7 +71,7 @@ extension DiskFile {
         do throws(LMDBError) {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
-          guard error.code == .mapFull, new.layout.kind == .extents, emptySteps < DiskFile.mostEmptySteps else {
+          guard error.code == .mapFull, new.layout.kind == .dense, emptySteps < DiskFile.mostEmptySteps else {
             throw error
           }
           try new.relieve(&extents)
@@ -82,7 +82,7 @@ extension DiskFile {
       }
       position = end
     }
-    if new.layout.kind == .extents { try new.endReclaim(&extents) }
+    if new.layout.kind == .dense { try new.endReclaim(&extents) }
   }
 
   /// Ends a reclaim in progress. An extent whose records are evicted in part would leave records that are older than evicted ones.

@@ -34,7 +34,7 @@ extension DiskFile {
   /// This method does not change the file itself, which can be so full that LMDB has no page for a change.
   func replaceByNewest(within limits: DiskLimits, as required: DiskLayout, options: EnvironmentOptions) throws {
     switch (layout, required) {
-    case (.records, .records):
+    case (.records, .ordered):
       let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
         try transaction.statistics(of: meta).pageCount
       }
@@ -52,7 +52,7 @@ extension DiskFile {
         }
         try new.close()
       }
-    case (.extents, _), (_, .extents):
+    case (.extents, _), (_, .dense):
       try replace { (copy) throws(LMDBError) in
         try rewrite(into: copy, as: required, options: options, largestRecord: limits.largestRecord) {
           (new) throws(LMDBError) in try new.environment.synchronize(force: true)
@@ -73,7 +73,7 @@ extension DiskFile {
         var options = environment.options
         options.durability = .noSync
         try rewrite(
-          into: "\(environment.directory)/\(DiskDirectory.rewritten)", as: .extents, options: options,
+          into: "\(environment.directory)/\(DiskDirectory.rewritten)", as: .dense, options: options,
           largestRecord: .max
         ) { (new) throws(LMDBError) in
           try new.releaseFreeExtents()

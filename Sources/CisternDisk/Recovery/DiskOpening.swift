@@ -111,7 +111,7 @@ struct DiskOpening {
     try lmdb { () throws(LMDBError) in try file.close() }
     throw CisternError(
       .storeInUse,
-      "another process has the store open with the disk layout \(file.layout.kind.rawValue); open it with the same layout",
+      "another process has the store open with the disk layout \(file.layout.kind); open it with the same layout",
       location: directory)
   }
 

@@ -22,7 +22,7 @@ import Testing
   }
 
   // Each commit on extents rewrites the row of the log, which is in the same page.
-  @Test(.enabled(if: DiskLayout.tested == .records))
+  @Test(.enabled(if: DiskLayout.tested == .ordered))
   func `A replacement of equal size does not rewrite the row of counts, and another replacement does`()
     async throws
   {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    .enabled(if: DiskLayout.tested == .records),
+    .enabled(if: DiskLayout.tested == .ordered),
     arguments: [2500, RecordFormat.sequenceOffset - RecordFormat.fixedSize, 8 - RecordFormat.fixedSize])
   func `A damaged long record is replaced, removed and purged like an undamaged one`(offset: Int) async throws {
     let scratch = TemporaryDirectory()

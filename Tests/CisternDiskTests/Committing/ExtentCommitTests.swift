@@ -16,11 +16,11 @@ import Testing
   private func open(_ durability: EnvironmentOptions.Durability = .noSync) throws -> DiskFile {
     try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
     var options = DiskOpening(
-      directory: scratch.store, options: DiskOptions(limit: .mebibytes(1), layout: .extents),
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(1), layout: .dense),
       limits: try DiskLimits(.mebibytes(1), location: "")
     ).environmentOptions()
     options.durability = durability
-    return try DiskFile.open(directory: scratch.store, options: options, layout: .only(.extents))
+    return try DiskFile.open(directory: scratch.store, options: options, layout: .only(.dense))
   }
 
   private func draft(_ number: Int) -> RecordDraft {
@@ -155,7 +155,7 @@ import Testing
       try step.finish(in: &transaction)
     }
     #expect(try addresses(in: file).count == 10)
-    var walk = PurgeWalk(of: partition, generation, in: .extents, targets: [.tag("red"): 3])
+    var walk = PurgeWalk(of: partition, generation, in: .dense, targets: [.tag("red"): 3])
     var steps = 0
     while !walk.isDone {
       let found = try walk.next(7, in: file)
@@ -182,8 +182,8 @@ import Testing
     let former = try contents(of: file)
     let options = file.environment.options
     try FileManager.default.createDirectory(atPath: scratch("new"), withIntermediateDirectories: true)
-    try file.rewrite(into: scratch("new"), as: .extents, options: options, largestRecord: .max) { _ in }
-    let new = try DiskFile.open(directory: scratch("new"), options: options, layout: .only(.extents))
+    try file.rewrite(into: scratch("new"), as: .dense, options: options, largestRecord: .max) { _ in }
+    let new = try DiskFile.open(directory: scratch("new"), options: options, layout: .only(.dense))
     let rewritten = try contents(of: new)
     #expect(rewritten.count > 100 && rewritten == Array(former.suffix(rewritten.count)))
     #expect(new.identity == file.identity)

@@ -15,7 +15,7 @@ import Testing
     let tier = try openTier(scratch, limit: limit, told: told)
     let cache = try tier.cache(told: told)
     // Extents hold more small records below the same limit.
-    let total = min(DiskLayout.tested == .records ? 8_000 : 14_000, 3 * limit.bytes / size + 500)
+    let total = min(DiskLayout.tested == .ordered ? 8_000 : 14_000, 3 * limit.bytes / size + 500)
     var refused = 0
     for number in 0..<total {
       let bytes = value(number, size: size)

@@ -165,7 +165,7 @@ import Testing
     cache = try tier.cache()
     #expect(cache.statistics.entryCount == 5000)
     // Extents have shorter headers.
-    #expect(cache.statistics.liveBytes > 5000 * (DiskLayout.tested == .records ? 40 : 30))
+    #expect(cache.statistics.liveBytes > 5000 * (DiskLayout.tested == .ordered ? 40 : 30))
     #expect(tier.statistics.entryCount == 5000)
     try await tier.close()
   }

@@ -72,7 +72,7 @@ import Testing
   }
 
   private func open(limit: ByteCount = .mebibytes(8)) throws -> Subject {
-    var options = DiskOptions(limit: limit, layout: .extents, durability: .processCrash)
+    var options = DiskOptions(limit: limit, layout: .dense, durability: .processCrash)
     options.commitInterval = .milliseconds(1)
     options.retryInterval = .seconds(3600)
     let tier = try DiskTier(directory: scratch.store, options: options)

@@ -11,7 +11,7 @@ import Testing
   private let told = Told()
 
   private func open(_ limit: ByteCount = .mebibytes(1), durability: Durability = .processCrash) throws -> DiskTier {
-    try openTier(scratch, limit: limit, layout: .extents, durability: durability, told: told)
+    try openTier(scratch, limit: limit, layout: .dense, durability: durability, told: told)
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
@@ -80,7 +80,7 @@ import Testing
   @Test func `A reader that keeps the emptied extents is reported once, and the store goes on when it ends`()
     async throws
   {
-    let reader = try await TierWithLongReader(scratch, layout: .extents, told: told, patience: .milliseconds(20))
+    let reader = try await TierWithLongReader(scratch, layout: .dense, told: told, patience: .milliseconds(20))
     let (tier, cache) = (reader.tier, reader.cache)
     try await reader.fillDuringRead { held in
       #expect(held == bytes("held"))

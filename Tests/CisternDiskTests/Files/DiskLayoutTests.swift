@@ -24,9 +24,9 @@ import Testing
     return try DiskFile.open(directory: scratch.store, options: options, layout: .only(layout))
   }
 
-  @Test(arguments: [DiskLayout.records, .extents])
+  @Test(arguments: [DiskLayout.ordered, .dense])
   func `A file of the other layout is refused, and stays as it is`(layout: DiskLayout) throws {
-    let other: DiskLayout = layout == .records ? .extents : .records
+    let other: DiskLayout = layout == .ordered ? .dense : .ordered
     try open(layout).close()
     let former = try Data(contentsOf: scratch.dataFile)
     let error = #expect(throws: LMDBError.self) { _ = try open(other) }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `A new file of extents has the first row of its log, and extents that fit the map`() throws {
-    let file = try open(.extents)
+    let file = try open(.dense)
     guard case .extents(let tables) = file.layout else { throw LMDBError(.invalid, operation: "test", message: "") }
     #expect(tables.limits.layout == ExtentLayout(mapSize: try options.mapSize))
     let row = try file.environment.withRead { (transaction) throws(LMDBError) in
@@ -50,16 +50,16 @@ import Testing
   }
 
   @Test func `A file of extents without the row of its log is damaged`() throws {
-    let file = try open(.extents)
+    let file = try open(.dense)
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       _ = try transaction.remove(MetaTable.log, in: file.meta)
     }
     try file.close()
-    let error = #expect(throws: LMDBError.self) { _ = try open(.extents) }
+    let error = #expect(throws: LMDBError.self) { _ = try open(.dense) }
     #expect(error?.code == .corrupted)
   }
 
-  @Test(arguments: [DiskLayout.records, .extents])
+  @Test(arguments: [DiskLayout.ordered, .dense])
   func `A commit without a change keeps the format of the file`(layout: DiskLayout) throws {
     let file = try open(layout)
     let number = try file.environment.information().lastTransaction

@@ -210,7 +210,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
   }
 
   // The keys of records in extents are not in the tree.
-  @Test(.enabled(if: DiskLayout.tested == .records))
+  @Test(.enabled(if: DiskLayout.tested == .ordered))
   func `A data file with a damaged tree is not copied`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)

@@ -6,7 +6,7 @@ import Testing
 @testable import CisternDisk
 
 /// Verification of a store in use, in which each kind of defect is planted. Its records are values under their keys.
-@Suite(.enabled(if: DiskLayout.tested == .records)) struct DiskVerificationTests {
+@Suite(.enabled(if: DiskLayout.tested == .ordered)) struct DiskVerificationTests {
   private struct Planted {
     let scratch: TemporaryDirectory
     let tier: DiskTier

@@ -17,7 +17,7 @@ import Testing
     let addresses: [RecordAddress]
 
     init() async throws {
-      tier = try openTier(scratch, layout: .extents)
+      tier = try openTier(scratch, layout: .dense)
       let cache = try tier.cache("things")
       for number in 0..<10 { cache.put("k\(number)", value(number, size: 300)) }
       try await tier.flush()

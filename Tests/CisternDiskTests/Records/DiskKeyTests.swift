@@ -41,7 +41,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test(.enabled(if: DiskLayout.tested == .records))
+  @Test(.enabled(if: DiskLayout.tested == .ordered))
   func `A key whose digest equals another key's is a miss and never returns the other's value`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)

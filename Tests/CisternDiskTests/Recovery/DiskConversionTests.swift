@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  static let directions: [(from: DiskLayout, to: DiskLayout)] = [(.records, .extents), (.extents, .records)]
+  static let directions: [(from: DiskLayout, to: DiskLayout)] = [(.ordered, .dense), (.dense, .ordered)]
 
   @Test(arguments: 0..<2, [ByteCount.mebibytes(16), .mebibytes(24)])
   func `Each value has its metadata afterwards, and removals and invalidations stay`(
@@ -110,7 +110,7 @@ import Testing
     let after = (0..<6000).filter { cache.get("k\($0 &* 7919 % 100_003)") == value($0, size: 500) }
     #expect(Set(after).isSubset(of: before))
     // Extents hold more than a tree, so that all records of a tree fit.
-    if next == .extents { #expect(after == before) } else { #expect(after.count * 500 > 2 << 18) }
+    if next == .dense { #expect(after == before) } else { #expect(after.count * 500 > 2 << 18) }
     #expect(after.last == 5999 && after.count > (after[after.count - 1] - after[0]) * 4 / 5)
     #expect(cache.statistics.entryCount == after.count)
     for number in 6000..<9000 {
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `A store that another process has open in another layout is not converted`() async throws {
-    let other: DiskLayout = DiskLayout.tested == .records ? .extents : .records
+    let other: DiskLayout = DiskLayout.tested == .ordered ? .dense : .ordered
     let child = try ChildProcess(["replace", scratch.store, "\(16 << 20)", "processCrash"])
     _ = child.readLine()
     let error = #expect(throws: CisternError.self) { _ = try open(other) }

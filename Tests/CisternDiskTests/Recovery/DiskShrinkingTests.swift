@@ -11,7 +11,7 @@ import Testing
   /// the tables themselves.
   private func room(below limit: ByteCount, size: Int) throws -> Int {
     // Of few extents, the reserve and the open ones are a large part.
-    if DiskLayout.tested == .extents { return limit.bytes / (limit < .mebibytes(1) ? 10 : 4) }
+    if DiskLayout.tested == .dense { return limit.bytes / (limit < .mebibytes(1) ? 10 : 4) }
     let limits = try DiskLimits(limit, location: "")
     // A record has a header, and a small one its key beside it.
     let shared = 4080 / (size + 64)

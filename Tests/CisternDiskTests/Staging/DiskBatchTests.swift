@@ -53,7 +53,7 @@ func expectWholeBatches(
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     // Transactions on extents change fewer pages, so a group needs fewer of them.
-    #expect(copies.count > (DiskLayout.tested == .records ? 60 : 40))
+    #expect(copies.count > (DiskLayout.tested == .ordered ? 60 : 40))
     for copy in 0..<copies.count {
       let crashed = try openTier(copies.scratch(copy), limit: .mebibytes(1))
       try expectWholeBatches(in: crashed.cache(), notBefore: 0, "after \(copy) commits")

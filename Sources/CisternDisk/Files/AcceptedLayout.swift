@@ -1,24 +1,4 @@
-/// The form in which a data file stores records. It is fixed when the file begins.
-package enum DiskLayout: String, Sendable {
-  /// Records are values of a tree, under their keys.
-  case records
-  /// Records are in extents, and an index of key digests refers to them.
-  case extents
-
-  /// The version of the file format with this layout.
-  package var formatVersion: UInt64 {
-    switch self {
-    case .records: 3
-    case .extents: 4
-    }
-  }
-
-  /// The layout of a file with this version of the format; nil for any other version.
-  init?(formatVersion: UInt64) {
-    guard let layout = [Self.records, .extents].first(where: { $0.formatVersion == formatVersion }) else { return nil }
-    self = layout
-  }
-}
+import CisternCore
 
 /// The layouts that an opening accepts.
 enum AcceptedLayout {
