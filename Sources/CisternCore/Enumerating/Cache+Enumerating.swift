@@ -8,7 +8,7 @@ extension Cache where Key: CacheKey {
   /// ```
   ///
   /// **Order.** Entries come in the bytewise order of their keys. Keys of more than 64 bytes come last if the store has a
-  /// disk: they are in the order of their digests.
+  /// disk: they are in the order of their digests. In the ``DiskLayout/dense`` layout, all keys are in that order.
   ///
   /// **Guarantee.** No key appears twice. A key appears if it has a value during the whole enumeration, and does not
   /// appear if it has none during the whole enumeration. A key that is written, removed or evicted from the disk
