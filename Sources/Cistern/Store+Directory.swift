@@ -21,7 +21,7 @@ extension Store {
   ///
   /// - Throws: `CisternError` in these cases:
   ///   - The directory is open with other settings. The code is ``CisternError/Code/conflictingOpen``.
-  ///   - A limit or the commit interval is invalid.
+  ///   - A limit or the commit interval is invalid, or the disk limit is below 4 MiB and the layout ``DiskLayout/dense``.
   ///   - The path leads to a file, or the process may not write to the directory.
   ///   - The disk has no room for an empty store.
   public convenience init(
@@ -31,6 +31,12 @@ extension Store {
     guard configuration.commitInterval >= .zero else {
       throw CisternError(
         .invalidArgument, "commitInterval is \(configuration.commitInterval); it must not be negative",
+        location: "opening a store")
+    }
+    guard configuration.diskLayout != .dense || diskLimit >= DiskLayout.smallestDenseLimit else {
+      throw CisternError(
+        .invalidArgument,
+        "diskLayout is dense, which needs a diskLimit of at least \(DiskLayout.smallestDenseLimit); it is \(diskLimit)",
         location: "opening a store")
     }
     let options = DiskOptions(

@@ -7,7 +7,7 @@ package struct DiskOptions: Sendable {
   package var limit: ByteCount
   /// The layout of the data file. The opening converts a file with another layout.
   ///
-  /// If it is nil, the file keeps its layout, and a new file is ordered.
+  /// If it is nil, the file keeps its layout, and a new file is ordered. So is a file whose limit is too small for the dense layout.
   package var layout: DiskLayout?
   package var durability: Durability
   package var isReadOnly: Bool
@@ -39,10 +39,15 @@ package struct DiskOptions: Sendable {
   /// The layout of a new file.
   package var layoutOfNewFile: DiskLayout {
     #if DENSE_LAYOUT
-      layout ?? .dense
+      layout(replacing: .dense)
     #else
-      layout ?? .ordered
+      layout(replacing: .ordered)
     #endif
+  }
+
+  /// Returns the layout for a file that has one.
+  func layout(replacing present: DiskLayout) -> DiskLayout {
+    layout ?? (limit < DiskLayout.smallestDenseLimit ? .ordered : present)
   }
 
   /// The settings in which all openings of a directory in one process must agree.

@@ -189,7 +189,7 @@ struct DiskOpening {
   ) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
-    let layout = options.layout ?? file.layout.kind
+    let layout = options.layout(replacing: file.layout.kind)
     guard try lmdb({ () throws(LMDBError) in try file.isUnsuitable(for: limits, as: layout) }) else { return file }
     let identity = file.identity ?? StoreIdentity()
     // A copy restarts LMDB's transaction numbers, so the history does not apply to it.

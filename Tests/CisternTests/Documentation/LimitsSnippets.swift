@@ -27,6 +27,19 @@ import Testing
     #expect(downloads.statistics.memory.entryCount == 0)
   }
 
+  @Test func `a dense data file`() throws {
+    let scratch = TemporaryDirectory()
+    let path = scratch.store
+    var configuration = Store.Configuration()
+    configuration.diskLayout = .dense
+    let store = try Store(
+      directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1), configuration: configuration)
+    let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
+    articles[id] = edited
+    articles.trim(toCost: 0)
+    #expect(articles[id] == edited)
+  }
+
   @Test func `a weigher`() throws {
     let store = try sampleStore()
     let articles = try store.cache(

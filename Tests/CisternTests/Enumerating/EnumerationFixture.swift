@@ -4,7 +4,7 @@ import CisternTesting
 
 @testable import CisternCore
 
-/// A store on disk for tests of enumerations. Only flushes commit.
+/// A store on disk with ordered keys, for tests of enumerations. Only flushes commit.
 struct EnumerationFixture {
   let scratch = TemporaryDirectory()
   let clock = ManualClock()
@@ -17,6 +17,7 @@ struct EnumerationFixture {
   ) throws {
     var configuration: Store.Configuration = .ignoringMemoryPressure(clock: clock)
     configuration.durability = .processCrash
+    configuration.diskLayout = .ordered
     configuration.commitInterval = commitInterval
     store = try Store(
       directory: scratch.store, memoryLimit: .mebibytes(8), diskLimit: .mebibytes(32), configuration: configuration)

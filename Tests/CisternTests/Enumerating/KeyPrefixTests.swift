@@ -42,7 +42,9 @@ import Testing
       cache.trim(toCost: 0)
     }
     let selected = try await cache.allKeys(.withPrefix(KeyPrefix(255 as UInt32)))
-    #expect(selected == [Thumbnail(article: 255, width: 100), Thumbnail(article: 255, width: 200)])
+    #expect(
+      selected.sorted { $0.width < $1.width }
+        == [Thumbnail(article: 255, width: 100), Thumbnail(article: 255, width: 200)])
     cache.removeAll(withPrefix: KeyPrefix(255 as UInt32))
     #expect(try await cache.keyCount() == 6)
     try await cache.commitRemovalOfAll(withPrefix: KeyPrefix(bytes: [0, 0, 1]))

@@ -1,0 +1,109 @@
+import Cistern
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+/// Stores with a configured layout of the data file.
+@Suite struct StoreLayoutTests {
+  private let scratch = TemporaryDirectory()
+  private let reports = Recorder<StoreReport.Code>()
+
+  private func open(_ layout: DiskLayout?) throws -> Store {
+    var configuration = Store.Configuration()
+    configuration.diskLayout = layout
+    configuration.reportHandler = { [reports] in reports.record($0.code) }
+    return try Store(
+      directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8), configuration: configuration)
+  }
+
+  private func cache(in store: Store) throws -> Cache<String, [UInt8]> {
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.tiers = .secondTierOnly
+    return try store.cache("cache", of: [UInt8].self, keyedBy: String.self, configuration: configuration)
+  }
+
+  private func keys(of cache: Cache<String, [UInt8]>, _ selection: EntrySelection) async throws -> [String] {
+    var keys: [String] = []
+    for try await key in cache.keys(selection) { keys.append(key) }
+    return keys
+  }
+
+  @Test func `a dense file has every key once in enumerations and pages, and removes by prefix and tag`() async throws {
+    let store = try open(.dense)
+    let cache = try cache(in: store)
+    let names = (0..<700).map { "\($0 % 7)/\($0)" }
+    for (number, name) in names.enumerated() {
+      cache.setValue(
+        [UInt8](repeating: UInt8(number % 251), count: 40), forKey: name, tags: number % 2 == 0 ? ["even"] : [])
+      // Half of the keys are committed, and the others are staged.
+      if number == 350 { try await store.flush() }
+    }
+    #expect(try await keys(of: cache, .all).sorted() == names.sorted())
+    let prefixed = try await keys(of: cache, .withPrefix("3/"))
+    #expect(prefixed.sorted() == names.filter { $0.hasPrefix("3/") }.sorted())
+    var paged: [String] = []
+    var cursor: EntryCursor?
+    repeat {
+      let page = try cache.page(after: cursor, limit: 9)
+      paged += page.entries.map(\.key)
+      cursor = page.next
+    } while cursor != nil
+    #expect(paged.sorted() == names.sorted())
+    cache.removeAll(withPrefix: "3/")
+    cache.removeAll(tagged: "even")
+    let left = names.enumerated().filter { !$0.element.hasPrefix("3/") && $0.offset % 2 == 1 }.map(\.element)
+    #expect(try await keys(of: cache, .all).sorted() == left.sorted())
+    try await store.flush()
+    #expect(try await cache.keyCount() == left.count)
+    #expect(try await store.verify().isSound)
+    try await store.close()
+    #expect(reports.elements == [])
+  }
+
+  @Test func `a configured layout converts the file, and nil keeps it`() async throws {
+    for (step, layout) in [DiskLayout.dense, nil, .ordered, nil, .dense].enumerated() {
+      let store = try open(layout)
+      let cache = try cache(in: store)
+      #expect(cache["key"] == (step == 0 ? nil : [1]))
+      cache["key"] = [1]
+      for number in 0..<40 { cache["\(number)"] = [UInt8(number)] }
+      let all = try await keys(of: cache, .all)
+      #expect(all.count == 41)
+      try await store.close()
+    }
+    #expect(reports.elements == [])
+    let store = try open(.ordered)
+    let all = try await keys(of: cache(in: store), .all)
+    #expect(all == all.sorted())
+    try await store.close()
+  }
+
+  @Test func `a limit below 4 MiB is refused with the dense layout, and converts a dense file without one`()
+    async throws
+  {
+    var configuration = Store.Configuration()
+    configuration.diskLayout = .dense
+    let error = #expect(throws: CisternError.self) {
+      _ = try Store(
+        directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .bytes(4 << 20 - 1),
+        configuration: configuration)
+    }
+    #expect(error?.code == .invalidArgument && error.map { "\($0)" }?.contains("at least 4 MiB") == true)
+    var store = try Store(
+      directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(4), configuration: configuration)
+    for number in 0..<40 { try cache(in: store)["\(number)"] = [UInt8](repeating: UInt8(number), count: 500) }
+    try await store.close()
+    store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(1))
+    let all = try await keys(of: cache(in: store), .all)
+    #expect(all.count == 40 && all == all.sorted())
+    #expect(try cache(in: store)["7"] == [UInt8](repeating: 7, count: 500))
+    try await store.close()
+  }
+
+  @Test func `stores of one directory must name the same layout`() async throws {
+    let store = try open(.dense)
+    let error = #expect(throws: CisternError.self) { _ = try open(.ordered) }
+    #expect(error?.code == .conflictingOpen && error.map { "\($0)" }?.contains("diskLayout") == true)
+    try await store.close()
+  }
+}
