@@ -150,7 +150,7 @@ struct MappedPages {
   }
 
   @inline(__always)
-  private func value(of node: UnsafeRawPointer, in page: UnsafeRawPointer, lastPage: UInt64) -> PageMap.Answer {
+  func value(of node: UnsafeRawPointer, in page: UnsafeRawPointer, lastPage: UInt64) -> PageMap.Answer {
     let count = Int(unsafe node.word32(at: 0))
     let data = unsafe node + TreeNode.headerSize + node.keySize
     switch unsafe node.word16(at: TreeNode.flagsPlace) {

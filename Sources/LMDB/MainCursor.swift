@@ -1,0 +1,139 @@
+import CLMDB
+
+/// A position in the unnamed database, which moves forward from entry to entry in key order.
+///
+/// The cursor reads mapped pages, and continues with LMDB if these give no answer. Its entries are those of LMDB's cursor.
+///
+/// The compiler ensures that a cursor does not outlive its transaction, and that its views end when it moves.
+@safe
+package struct MainCursor: ~Copyable, ~Escapable {
+  /// LMDB's transaction, which outlives the cursor.
+  private let transaction: OpaquePointer
+  private let environment: Unmanaged<Environment>
+  /// The walk over the mapped pages. It has ended if LMDB's cursor exists.
+  private var walk: MappedWalk
+  /// LMDB's cursor, after the pages gave no answer. Valid until `deinit` closes it.
+  private var fallback: OpaquePointer?
+  // Both are within LMDB's pages, and no view outlives the snapshot or a move.
+  @usableFromInline
+  var currentKey = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  @usableFromInline
+  var currentValue = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Whether the cursor is at an entry.
+  @usableFromInline
+  package private(set) var isAtEntry = false
+
+  @_lifetime(borrow transaction)
+  init(_ transaction: borrowing ReadTransaction) {
+    unsafe self.transaction = unsafe transaction.handle
+    unsafe environment = unsafe transaction.environment
+    let pages = unsafe environment._withUnsafeGuaranteedRef { unsafe $0.map.pages }
+    unsafe walk = unsafe MappedWalk(pages, snapshot: UInt64(transaction.number))
+    unsafe fallback = nil
+  }
+
+  deinit {
+    if let fallback = unsafe fallback { unsafe mdb_cursor_close(fallback) }
+  }
+
+  /// The key at the cursor. It has no meaning if the cursor is at no entry.
+  @inlinable
+  package var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      let span = unsafe RawSpan(_unsafeBytes: currentKey)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// The value at the cursor. It is aligned to two bytes only, and has no meaning if the cursor is at no entry.
+  @inlinable
+  package var value: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      let span = unsafe RawSpan(_unsafeBytes: currentValue)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Moves to the first entry at or after the key. Returns false if no entry follows. O(log n).
+  package mutating func move(toFirstFrom key: RawSpan) throws(LMDBError) -> Bool {
+    unsafe try key.withUnsafeBytes { (bytes) throws(LMDBError) in
+      if unsafe fallback == nil {
+        let step = unsafe walk.move(toFirstFrom: bytes)
+        if step != .unknown { return take(step) }
+      }
+      return unsafe try seekByLMDB(bytes)
+    }
+  }
+
+  /// Moves to the next entry. Returns false after the last entry, or if the cursor is at no entry.
+  package mutating func moveToNext() throws(LMDBError) -> Bool {
+    guard isAtEntry else { return false }
+    if unsafe fallback == nil {
+      let step = unsafe walk.moveToNext()
+      if step != .unknown { return take(step) }
+    }
+    return try moveByLMDB()
+  }
+
+  @inline(__always)
+  private mutating func take(_ step: MappedWalk.Step) -> Bool {
+    unsafe currentKey = unsafe walk.key
+    unsafe currentValue = unsafe walk.value
+    isAtEntry = step == .entry
+    return isAtEntry
+  }
+
+  // MARK: LMDB's cursor
+
+  /// Moves LMDB's cursor to the next entry. If the walk gave no answer, the cursor first moves to the present one.
+  @inline(never)
+  private mutating func moveByLMDB() throws(LMDBError) -> Bool {
+    if unsafe fallback != nil { return unsafe try moveByLMDB(MDB_NEXT, from: MDB_val()) }
+    let visited = unsafe currentKey
+    guard unsafe try seekByLMDB(visited) else { return false }
+    return unsafe currentKey.elementsEqual(visited) ? try moveByLMDB(MDB_NEXT, from: MDB_val()) : true
+  }
+
+  private mutating func seekByLMDB(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+    // LMDB only reads the key.
+    let name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    return unsafe try moveByLMDB(key.isEmpty ? MDB_FIRST : MDB_SET_RANGE, from: name)
+  }
+
+  private mutating func moveByLMDB(_ operation: MDB_cursor_op, from key: MDB_val) throws(LMDBError) -> Bool {
+    isAtEntry = false
+    let cursor: OpaquePointer
+    if let fallback = unsafe fallback {
+      unsafe cursor = unsafe fallback
+    } else {
+      unsafe cursor = unsafe try openCursor(in: Database.main.index, of: transaction)
+      unsafe fallback = unsafe cursor
+    }
+    var key = unsafe key
+    var value = unsafe MDB_val()
+    let status = unsafe mdb_cursor_get(cursor, &key, &value, operation)
+    if status == MDB_NOTFOUND { return false }
+    // In a damaged page, LMDB can report success without a key or without a value.
+    guard status == MDB_SUCCESS, unsafe key.mv_data != nil, unsafe value.mv_data != nil else {
+      throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "move a cursor")
+    }
+    unsafe currentKey = unsafe UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)
+    unsafe currentValue = unsafe UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    unsafe environment._withUnsafeGuaranteedRef { unsafe $0.map.learn(from: currentValue, of: $0.handle) }
+    isAtEntry = true
+    return true
+  }
+}
+
+@available(*, unavailable, message: "a cursor cannot move to another thread")
+extension MainCursor: Sendable {}
+
+extension ReadTransaction {
+  /// Returns a cursor before the first entry of the unnamed database. The cursor must end before the transaction.
+  @_lifetime(borrow self)
+  package borrowing func mainCursor() -> MainCursor { MainCursor(self) }
+}
