@@ -42,8 +42,11 @@ extension String: CacheKey {
 
   /// Creates the string with these bytes. Returns nil if they are not valid UTF-8.
   public init?(keyBytes: RawSpan) {
-    // The pointer is used during the call only.
-    let string = unsafe keyBytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    // `String(validating:as:)` is generic, and costs several times as much. The span is used during the call only.
+    let string: String? = unsafe keyBytes.withUnsafeBytes { bytes in
+      guard let characters = unsafe try? UTF8Span(validating: Span(_unsafeBytes: bytes)) else { return nil }
+      return String(copying: characters)
+    }
     guard let string else { return nil }
     self = string
   }

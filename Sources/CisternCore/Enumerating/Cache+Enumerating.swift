@@ -44,14 +44,17 @@ extension Cache where Key: CacheKey {
   /// - Parameter selection: The entries to count.
   /// - Throws: `CisternError` as ``entries(_:)``, or `CancellationError` if the task is cancelled.
   /// - Complexity: O(*n*), where *n* is the number of entries.
+  @inlinable
   public nonisolated(nonsending) func keyCount(_ selection: EntrySelection = .all) async throws -> Int {
     var count = 0
-    var iterator = keys(selection).makeAsyncIterator()
-    while true {
-      let keys = try await iterator.nextKeys(isolation: #isolation)
-      if keys.isEmpty { return count }
-      count += keys.count
+    var walk = try EntryWalk(self, selection, after: nil)
+    // No other task waits for a chunk, and no transaction is open.
+    while !walk.isAtEnd {
+      try Task.checkCancellation()
+      if walk.hasBegun { await Task.yield() }
+      count += try walk.nextKeyCount(limit: EntryWalk<Key, Value>.chunkSize)
     }
+    return count
   }
 
   /// Returns some entries after a cursor, in the order of ``entries(_:)``.

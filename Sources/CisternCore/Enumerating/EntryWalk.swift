@@ -90,10 +90,11 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     guard hasNoCandidate(in: chunk, limit: limit) else { return merge(chunk, limit: limit) }
     let glance = MemoryGlance(records)
     var entries: [Entry] = []
-    entries.reserveCapacity(chunk.records.count)
-    for record in chunk.records {
+    entries.reserveCapacity(chunk.count)
+    for index in 0..<chunk.count {
+      let record = chunk[index]
       if let key = chunk.withKey(of: record, { Key(keyBytes: $0) }) {
-        add(glance.entryOfRecord(key, record.metadata), to: &entries)
+        add(glance.entryOfRecord(key, record, in: chunk), to: &entries)
       }
     }
     move(behind: chunk)
@@ -109,12 +110,32 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     }
     let glance = MemoryGlance(records)
     var keys: [Key] = []
-    keys.reserveCapacity(chunk.records.count)
-    for record in chunk.records where glance.isFresh(record.metadata) {
+    keys.reserveCapacity(chunk.count)
+    for index in 0..<chunk.count {
+      let record = chunk[index]
+      guard glance.isFresh(record, in: chunk) else { continue }
       if let key = chunk.withKey(of: record, { Key(keyBytes: $0) }) { keys.append(key) }
     }
     move(behind: chunk)
     return keys
+  }
+
+  /// Returns the number of keys that ``nextKeys(limit:)`` would return.
+  @inlinable
+  mutating func nextKeyCount(limit: Int) throws(CisternError) -> Int {
+    let chunk = try nextChunk(limit: limit)
+    guard hasNoCandidate(in: chunk, limit: limit), selection.tag == nil else {
+      return merge(chunk, limit: limit).count { !$0.isStale }
+    }
+    let glance = MemoryGlance(records)
+    var count = 0
+    for index in 0..<chunk.count {
+      let record = chunk[index]
+      guard glance.isFresh(record, in: chunk) else { continue }
+      if chunk.withKey(of: record, { Key(keyBytes: $0) }) != nil { count += 1 }
+    }
+    move(behind: chunk)
+    return count
   }
 
   @usableFromInline
@@ -132,25 +153,29 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// The walk compares records only with the keys that were in memory when it began. A key that came later was written or read
   /// during the enumeration, and its record has data of that time.
   @usableFromInline
-  func hasNoCandidate(in chunk: RecordChunk, limit: Int) -> Bool {
-    guard chunk.records.count <= limit else { return false }
+  func hasNoCandidate(in chunk: borrowing RecordChunk, limit: Int) -> Bool {
+    guard chunk.count <= limit else { return false }
     guard nextCandidate < candidates.count else { return true }
     guard let end = chunk.end else { return false }
     return end < candidates[nextCandidate].position
   }
 
   @usableFromInline
-  mutating func move(behind chunk: RecordChunk) {
-    position = chunk.end ?? chunk.records.last.map { chunk.position(of: $0) } ?? position
+  mutating func move(behind chunk: borrowing RecordChunk) {
+    if let end = chunk.end {
+      position = end
+    } else if chunk.count > 0 {
+      position = chunk.position(of: chunk[chunk.count - 1])
+    }
     isAtEnd = chunk.end == nil
   }
 
   /// Visits the records of the chunk and the candidates up to its end, in order.
   @inlinable
-  mutating func merge(_ chunk: RecordChunk, limit: Int) -> [Entry] {
+  mutating func merge(_ chunk: borrowing RecordChunk, limit: Int) -> [Entry] {
     var entries: [Entry] = []
     let glance = MemoryGlance(records)
-    let positions = chunk.records.map { chunk.position(of: $0) }
+    let positions = (0..<chunk.count).map { chunk.position(of: chunk[$0]) }
     var found = 0
     var last: (position: KeyPosition, key: [UInt8])?
     var visits = 0
@@ -165,11 +190,11 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         visits += 1
       }
       if found < positions.count, positions[found] == next {
-        let record = chunk.records[found]
+        let record = chunk[found]
         found += 1
         let bytes = chunk.withKey(of: record) { $0.copiedBytes() }
         last = (next, bytes)
-        if let key = Key(keyBytes: bytes.rawSpan) { add(glance.entry(of: key, record.metadata), to: &entries) }
+        if let key = Key(keyBytes: bytes.rawSpan) { add(glance.entry(of: key, chunk.metadata(of: record)), to: &entries) }
       } else {
         let candidate = candidates[nextCandidate]
         nextCandidate += 1

@@ -7,10 +7,14 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
   @usableFromInline let records: RecordPromoter<Key, Value>
   @usableFromInline let now: MonotonicTime
   @usableFromInline let wallNow: WallTime
+  @usableFromInline let schemaVersion: UInt32
+  @usableFromInline let measuresAge: Bool
 
   @usableFromInline
   init(_ records: RecordPromoter<Key, Value>) {
     self.records = records
+    schemaVersion = records.schemaVersion
+    measuresAge = records.lifetimes.measuresAge
     now = records.lifetimes.clockTime()
     wallNow = records.lifetimes.wallNow()
   }
@@ -43,16 +47,33 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
     return entry(of: key, timing, cost: Int(metadata.cost), .secondTier, metadata)
   }
 
+  /// Returns the entry of a key whose record only the second tier has, or nil if no read finds its value.
+  @inlinable
+  func entryOfRecord(
+    _ key: Key, _ record: RecordChunk.Record, in chunk: borrowing RecordChunk
+  ) -> CacheEntry<Key, Value>? {
+    if let summary = chunk.summary(of: record), summary.schemaVersion == schemaVersion, summary.expires == nil,
+      !measuresAge
+    {
+      let state = EntryState(cost: Int(summary.cost), age: age(of: summary.created))
+      return CacheEntry(key, state, residency: .secondTier, records: records)
+    }
+    return entryOfRecord(key, chunk.metadata(of: record))
+  }
+
   /// Whether a read finds a fresh value in a record that only the second tier has.
   @inlinable
-  func isFresh(_ metadata: RecordMetadata) -> Bool {
-    guard isReadable(metadata), let timing = records.lifetimes.timing(of: metadata) else { return false }
-    return timing.isPlainForever || isFresh(timing)
+  func isFresh(_ record: RecordChunk.Record, in chunk: borrowing RecordChunk) -> Bool {
+    if let summary = chunk.summary(of: record), summary.schemaVersion == schemaVersion {
+      return summary.isFresh(at: wallNow)
+    }
+    return isFresh(chunk.metadata(of: record))
   }
 
   @usableFromInline
-  func isFresh(_ timing: Timing) -> Bool {
-    switch timing.freshness(at: now) {
+  func isFresh(_ metadata: RecordMetadata) -> Bool {
+    guard isReadable(metadata), let timing = records.lifetimes.timing(of: metadata) else { return false }
+    return switch timing.freshness(at: now) {
     case .fresh, .refreshDue: true
     case .stale, .gone: false
     }
@@ -67,25 +88,30 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
   /// Whether a read may find a value in the record. The migration of an older record decides only when it is read.
   @inlinable
   func isReadable(_ metadata: RecordMetadata) -> Bool {
-    metadata.schemaVersion == records.schemaVersion || isMigratable(metadata)
+    metadata.schemaVersion == schemaVersion || isMigratable(metadata)
   }
 
   @usableFromInline
   func isMigratable(_ metadata: RecordMetadata) -> Bool {
-    metadata.schemaVersion < records.schemaVersion && (records.migrate != nil || metadata.isNegative)
+    metadata.schemaVersion < schemaVersion && (records.migrate != nil || metadata.isNegative)
   }
 
   @inlinable
   func entry(
     of key: Key, _ timing: Timing, cost: Int, _ residency: EntryResidency, _ metadata: RecordMetadata?
   ) -> CacheEntry<Key, Value>? {
-    let age = metadata.flatMap { wallNow.nanoseconds(since: $0.created) }.map { Duration.nanoseconds($0) }
-    var state = EntryState(cost: cost, age: age)
+    var state = EntryState(cost: cost, age: metadata.flatMap { age(of: $0.created) })
     if !timing.isPlainForever {
       guard let timed = timedState(timing, state, prefersAgeInMemory: residency.contains(.memory)) else { return nil }
       state = timed
     }
     return CacheEntry(key, state, residency: residency, records: records)
+  }
+
+  /// Returns the age of a value by the time of day. Nil if the value was stored later.
+  @inlinable
+  func age(of created: WallTime) -> Duration? {
+    wallNow.nanoseconds(since: created).map { Duration.nanoseconds($0) }
   }
 
   /// Returns the state of a value that has a lifetime, tags or an age. Returns nil after the end of its grace.

@@ -1,129 +1,168 @@
 /// Some records of a partition that follow one another in the order of an enumeration.
 ///
-/// The names and keys of all records are in one array, so that a record allocates nothing.
+/// The names and keys of all records are in one allocation, and records have no references. A record therefore allocates
+/// nothing, unless it has no summary.
+@safe
 @usableFromInline
-package struct RecordChunk: Sendable {
-  /// A record, without its value. The ranges are those of ``RecordChunk/bytes``.
+package struct RecordChunk: ~Copyable {
+  /// A record, without its value.
   @usableFromInline
-  package struct Record: Sendable {
+  package struct Record {
+    /// The metadata. For a record without a summary, only a part of it.
+    @usableFromInline let summary: RecordSummary
+    /// The index of the metadata in the chunk, for a record without a summary. Otherwise -1.
+    @usableFromInline let details: Int
+    /// The place of the name in the bytes of the chunk. The name is the key in the tier's order: the key itself or its
+    /// digest.
+    @usableFromInline let start: Int
+    @usableFromInline let nameSize: Int
+    /// The size of the key that follows its digest. Otherwise -1.
+    @usableFromInline let keySize: Int
+
+    @inlinable
+    init(_ summary: RecordSummary, details: Int = -1, start: Int, nameSize: Int, keySize: Int = -1) {
+      self.summary = summary
+      self.details = details
+      self.start = start
+      self.nameSize = nameSize
+      self.keySize = keySize
+    }
+
     /// Whether the tier has the record under a digest of its key.
-    @usableFromInline package let isDigest: Bool
-    /// The key in the tier's order: the key itself or its digest.
-    @usableFromInline package let name: Range<Int>
-    @usableFromInline package let key: Range<Int>
-    @usableFromInline package let metadata: RecordMetadata
+    @inlinable
+    package var isDigest: Bool { keySize >= 0 }
+
+    @inlinable
+    var name: Range<Int> { start..<start + nameSize }
+
+    @inlinable
+    var key: Range<Int> { isDigest ? start + nameSize..<start + nameSize + keySize : name }
   }
 
-  @usableFromInline package private(set) var records: [Record] = []
+  @usableFromInline var storage = FlatStorage<Record>()
+  /// The names and keys.
+  @usableFromInline var bytes = FlatStorage<UInt8>()
   /// The position up to which the tier looked; nil if no record follows.
   @usableFromInline package var end: KeyPosition?
-  @usableFromInline package private(set) var bytes: [UInt8] = []
+  /// The metadata of the records without a summary.
+  private var details: [RecordMetadata] = []
 
   @usableFromInline
   package init() {}
 
   package mutating func reserveCapacity(_ count: Int) {
-    records.reserveCapacity(count)
-    bytes.reserveCapacity(count * 16)
+    storage.makeRoom(for: count)
+    bytes.makeRoom(for: count * 24)
+  }
+
+  /// The number of records.
+  @inlinable
+  package var count: Int { storage.count }
+
+  /// Returns a record. Traps if the chunk has none with this index.
+  @inlinable
+  package subscript(index: Int) -> Record { storage[index] }
+
+  /// A copy of the list of records.
+  @usableFromInline
+  package var records: [Record] { (0..<count).map { self[$0] } }
+
+  // MARK: Adding
+
+  /// Adds a record whose name is its key.
+  @inlinable
+  @inline(__always)
+  package mutating func append(key: RawSpan, _ summary: RecordSummary) {
+    let start = bytes.count
+    bytes.append(key)
+    storage.append(Record(summary, start: start, nameSize: key.byteCount))
   }
 
   /// Adds a record whose name is its key.
   package mutating func append(key: RawSpan, _ metadata: RecordMetadata) {
-    let key = add(key)
-    records.append(Record(isDigest: false, name: key, key: key, metadata: metadata))
+    let start = bytes.count
+    bytes.append(key)
+    append(metadata, start: start, nameSize: key.byteCount, keySize: -1)
   }
 
   /// Adds a record under a digest of its key.
   package mutating func append(digest: RawSpan, key: RawSpan, _ metadata: RecordMetadata) {
-    let name = add(digest)
-    records.append(Record(isDigest: true, name: name, key: add(key), metadata: metadata))
+    let start = bytes.count
+    bytes.append(digest)
+    bytes.append(key)
+    append(metadata, start: start, nameSize: digest.byteCount, keySize: key.byteCount)
   }
 
-  private mutating func add(_ span: RawSpan) -> Range<Int> {
-    let start = bytes.count
-    // The pointer is used during the call only.
-    unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
-    return start..<bytes.count
+  private mutating func append(_ metadata: RecordMetadata, start: Int, nameSize: Int, keySize: Int) {
+    storage.append(
+      Record(
+        RecordSummary(of: metadata), details: details.count, start: start, nameSize: nameSize, keySize: keySize))
+    details.append(metadata)
   }
+
+  // MARK: Reading
 
   /// Calls `body` with the bytes of a record's key.
   @inlinable
+  @inline(__always)
   package func withKey<Result>(of record: Record, _ body: (RawSpan) throws -> Result) rethrows -> Result {
     try body(bytes.rawSpan.extracting(record.key))
+  }
+
+  /// Returns the summary of a record, or nil if it has more details.
+  @inlinable
+  @inline(__always)
+  func summary(of record: Record) -> RecordSummary? { record.details < 0 ? record.summary : nil }
+
+  /// Returns the metadata of a record. The invalidation version of a record with a summary is zero.
+  @usableFromInline
+  package func metadata(of record: Record) -> RecordMetadata {
+    record.details < 0 ? record.summary.metadata : details[record.details]
   }
 
   /// Returns the place of a record in the order of the enumeration.
   @usableFromInline
   package func position(of record: Record) -> KeyPosition {
-    KeyPosition(isDigest: record.isDigest, bytes: Array(bytes[record.name]))
+    KeyPosition(isDigest: record.isDigest, bytes: bytes.rawSpan.extracting(record.name).copiedBytes())
   }
+
+  // MARK: Changing
 
   /// Replaces the metadata of the records, and drops those for which `body` returns nil.
   package mutating func compactMap(_ body: (RawSpan, RecordMetadata) -> RecordMetadata?) {
-    records = records.compactMap { record in
-      withKey(of: record) { body($0, record.metadata) }.map {
-        Record(isDigest: record.isDigest, name: record.name, key: record.key, metadata: $0)
+    var changed: [(record: Record, metadata: RecordMetadata)] = []
+    for record in records {
+      let metadata = withKey(of: record) { body($0, self.metadata(of: record)) }
+      if let metadata { changed.append((record, metadata)) }
+    }
+    storage.removeAll()
+    details = []
+    for (record, metadata) in changed {
+      append(metadata, start: record.start, nameSize: record.nameSize, keySize: record.keySize)
+    }
+  }
+
+  /// Sorts the records by the bytes of their names, and keeps one of those with the same name.
+  package mutating func sortAndDropRepeatedNames() {
+    let sorted = records.sorted {
+      bytes.rawSpan.extracting($0.name).precedes(bytes.rawSpan.extracting($1.name))
+    }
+    storage.removeAll()
+    var last: Record?
+    for record in sorted {
+      if let last, bytes.rawSpan.extracting(record.name).hasSameBytes(as: bytes.rawSpan.extracting(last.name)) {
+        continue
       }
-    }
-  }
-
-  /// Sorts the records by the bytes of their names.
-  package mutating func sort() {
-    let bytes = bytes
-    records.sort { bytes.rawSpan.extracting($0.name).precedes(bytes.rawSpan.extracting($1.name)) }
-  }
-
-  /// Keeps one of the records with the same name. The records must be sorted.
-  package mutating func dropRepeatedNames() {
-    let bytes = bytes
-    var last: Range<Int>?
-    records.removeAll { record in
-      defer { last = record.name }
-      guard let last else { return false }
-      return bytes.rawSpan.extracting(record.name).hasSameBytes(as: bytes.rawSpan.extracting(last))
+      storage.append(record)
+      last = record
     }
   }
 }
 
-/// The part of a partition that an enumeration asks for next.
-@usableFromInline
-package struct RecordRange: Sendable {
-  /// The records follow this position. Nil for the first ones.
-  package let start: KeyPosition?
-  /// The bytes with which each key begins.
-  package let prefix: [UInt8]
-  /// The largest number of records that the tier looks at.
-  package let limit: Int
-
-  @usableFromInline
-  package init(after start: KeyPosition?, prefix: [UInt8] = [], limit: Int) {
-    self.start = start
-    self.prefix = prefix
-    self.limit = limit
-  }
-}
-
-extension TransactionalPartition {
-  /// The bytes of the key. A tier in another order implements the method.
-  package func position(of key: RawSpan) -> KeyPosition { KeyPosition(bytes: key.copiedBytes()) }
-
-  /// The metadata of the record that a read finds.
-  package func metadata(of key: RawSpan) -> RecordMetadata? { withRecord(forKey: key) { metadata, _ in metadata } }
-
-  /// All records after the range's start; the limit has no effect. The tier lists its records in no order, so that a part
-  /// of them costs as much as all.
-  ///
-  /// - Complexity: O(*n* log *n*) for *n* records of the partition.
-  package func records(in range: RecordRange) throws(CisternError) -> RecordChunk {
-    var chunk = RecordChunk()
-    forEachRecord { key, metadata, _ in
-      guard key.starts(with: range.prefix) else { return true }
-      if range.start?.precedes(key) ?? true { chunk.append(key: key, metadata) }
-      return true
-    }
-    chunk.sort()
-    // The tier can list a key twice, for example as staged and as committed.
-    chunk.dropRepeatedNames()
-    return chunk
+extension RecordSummary {
+  /// The part of a record's metadata that a summary has.
+  fileprivate init(of metadata: RecordMetadata) {
+    self.init(
+      created: metadata.created, expires: metadata.expires, cost: metadata.cost, schemaVersion: metadata.schemaVersion)
   }
 }

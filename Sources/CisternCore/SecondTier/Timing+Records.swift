@@ -68,7 +68,7 @@ extension RecordMetadata {
 
 extension WallTime {
   /// Returns the nanoseconds since an earlier time; nil if that time is later.
-  @usableFromInline
+  @inlinable
   func nanoseconds(since earlier: WallTime) -> UInt64? {
     guard earlier <= self else { return nil }
     // Both times are signed 64-bit integers in order, so their distance fits in an unsigned one.

@@ -93,11 +93,12 @@ package struct DiskKey: KeyBytes {
   package var directKey: [UInt8] { withBytes { $0.extracting(DiskKey.prefixSize..<count).copiedBytes() } }
 
   /// Returns the generation of a key in the file, or nil if the bytes are too few.
+  @inline(__always)
   package static func generation(of bytes: RawSpan) -> Generation? {
     guard bytes.byteCount >= prefixSize else { return nil }
-    var prefix: UInt64 = 0
-    for offset in 0..<prefixSize { prefix = prefix << 8 | UInt64(bytes.byte(at: offset)) }
-    return Generation(number: prefix >> 1)
+    let high = UInt64(bytes.integer(at: 0, as: UInt32.self).byteSwapped)
+    let low = UInt64(bytes.integer(at: 4, as: UInt16.self).byteSwapped)
+    return Generation(number: (high << 16 | low) >> 1)
   }
 
   /// Returns whether a key in the file has a digest. The key must be at least as long as the prefix.

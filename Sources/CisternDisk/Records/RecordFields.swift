@@ -26,6 +26,9 @@ struct RecordFields: OptionSet {
   /// The fields of a packed record.
   static let packed = RecordFields(rawValue: 4095)
 
+  /// The fields of a record that has a summary. The invalidation version is no part of a summary.
+  static let summarized: RecordFields = [.expiry, .invalidationVersion, .schemaVersion]
+
   /// Returns the fields that a record with this metadata needs, without the cost.
   init(of metadata: RecordMetadata, storesKeyLength: Bool) {
     self = []

@@ -39,8 +39,8 @@ extension DiskEngine {
     guard generation != .zero else { return walk }
     do {
       switch file.layout {
-      case .records(let tables):
-        var cursor = try transaction.cursor(in: tables.records)
+      case .records:
+        var cursor = transaction.mainCursor()
         try walk.read(at: &cursor, generation: generation)
       case .extents(let tables): try walk.read(tables, generation: generation, in: transaction)
       }
@@ -53,8 +53,9 @@ extension DiskEngine {
 
   /// Replaces the records that have a staged write, and drops those with a staged removal.
   private func applyStaged(
-    to walk: RecordWalk, of partition: Partition, in file: DiskFile, mayMissRemovals: Bool
+    to walk: consuming RecordWalk, of partition: Partition, in file: DiskFile, mayMissRemovals: Bool
   ) -> RecordChunk {
+    let snapshot = walk.snapshot
     var chunk = walk.chunk
     guard mayMissRemovals || !partition.staging.isEmpty else { return chunk }
     // All keys are compared before the first look-up in the file, which may come after a commit.
@@ -62,7 +63,7 @@ extension DiskEngine {
     // A write that was staged before the snapshot is still staged, unless a commit followed.
     let newest = max(
       file.knownTransaction.load(ordering: .acquiring), partition.knownTransaction.load(ordering: .acquiring))
-    let mayBeOutdated = mayMissRemovals && newest > walk.snapshot
+    let mayBeOutdated = mayMissRemovals && newest > snapshot
     var entries = staged.makeIterator()
     chunk.compactMap { key, record in
       let entry = entries.next() ?? nil

@@ -5,31 +5,29 @@ import LMDB
 
 extension RecordWalk {
   /// Reads the next records of the range.
-  mutating func read(
-    at cursor: inout Cursor<Database, CursorReads>, generation: Generation
-  ) throws(LMDBError) {
+  mutating func read(at cursor: inout MainCursor, generation: Generation) throws(LMDBError) {
     let first = KeyPosition(bytes: range.prefix)
     let start = DiskKey.bytes(of: generation, at: range.start.map { max($0, first) } ?? first)
     let visited = range.start.map { DiskKey.bytes(of: generation, at: $0) }
     var isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
-    if isAtRecord, let visited, cursor.key?.hasSameBytes(as: visited.rawSpan) ?? false {
+    if isAtRecord, let visited, cursor.key.hasSameBytes(as: visited.rawSpan) {
       isAtRecord = try cursor.moveToNext()
     }
     var count = 0
+    var isAmongDigests = false
     chunk.reserveCapacity(min(range.limit, 1024))
     while isAtRecord {
       switch visit(cursor, generation: generation) {
-      case .end: return
+      case .end: return endBeforeOutdatedRecord()
       case .otherPrefix:
-        // The keys with a digest follow.
+        // The keys with a digest follow. In a damaged file, a direct key could follow them, and the walk would be endless.
+        guard !isAmongDigests else { throw Self.damage("a record follows those with digests") }
+        isAmongDigests = true
         let digests = DiskKey.bytes(of: generation, at: KeyPosition(isDigest: true, bytes: []))
         isAtRecord = try cursor.move(toFirstFrom: digests.rawSpan)
       case .visited:
         count += 1
-        if count >= range.limit {
-          chunk.end = Self.position(at: cursor)
-          return
-        }
+        if count >= range.limit { return try end(at: cursor) }
         isAtRecord = try cursor.moveToNext()
       }
     }
@@ -45,28 +43,60 @@ extension RecordWalk {
   }
 
   /// Adds the record at the cursor to the walk, if it belongs to the range.
-  private mutating func visit(_ cursor: borrowing Cursor<Database, CursorReads>, generation: Generation) -> Visit {
-    guard let bytes = cursor.key, let record = cursor.value, DiskKey.generation(of: bytes) == generation else {
-      return .end
-    }
-    let isDigest = DiskKey.isDigest(bytes)
+  @inline(__always)
+  private mutating func visit(_ cursor: borrowing MainCursor, generation: Generation) -> Visit {
+    let bytes = cursor.key
+    guard DiskKey.generation(of: bytes) == generation else { return .end }
     let name = bytes.extracting(DiskKey.prefixSize..<bytes.byteCount)
-    if !isDigest, !name.starts(with: range.prefix) { return .otherPrefix }
-    add(record, name: name, isDigest: isDigest)
+    if DiskKey.isDigest(bytes) {
+      addUnderDigest(cursor.value, name)
+    } else {
+      if hasPrefix, !name.starts(with: range.prefix) { return .otherPrefix }
+      let summary = RecordSummary(trusting: cursor.value)
+      // The invalidations are read after the record, so that every earlier one applies to it.
+      if let summary, invalidations.isClear(for: snapshot) {
+        chunk.append(key: name, summary)
+        return .visited
+      }
+      addDetailed(cursor.value, name)
+    }
     return isOutdated ? .end : .visited
   }
 
-  private static func position(at cursor: borrowing Cursor<Database, CursorReads>) -> KeyPosition? {
-    guard let bytes = cursor.key, bytes.byteCount >= DiskKey.prefixSize else { return nil }
-    return KeyPosition(
-      isDigest: DiskKey.isDigest(bytes), bytes: bytes.extracting(DiskKey.prefixSize..<bytes.byteCount).copiedBytes())
+  @inline(never)
+  private mutating func addDetailed(_ record: RawSpan, _ key: RawSpan) {
+    guard let header = RecordHeader(trusting: record) else { return }
+    add(header.metadata(of: record), key: key)
   }
 
-  private mutating func add(_ record: RawSpan, name: RawSpan, isDigest: Bool) {
+  @inline(never)
+  private mutating func addUnderDigest(_ record: RawSpan, _ digest: RawSpan) {
     guard let header = RecordHeader(trusting: record) else { return }
-    let metadata = header.metadata(of: record)
-    guard isDigest else { return add(metadata, key: name) }
     let key = record.extracting(header.key)
-    if key.starts(with: range.prefix) { add(metadata, key: key, digest: name) }
+    if key.starts(with: range.prefix) { add(header.metadata(of: record), key: key, digest: digest) }
+  }
+
+  /// Ends the chunk behind the record at the cursor.
+  ///
+  /// In a damaged file, that record can precede the start of the range. An enumeration would then be endless.
+  private mutating func end(at cursor: borrowing MainCursor) throws(LMDBError) {
+    let bytes = cursor.key
+    let end = KeyPosition(
+      isDigest: DiskKey.isDigest(bytes), bytes: bytes.extracting(DiskKey.prefixSize..<bytes.byteCount).copiedBytes())
+    if let start = range.start, end <= start { throw Self.damage("a record precedes those before it") }
+    chunk.end = end
+  }
+
+  /// Ends the chunk behind its last record, if the snapshot became outdated after that record was visited.
+  ///
+  /// Otherwise, frequent invalidations could prevent an enumeration from ever reading a whole chunk.
+  private mutating func endBeforeOutdatedRecord() {
+    guard isOutdated, chunk.count > 0 else { return }
+    chunk.end = chunk.position(of: chunk[chunk.count - 1])
+    isOutdated = false
+  }
+
+  private static func damage(_ message: String) -> LMDBError {
+    LMDBError(.corrupted, operation: "walk over records", message: message)
   }
 }

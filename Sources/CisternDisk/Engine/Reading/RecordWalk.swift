@@ -2,16 +2,19 @@ import CisternCore
 import LMDB
 
 /// The records that an enumeration finds in one snapshot.
-struct RecordWalk {
+struct RecordWalk: ~Copyable {
   let range: RecordRange
   let invalidations: InvalidationTable
   let snapshot: UInt
+  /// Whether the keys must begin with bytes.
+  let hasPrefix: Bool
   var chunk = RecordChunk()
   /// Whether an invalidation ended after the snapshot, so that its records cannot be compared with it.
-  private(set) var isOutdated = false
+  var isOutdated = false
 
   init(range: RecordRange, invalidations: InvalidationTable, snapshot: UInt) {
     self.range = range
+    hasPrefix = !range.prefix.isEmpty
     self.invalidations = invalidations
     self.snapshot = snapshot
   }

@@ -1,0 +1,32 @@
+/// The metadata of a record whose value has one deadline at most, and neither tags nor other details.
+///
+/// Most records have a summary. It has no references, so an enumeration copies it without reference counting.
+@usableFromInline
+package struct RecordSummary: Sendable {
+  @usableFromInline package let created: WallTime
+  /// The time at which the value expires, or nil if it never expires. The value has no grace.
+  @usableFromInline package let expires: WallTime?
+  @usableFromInline package let cost: UInt32
+  @usableFromInline package let schemaVersion: UInt32
+
+  @inlinable
+  package init(created: WallTime, expires: WallTime?, cost: UInt32, schemaVersion: UInt32) {
+    self.created = created
+    self.expires = expires
+    self.cost = cost
+    self.schemaVersion = schemaVersion
+  }
+
+  /// The metadata of the record, without its invalidation version.
+  @usableFromInline
+  package var metadata: RecordMetadata {
+    RecordMetadata(created: created, expires: expires, cost: cost, schemaVersion: schemaVersion)
+  }
+
+  /// Whether the value is fresh. The result is that of ``Timing``.
+  @inlinable
+  func isFresh(at wallNow: WallTime) -> Bool {
+    guard let expires else { return true }
+    return created <= wallNow && wallNow < expires
+  }
+}
