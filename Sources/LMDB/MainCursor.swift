@@ -6,19 +6,15 @@ import CLMDB
 ///
 /// The compiler ensures that a cursor does not outlive its transaction, and that its views end when it moves.
 @safe
+@usableFromInline
 package struct MainCursor: ~Copyable, ~Escapable {
   /// LMDB's transaction, which outlives the cursor.
   private let transaction: OpaquePointer
   private let environment: Unmanaged<Environment>
-  /// The walk over the mapped pages. It has ended if LMDB's cursor exists.
-  private var walk: MappedWalk
+  /// The walk over the mapped pages, with the bytes of the present entry. It does not move if LMDB's cursor exists.
+  @usableFromInline var walk: MappedWalk
   /// LMDB's cursor, after the pages gave no answer. Valid until `deinit` closes it.
   private var fallback: OpaquePointer?
-  // Both are within LMDB's pages, and no view outlives the snapshot or a move.
-  @usableFromInline
-  var currentKey = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  @usableFromInline
-  var currentValue = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   /// Whether the cursor is at an entry.
   @usableFromInline
   package private(set) var isAtEntry = false
@@ -42,7 +38,7 @@ package struct MainCursor: ~Copyable, ~Escapable {
     @_lifetime(borrow self)
     @inline(__always)
     get {
-      let span = unsafe RawSpan(_unsafeBytes: currentKey)
+      let span = unsafe RawSpan(_unsafeBytes: walk.key)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -53,7 +49,7 @@ package struct MainCursor: ~Copyable, ~Escapable {
     @_lifetime(borrow self)
     @inline(__always)
     get {
-      let span = unsafe RawSpan(_unsafeBytes: currentValue)
+      let span = unsafe RawSpan(_unsafeBytes: walk.value)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -81,8 +77,6 @@ package struct MainCursor: ~Copyable, ~Escapable {
 
   @inline(__always)
   private mutating func take(_ step: MappedWalk.Step) -> Bool {
-    unsafe currentKey = unsafe walk.key
-    unsafe currentValue = unsafe walk.value
     isAtEntry = step == .entry
     return isAtEntry
   }
@@ -93,9 +87,9 @@ package struct MainCursor: ~Copyable, ~Escapable {
   @inline(never)
   private mutating func moveByLMDB() throws(LMDBError) -> Bool {
     if unsafe fallback != nil { return unsafe try moveByLMDB(MDB_NEXT, from: MDB_val()) }
-    let visited = unsafe currentKey
+    let visited = unsafe walk.key
     guard unsafe try seekByLMDB(visited) else { return false }
-    return unsafe currentKey.elementsEqual(visited) ? try moveByLMDB(MDB_NEXT, from: MDB_val()) : true
+    return unsafe walk.key.elementsEqual(visited) ? try moveByLMDB(MDB_NEXT, from: MDB_val()) : true
   }
 
   private mutating func seekByLMDB(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
@@ -121,9 +115,9 @@ package struct MainCursor: ~Copyable, ~Escapable {
     guard status == MDB_SUCCESS, unsafe key.mv_data != nil, unsafe value.mv_data != nil else {
       throw LMDBError(status: status == MDB_SUCCESS ? MDB_CORRUPTED : status, operation: "move a cursor")
     }
-    unsafe currentKey = unsafe UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)
-    unsafe currentValue = unsafe UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-    unsafe environment._withUnsafeGuaranteedRef { unsafe $0.map.learn(from: currentValue, of: $0.handle) }
+    unsafe walk.key = unsafe UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)
+    unsafe walk.value = unsafe UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    unsafe environment._withUnsafeGuaranteedRef { unsafe $0.map.learn(from: walk.value, of: $0.handle) }
     isAtEntry = true
     return true
   }

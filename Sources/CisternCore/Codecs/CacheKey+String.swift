@@ -51,6 +51,16 @@ extension String: CacheKey {
     self = string
   }
 
+  /// Returns whether the bytes are valid UTF-8, so that a string has them.
+  @usableFromInline
+  static func isUTF8(_ bytes: RawSpan) -> Bool {
+    if bytes.isASCII { return true }
+    // The span is used during the call only.
+    return unsafe bytes.withUnsafeBytes { bytes in
+      if case .some = unsafe try? UTF8Span(validating: Span(_unsafeBytes: bytes)) { true } else { false }
+    }
+  }
+
   /// Returns whether the UTF-8 of a string is in normalization form C. ASCII, which always is, has a fast path.
   @usableFromInline
   static func isNormalized(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -21,6 +21,13 @@ public protocol CacheKey: Hashable, Sendable {
 }
 
 extension CacheKey {
+  /// Returns whether a key has these bytes. Makes no string.
+  @inlinable
+  @inline(__always)
+  static func isKey(_ bytes: RawSpan) -> Bool {
+    self == String.self ? String.isUTF8(bytes) : Self(keyBytes: bytes) != nil
+  }
+
   /// Returns whether the key's bytes begin with these bytes.
   package func hasKeyBytesPrefix(_ prefix: [UInt8]) -> Bool {
     withKeyBytes { $0.starts(with: prefix) }

@@ -13,11 +13,14 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
   /// Whether the value is past its lifetime, and in grace.
   public let isStale: Bool
   /// The tags of the value.
-  public let tags: [String]
+  @inlinable
+  public var tags: [String] { someTags ?? [] }
   /// The tiers that hold the value.
   public let residency: EntryResidency
 
   @usableFromInline let records: RecordPromoter<Key, Value>
+  /// The tags, or nil for none. A copy of an empty array would be counted.
+  @usableFromInline let someTags: [String]?
 
   @inlinable
   init(
@@ -28,7 +31,7 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
     age = state.age
     remainingLifetime = state.remainingLifetime
     isStale = state.isStale
-    tags = state.tags
+    someTags = state.tags
     self.residency = residency
     self.records = records
   }
@@ -47,7 +50,8 @@ struct EntryState: Sendable {
   @usableFromInline var age: Duration?
   @usableFromInline var remainingLifetime: Duration?
   @usableFromInline var isStale = false
-  @usableFromInline var tags: [String] = []
+  /// The tags, or nil for none.
+  @usableFromInline var tags: [String]?
 
   @inlinable
   init(cost: Int, age: Duration?) {

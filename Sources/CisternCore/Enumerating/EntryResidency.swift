@@ -4,12 +4,15 @@ public struct EntryResidency: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
 
   /// Creates a set of tiers from its bits.
+  @inlinable
   public init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
   /// Memory holds the value.
-  public static let memory = EntryResidency(rawValue: 1)
+  @inlinable
+  public static var memory: EntryResidency { EntryResidency(rawValue: 1) }
   /// The second tier has a record of the key, staged or committed.
-  public static let secondTier = EntryResidency(rawValue: 2)
+  @inlinable
+  public static var secondTier: EntryResidency { EntryResidency(rawValue: 2) }
 }

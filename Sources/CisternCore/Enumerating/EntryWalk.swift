@@ -132,7 +132,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     for index in 0..<chunk.count {
       let record = chunk[index]
       guard glance.isFresh(record, in: chunk) else { continue }
-      if chunk.withKey(of: record, { Key(keyBytes: $0) }) != nil { count += 1 }
+      if chunk.withKey(of: record, { Key.isKey($0) }) { count += 1 }
     }
     move(behind: chunk)
     return count
@@ -221,7 +221,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
 
   @inlinable
   func add(_ entry: Entry?, to entries: inout [Entry]) {
-    if let entry, selection.includes(tags: entry.tags) { entries.append(entry) }
+    if let entry, selection.tag == nil || selection.includes(tags: entry.tags) { entries.append(entry) }
   }
 }
 

@@ -124,7 +124,7 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
     if case .stale = freshness { state.isStale = true }
     state.age = prefersAgeInMemory ? details.age ?? state.age : state.age ?? details.age
     state.remainingLifetime = details.remainingLifetime
-    state.tags = details.tags
+    state.tags = details.tags.isEmpty ? nil : details.tags
     return state
   }
 }

@@ -16,27 +16,24 @@ package struct RecordChunk: ~Copyable {
     /// digest.
     @usableFromInline let start: Int
     @usableFromInline let nameSize: Int
-    /// The size of the key that follows its digest. Otherwise -1.
-    @usableFromInline let keySize: Int
 
     @inlinable
-    init(_ summary: RecordSummary, details: Int = -1, start: Int, nameSize: Int, keySize: Int = -1) {
+    init(_ summary: RecordSummary, details: Int = -1, start: Int, nameSize: Int) {
       self.summary = summary
       self.details = details
       self.start = start
       self.nameSize = nameSize
-      self.keySize = keySize
     }
-
-    /// Whether the tier has the record under a digest of its key.
-    @inlinable
-    package var isDigest: Bool { keySize >= 0 }
 
     @inlinable
     var name: Range<Int> { start..<start + nameSize }
+  }
 
-    @inlinable
-    var key: Range<Int> { isDigest ? start + nameSize..<start + nameSize + keySize : name }
+  /// The rest of a record without a summary.
+  private struct Details {
+    let metadata: RecordMetadata
+    /// The size of the key that follows its digest. Nil if the name is the key.
+    let keySize: Int?
   }
 
   @usableFromInline var storage = FlatStorage<Record>()
@@ -44,8 +41,7 @@ package struct RecordChunk: ~Copyable {
   @usableFromInline var bytes = FlatStorage<UInt8>()
   /// The position up to which the tier looked; nil if no record follows.
   @usableFromInline package var end: KeyPosition?
-  /// The metadata of the records without a summary.
-  private var details: [RecordMetadata] = []
+  private var details: [Details] = []
 
   @usableFromInline
   package init() {}
@@ -82,7 +78,7 @@ package struct RecordChunk: ~Copyable {
   package mutating func append(key: RawSpan, _ metadata: RecordMetadata) {
     let start = bytes.count
     bytes.append(key)
-    append(metadata, start: start, nameSize: key.byteCount, keySize: -1)
+    append(metadata, start: start, nameSize: key.byteCount, keySize: nil)
   }
 
   /// Adds a record under a digest of its key.
@@ -93,11 +89,10 @@ package struct RecordChunk: ~Copyable {
     append(metadata, start: start, nameSize: digest.byteCount, keySize: key.byteCount)
   }
 
-  private mutating func append(_ metadata: RecordMetadata, start: Int, nameSize: Int, keySize: Int) {
+  private mutating func append(_ metadata: RecordMetadata, start: Int, nameSize: Int, keySize: Int?) {
     storage.append(
-      Record(
-        RecordSummary(of: metadata), details: details.count, start: start, nameSize: nameSize, keySize: keySize))
-    details.append(metadata)
+      Record(RecordSummary(of: metadata), details: details.count, start: start, nameSize: nameSize))
+    details.append(Details(metadata: metadata, keySize: keySize))
   }
 
   // MARK: Reading
@@ -106,7 +101,13 @@ package struct RecordChunk: ~Copyable {
   @inlinable
   @inline(__always)
   package func withKey<Result>(of record: Record, _ body: (RawSpan) throws -> Result) rethrows -> Result {
-    try body(bytes.rawSpan.extracting(record.key))
+    try body(bytes.rawSpan.extracting(record.details < 0 ? record.name : keyPlace(of: record)))
+  }
+
+  @usableFromInline
+  func keyPlace(of record: Record) -> Range<Int> {
+    guard let size = keySize(of: record) else { return record.name }
+    return record.name.upperBound..<record.name.upperBound + size
   }
 
   /// Returns the summary of a record, or nil if it has more details.
@@ -117,28 +118,30 @@ package struct RecordChunk: ~Copyable {
   /// Returns the metadata of a record. The invalidation version of a record with a summary is zero.
   @usableFromInline
   package func metadata(of record: Record) -> RecordMetadata {
-    record.details < 0 ? record.summary.metadata : details[record.details]
+    record.details < 0 ? record.summary.metadata : details[record.details].metadata
   }
 
   /// Returns the place of a record in the order of the enumeration.
   @usableFromInline
   package func position(of record: Record) -> KeyPosition {
-    KeyPosition(isDigest: record.isDigest, bytes: bytes.rawSpan.extracting(record.name).copiedBytes())
+    KeyPosition(isDigest: keySize(of: record) != nil, bytes: bytes.rawSpan.extracting(record.name).copiedBytes())
   }
+
+  private func keySize(of record: Record) -> Int? { record.details < 0 ? nil : details[record.details].keySize }
 
   // MARK: Changing
 
   /// Replaces the metadata of the records, and drops those for which `body` returns nil.
   package mutating func compactMap(_ body: (RawSpan, RecordMetadata) -> RecordMetadata?) {
-    var changed: [(record: Record, metadata: RecordMetadata)] = []
+    var changed: [(record: Record, details: Details)] = []
     for record in records {
       let metadata = withKey(of: record) { body($0, self.metadata(of: record)) }
-      if let metadata { changed.append((record, metadata)) }
+      if let metadata { changed.append((record, Details(metadata: metadata, keySize: keySize(of: record)))) }
     }
     storage.removeAll()
     details = []
-    for (record, metadata) in changed {
-      append(metadata, start: record.start, nameSize: record.nameSize, keySize: record.keySize)
+    for (record, details) in changed {
+      append(details.metadata, start: record.start, nameSize: record.nameSize, keySize: details.keySize)
     }
   }
 

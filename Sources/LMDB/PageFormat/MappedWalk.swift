@@ -3,6 +3,7 @@
 /// The walk trusts no page, like the lookup of keys. It ends in damaged pages too, because the keys at which it enters
 /// them increase.
 @unsafe
+@usableFromInline
 struct MappedWalk {
   /// The result of a move.
   enum Step {
@@ -29,9 +30,9 @@ struct MappedWalk {
   private var branch: Place?
   /// The node whose key begins the entries after those below ``branch``. Nil if no entries follow.
   private var bound: UnsafeRawPointer?
-  /// The bytes of the present entry, within the map while the snapshot is open.
-  private(set) var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  private(set) var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  // The bytes of the present entry are within the map while the snapshot is open. LMDB's cursor can set them too.
+  @usableFromInline var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  @usableFromInline var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
   /// Creates a walk that gives no answer if the pages are nil, or do not tell the root of the snapshot.
   init(_ pages: MappedPages?, snapshot: UInt64) {

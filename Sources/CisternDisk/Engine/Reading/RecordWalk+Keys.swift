@@ -17,7 +17,7 @@ extension RecordWalk {
     var isAmongDigests = false
     chunk.reserveCapacity(min(range.limit, 1024))
     while isAtRecord {
-      switch visit(cursor, generation: generation) {
+      switch visit(cursor.value, under: cursor.key, generation: generation) {
       case .end: return endBeforeOutdatedRecord()
       case .otherPrefix:
         // The keys with a digest follow. In a damaged file, a direct key could follow them, and the walk would be endless.
@@ -27,7 +27,7 @@ extension RecordWalk {
         isAtRecord = try cursor.move(toFirstFrom: digests.rawSpan)
       case .visited:
         count += 1
-        if count >= range.limit { return try end(at: cursor) }
+        if count >= range.limit { return try end(at: cursor.key) }
         isAtRecord = try cursor.moveToNext()
       }
     }
@@ -42,23 +42,22 @@ extension RecordWalk {
     case end
   }
 
-  /// Adds the record at the cursor to the walk, if it belongs to the range.
+  /// Adds a record of the file to the walk, if it belongs to the range.
   @inline(__always)
-  private mutating func visit(_ cursor: borrowing MainCursor, generation: Generation) -> Visit {
-    let bytes = cursor.key
+  private mutating func visit(_ record: RawSpan, under bytes: RawSpan, generation: Generation) -> Visit {
     guard DiskKey.generation(of: bytes) == generation else { return .end }
     let name = bytes.extracting(DiskKey.prefixSize..<bytes.byteCount)
     if DiskKey.isDigest(bytes) {
-      addUnderDigest(cursor.value, name)
+      addUnderDigest(record, name)
     } else {
       if hasPrefix, !name.starts(with: range.prefix) { return .otherPrefix }
-      let summary = RecordSummary(trusting: cursor.value)
+      let summary = RecordSummary(trusting: record)
       // The invalidations are read after the record, so that every earlier one applies to it.
       if let summary, invalidations.isClear(for: snapshot) {
         chunk.append(key: name, summary)
         return .visited
       }
-      addDetailed(cursor.value, name)
+      addDetailed(record, name)
     }
     return isOutdated ? .end : .visited
   }
@@ -76,11 +75,10 @@ extension RecordWalk {
     if key.starts(with: range.prefix) { add(header.metadata(of: record), key: key, digest: digest) }
   }
 
-  /// Ends the chunk behind the record at the cursor.
+  /// Ends the chunk behind the record with this key in the file.
   ///
   /// In a damaged file, that record can precede the start of the range. An enumeration would then be endless.
-  private mutating func end(at cursor: borrowing MainCursor) throws(LMDBError) {
-    let bytes = cursor.key
+  private mutating func end(at bytes: RawSpan) throws(LMDBError) {
     let end = KeyPosition(
       isDigest: DiskKey.isDigest(bytes), bytes: bytes.extracting(DiskKey.prefixSize..<bytes.byteCount).copiedBytes())
     if let start = range.start, end <= start { throw Self.damage("a record precedes those before it") }
