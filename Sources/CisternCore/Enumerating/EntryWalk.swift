@@ -86,7 +86,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// - Parameter limit: The largest number of positions to visit.
   @inlinable
   mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
-    let chunk = try nextChunk(limit: limit)
+    let chunk = try nextChunk(limit: limit, needsDetails: true)
     guard hasNoCandidate(in: chunk, limit: limit) else { return merge(chunk, limit: limit) }
     let glance = MemoryGlance(records)
     var entries: [Entry] = []
@@ -104,7 +104,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// Returns the keys of the next positions with a fresh value, as ``nextEntries(limit:)`` does for entries.
   @inlinable
   mutating func nextKeys(limit: Int) throws(CisternError) -> [Key] {
-    let chunk = try nextChunk(limit: limit)
+    let chunk = try nextChunk(limit: limit, needsDetails: false)
     guard hasNoCandidate(in: chunk, limit: limit), selection.tag == nil else {
       return merge(chunk, limit: limit).compactMap { $0.isStale ? nil : $0.key }
     }
@@ -123,7 +123,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// Returns the number of keys that ``nextKeys(limit:)`` would return.
   @inlinable
   mutating func nextKeyCount(limit: Int) throws(CisternError) -> Int {
-    let chunk = try nextChunk(limit: limit)
+    let chunk = try nextChunk(limit: limit, needsDetails: false)
     guard hasNoCandidate(in: chunk, limit: limit), selection.tag == nil else {
       return merge(chunk, limit: limit).count { !$0.isStale }
     }
@@ -138,12 +138,15 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     return count
   }
 
+  /// Reads the next chunk. Without details, its records tell whether their values are fresh, but can lack a grace and tags.
   @usableFromInline
-  mutating func nextChunk(limit: Int) throws(CisternError) -> RecordChunk {
+  mutating func nextChunk(limit: Int, needsDetails: Bool) throws(CisternError) -> RecordChunk {
     hasBegun = true
     try records.checkIsOpen(to: location)
     guard let partition = records.secondTier?.partition else { return RecordChunk() }
-    let chunk = try partition.records(in: RecordRange(after: position, prefix: selection.prefix, limit: limit))
+    let chunk = try partition.records(
+      in: RecordRange(
+        after: position, prefix: selection.prefix, limit: limit, needsDetails: needsDetails || selection.tag != nil))
     addLostKeys()
     return chunk
   }
@@ -194,7 +197,9 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         found += 1
         let bytes = chunk.withKey(of: record) { $0.copiedBytes() }
         last = (next, bytes)
-        if let key = Key(keyBytes: bytes.rawSpan) { add(glance.entry(of: key, chunk.metadata(of: record)), to: &entries) }
+        if let key = Key(keyBytes: bytes.rawSpan) {
+          add(glance.entry(of: key, chunk.metadata(of: record)), to: &entries)
+        }
       } else {
         let candidate = candidates[nextCandidate]
         nextCandidate += 1

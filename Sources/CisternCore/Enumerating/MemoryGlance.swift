@@ -52,10 +52,10 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
   func entryOfRecord(
     _ key: Key, _ record: RecordChunk.Record, in chunk: borrowing RecordChunk
   ) -> CacheEntry<Key, Value>? {
-    if let summary = chunk.summary(of: record), summary.schemaVersion == schemaVersion, summary.expires == nil,
-      !measuresAge
-    {
-      let state = EntryState(cost: Int(summary.cost), age: age(of: summary.created))
+    if let summary = chunk.summary(of: record), summary.schemaVersion == schemaVersion, !measuresAge {
+      guard summary.isFresh(at: wallNow) else { return nil }
+      var state = EntryState(cost: Int(summary.cost), age: age(of: summary.created))
+      if let left = summary.expires?.nanoseconds(since: wallNow) { state.remainingLifetime = .nanoseconds(left) }
       return CacheEntry(key, state, residency: .secondTier, records: records)
     }
     return entryOfRecord(key, chunk.metadata(of: record))

@@ -7,11 +7,14 @@ package struct RecordRange: Sendable {
   package let prefix: [UInt8]
   /// The largest number of records that the tier looks at.
   package let limit: Int
+  /// Whether the records must have all details. Otherwise, a tier can return what tells whether a value is fresh.
+  package let needsDetails: Bool
 
   @usableFromInline
-  package init(after start: KeyPosition?, prefix: [UInt8] = [], limit: Int) {
+  package init(after start: KeyPosition?, prefix: [UInt8] = [], limit: Int, needsDetails: Bool = true) {
     self.start = start
     self.prefix = prefix
     self.limit = limit
+    self.needsDetails = needsDetails
   }
 }

@@ -1,6 +1,7 @@
 /// The metadata of a record whose value has one deadline at most, and neither tags nor other details.
 ///
-/// Most records have a summary. It has no references, so an enumeration copies it without reference counting.
+/// An enumeration of keys also takes it of records with a grace and tags, which do not make a value fresh. A summary has
+/// no references, so it is copied without reference counting.
 @usableFromInline
 package struct RecordSummary: Sendable {
   @usableFromInline package let created: WallTime

@@ -39,9 +39,9 @@ package enum RecordFormat {
 /// bytes.
 package struct RecordHeader {
   package let sequence: SequenceNumber
-  private let created: WallTime
-  private let cost: UInt32
-  private let fields: RecordFields
+  let created: WallTime
+  let cost: UInt32
+  let fields: RecordFields
   private let tagsStart: Int
   private let keyStart: Int
   private let valueStart: Int

@@ -1,5 +1,21 @@
 import CisternCore
 
+extension RecordHeader {
+  /// Returns what tells whether the value of the record that has this header is fresh.
+  ///
+  /// The result has neither the grace nor the tags. It is nil if the lifetime depends on uses. It is also nil for a negative
+  /// result, because the summary does not say that the record is one.
+  func summary(of record: RawSpan) -> RecordSummary? {
+    guard fields.isDisjoint(with: [.idle, .negative]) else { return nil }
+    var expires: WallTime?
+    if fields.contains(.expiry) {
+      let place = RecordFormat.fixedSize + fields.intersection(.windows).size
+      expires = WallTime(nanosecondsSince1970: record.integer(at: place, as: Int64.self))
+    }
+    return RecordSummary(created: created, expires: expires, cost: cost, schemaVersion: schemaVersion(of: record))
+  }
+}
+
 extension RecordSummary {
   /// Reads the summary of a record under its key, which can be arbitrary bytes. No bytes make it trap.
   ///
@@ -24,6 +40,7 @@ extension RecordSummary {
         schemaVersion = record.integer(at: RecordFormat.fixedSize + fields.size - 4, as: UInt32.self)
       }
     }
-    self.init(created: created, expires: expires, cost: UInt32(truncatingIfNeeded: head >> 32), schemaVersion: schemaVersion)
+    self.init(
+      created: created, expires: expires, cost: UInt32(truncatingIfNeeded: head >> 32), schemaVersion: schemaVersion)
   }
 }

@@ -25,6 +25,63 @@ import Testing
     #expect(try cache.page().entries.map(\.key) == ["late"])
   }
 
+  @Test func `expired values without grace that lie on disk alone do not appear`() async throws {
+    let fixture = try EnumerationFixture(expiry: .after(.seconds(60)))
+    let cache = fixture.cache
+    for number in 0..<3 { cache["early \(number)"] = [1] }
+    try await fixture.store.flush()
+    fixture.clock.advance(by: .seconds(40))
+    cache["late"] = [2]
+    try await fixture.moveToDisk()
+    let entries = try cache.page().entries
+    #expect(entries.map(\.key) == ["early 0", "early 1", "early 2", "late"])
+    #expect(entries.map(\.remainingLifetime) == [.seconds(20), .seconds(20), .seconds(20), .seconds(60)])
+    #expect(entries.map(\.age) == [.seconds(40), .seconds(40), .seconds(40), .zero])
+    #expect(entries.allSatisfy { $0.tags == [] && $0.residency == .secondTier && !$0.isStale })
+    #expect(try await cache.keyCount() == 4)
+    fixture.clock.advance(by: .seconds(20))
+    #expect(try await cache.keyCount() == 1)
+    #expect(try await cache.allKeys() == ["late"])
+    #expect(try cache.page().entries.map(\.key) == ["late"])
+  }
+
+  @Test func `keys of another schema version appear only if it is older and has a migration`() async throws {
+    let scratch = TemporaryDirectory()
+    func count(_ schema: CacheSchema<String>, storing value: String? = nil) async throws -> [Int] {
+      let store = try Store(directory: scratch.store, memoryLimit: .bytes(1), diskLimit: .mebibytes(8))
+      var configuration = CacheConfiguration<String>()
+      configuration.schema = schema
+      let cache = try store.cache("texts", of: String.self, keyedBy: Int.self, configuration: configuration)
+      if let value {
+        cache[1] = value
+        try await store.flush()
+      }
+      var entries = 0
+      for try await _ in cache.entries() { entries += 1 }
+      let counts = [try await cache.keyCount(), try await cache.allKeys().count, entries]
+      try await store.close()
+      return counts
+    }
+    #expect(try await count(CacheSchema(version: 2), storing: "text") == [1, 1, 1])
+    #expect(try await count(CacheSchema(version: 1)) == [0, 0, 0])
+    #expect(try await count(CacheSchema(version: 3)) == [0, 0, 0])
+    #expect(
+      try await count(CacheSchema(version: 3) { bytes, _ in String(decoding: bytes, as: UTF8.self) }) == [1, 1, 1])
+  }
+
+  @Test func `bytes that are no string are not counted as a key`() async throws {
+    let fixture = try EnumerationFixture()
+    let bytes = try fixture.store.cache("bytes", of: [UInt8].self, keyedBy: [UInt8].self)
+    let long = [UInt8](repeating: 0x61, count: 30)
+    for key in [[0x61], [0xFF], [0xC3, 0xA9], long, [0xC3] + long] { bytes[key] = [1] }
+    try await fixture.store.flush()
+    bytes.trim(toCost: 0)
+    #expect(try await bytes.keyCount() == 5)
+    let valid = try await bytes.allKeys().count { String(keyBytes: $0.rawSpan) != nil }
+    #expect(valid == 3)
+    #expect(try await bytes.allKeys().filter { String.isKey($0.rawSpan) }.count == valid)
+  }
+
   @Test(arguments: ["", "k", "k0100+", "k0511+", "k0512+", "k1023+", "z"])
   func `a key of memory comes at its place among the records of several chunks`(key: String) async throws {
     let fixture = try EnumerationFixture()

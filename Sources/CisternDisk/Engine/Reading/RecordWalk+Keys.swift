@@ -65,6 +65,9 @@ extension RecordWalk {
   @inline(never)
   private mutating func addDetailed(_ record: RawSpan, _ key: RawSpan) {
     guard let header = RecordHeader(trusting: record) else { return }
+    if !range.needsDetails, let summary = header.summary(of: record), invalidations.isClear(for: snapshot) {
+      return chunk.append(key: key, summary)
+    }
     add(header.metadata(of: record), key: key)
   }
 

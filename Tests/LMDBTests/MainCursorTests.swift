@@ -1,0 +1,236 @@
+import CisternTesting
+import Testing
+
+@testable import LMDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Cursors that read mapped pages, beside LMDB's cursors.
+@Suite struct MainCursorTests {
+  private struct Entry: Equatable {
+    let key: [UInt8]
+    let valueSize: Int
+    let firstByte: UInt8?
+
+    init(_ key: RawSpan, _ value: RawSpan) {
+      self.key = [UInt8](copying: key)
+      valueSize = value.byteCount
+      firstByte = value.isEmpty ? nil : value.number(at: 0, as: UInt8.self)
+    }
+  }
+
+  private func randomKeys(_ count: Int, using generator: inout SeededGenerator) -> [[UInt8]] {
+    (0..<count).map { _ in
+      // Few distinct bytes, so that many keys have common prefixes and some are prefixes of others.
+      (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) }
+    }
+  }
+
+  /// The entries from a key on, by LMDB's cursor.
+  private func expected(
+    from key: [UInt8], _ limit: Int, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [Entry] {
+    var cursor = try transaction.cursor(in: Database.main)
+    var entries: [Entry] = []
+    var isAtEntry = try cursor.move(toFirstFrom: key.rawSpan)
+    while isAtEntry, entries.count < limit {
+      if let key = cursor.key, let value = cursor.value { entries.append(Entry(key, value)) }
+      isAtEntry = try cursor.moveToNext()
+    }
+    return entries
+  }
+
+  private func found(
+    from key: [UInt8], _ limit: Int, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [Entry] {
+    var cursor = transaction.mainCursor()
+    var entries: [Entry] = []
+    var isAtEntry = try cursor.move(toFirstFrom: key.rawSpan)
+    while isAtEntry, entries.count < limit {
+      entries.append(Entry(cursor.key, cursor.value))
+      isAtEntry = try cursor.moveToNext()
+    }
+    return entries
+  }
+
+  /// The keys from which both cursors find different entries.
+  private func differences(
+    from keys: [[UInt8]], _ limit: Int, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [[UInt8]] {
+    var differences: [[UInt8]] = []
+    for key in keys {
+      let expected = try expected(from: key, limit, in: transaction)
+      if try found(from: key, limit, in: transaction) != expected { differences.append(key) }
+    }
+    return differences
+  }
+
+  @Test func `A cursor over mapped pages visits the entries of LMDB's, for any size of keys, values and trees`() throws
+  {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    // The record of a database is an entry too.
+    _ = try fixture.environment.openDatabase(named: "\u{1}\u{7f}")
+    var generator = SeededGenerator(seed: 1)
+    let keys = randomKeys(3_000, using: &generator)
+    for part in 0..<6 {
+      let sizes = [0...20, 90...200, 900...1_100, 2_000...2_100, 3_000...20_000][part % 5]
+      try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+        for key in keys[part * 500..<part * 500 + 500] {
+          let value = [UInt8](repeating: UInt8(part), count: Int.random(in: sizes, using: &generator))
+          try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
+          if part > 2, Bool.random(using: &generator) {
+            let removed = keys[Int.random(in: 0..<part * 500, using: &generator)]
+            try transaction.removeValue(forKey: removed.rawSpan, in: table)
+          }
+        }
+      }
+      let starts = randomKeys(100, using: &generator) + keys.prefix(100) + [[255]]
+      let differences = try fixture.environment.withRead { (transaction) throws(LMDBError) in
+        // The first of these cursors learns the place of the map.
+        try self.differences(from: [[]], .max, in: transaction) + self.differences(from: starts, 30, in: transaction)
+      }
+      #expect(differences == [])
+      #expect(fixture.environment.map.isKnown)
+    }
+  }
+
+  @Test func `An empty database has no entries`() throws {
+    let fixture = try Fixture()
+    let found = try fixture.environment.withRead { (transaction) throws(LMDBError) in
+      try self.found(from: [], .max, in: transaction)
+    }
+    #expect(found == [])
+  }
+
+  @Test func `A cursor sees its snapshot, also after commits that replace the snapshot's meta page`() throws {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    func put(_ byte: UInt8) throws {
+      try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+        for number in 0..<200 as Range<UInt8> {
+          try transaction.put([byte].rawSpan, forKey: [1, number].rawSpan, in: table)
+        }
+      }
+    }
+    try put(1)
+    let environment = fixture.environment
+    _ = try environment.withRead { (transaction) throws(LMDBError) in
+      try self.found(from: [], .max, in: transaction)
+    }
+    #expect(environment.map.isKnown)
+    let transaction = try environment.beginRead()
+    for byte in 2...6 as ClosedRange<UInt8> {
+      try put(byte)
+      let older = try found(from: [], .max, in: transaction)
+      #expect(older.count == 200 && older.allSatisfy { $0.firstByte == 1 })
+      let newer = try environment.withRead { (transaction) throws(LMDBError) in
+        try self.found(from: [], .max, in: transaction)
+      }
+      #expect(newer.count == 200 && newer.allSatisfy { $0.firstByte == byte })
+    }
+  }
+
+  @Test func `A cursor continues with LMDB behind the last entry, if a page gives no answer`() throws {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    var generator = SeededGenerator(seed: 3)
+    let keys = randomKeys(1_000, using: &generator)
+    try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+      for key in keys { try transaction.put([UInt8](repeating: 1, count: 60).rawSpan, forKey: key.rawSpan, in: table) }
+    }
+    let environment = fixture.environment
+    _ = try environment.withRead { (transaction) throws(LMDBError) in
+      try self.found(from: [], .max, in: transaction)
+    }
+    #expect(environment.map.isKnown)
+    let information = try environment.information()
+    let file = unsafe open(fixture.directory.path + "/data.mdb", O_RDWR)
+    defer { close(file) }
+    var pages = 0
+    for number in 2..<information.pageCount {
+      // LMDB does not read the number in the page's header.
+      let place = off_t(number * information.pageSize)
+      var header: UInt64 = 0
+      _ = unsafe pread(file, &header, 8, place)
+      guard header == UInt64(number) else { continue }
+      var wrong = header ^ 1 << 40
+      _ = unsafe pwrite(file, &wrong, 8, place)
+      let differences = try fixture.environment.withRead { (transaction) throws(LMDBError) in
+        try self.differences(from: [[]] + keys.prefix(20), .max, in: transaction)
+      }
+      #expect(differences == [])
+      _ = unsafe pwrite(file, &header, 8, place)
+      pages += 1
+    }
+    #expect(pages > 10)
+  }
+
+  @Test func `Damaged pages neither lead a walk outside of the pages nor let it enter pages without end`() throws {
+    let fixture = try Fixture()
+    let table = fixture.environment.mainDatabase
+    var generator = SeededGenerator(seed: 2)
+    let keys = randomKeys(1_000, using: &generator)
+    try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+      for key in keys {
+        let value = [UInt8](repeating: 1, count: Int.random(in: 0...5_000, using: &generator))
+        try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
+      }
+    }
+    let information = try fixture.environment.information()
+    let size = information.pageCount * information.pageSize
+    // The pages, followed by an inaccessible page.
+    let memory = unsafe try #require(
+      mmap(nil, size + information.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0))
+    defer { unsafe munmap(memory, size + information.pageSize) }
+    unsafe mprotect(memory + size, information.pageSize, PROT_NONE)
+    let file = unsafe open(fixture.directory.path + "/data.mdb", O_RDONLY)
+    let readCount = unsafe pread(file, memory, size, 0)
+    close(file)
+    try #require(readCount == size)
+    let shift = UInt64(information.pageSize.trailingZeroBitCount)
+    let pages = unsafe MappedPages(start: UnsafeRawPointer(memory), shift: shift)
+    let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: size)
+    let lowest = UInt(bitPattern: memory)
+    var counts = (ended: 0, unknown: 0, outside: 0, endless: 0)
+    for round in 0..<2_000 {
+      // Half of the damage is in the first bytes of a page, which lead to all others.
+      let number = Int.random(in: 2..<information.pageCount, using: &generator)
+      let place =
+        number * information.pageSize
+        + Int.random(in: 0..<(round & 1 == 0 ? 64 : information.pageSize), using: &generator)
+      let before = unsafe bytes[place]
+      // Some damage stays, so that pages have several.
+      defer { if round % 10 != 0 { unsafe bytes[place] = before } }
+      unsafe bytes[place] = UInt8.random(in: 0...255, using: &generator)
+      var walk = unsafe MappedWalk(pages, snapshot: UInt64(information.lastTransaction))
+      let start = round % 4 == 0 ? [] : keys[Int.random(in: 0..<keys.count, using: &generator)]
+      var step = unsafe start.withUnsafeBytes { unsafe walk.move(toFirstFrom: $0) }
+      var visits = 0
+      while step == .entry, visits < 100_000 {
+        visits += 1
+        for (start, count) in unsafe [
+          (UInt(bitPattern: walk.key.baseAddress), walk.key.count),
+          (UInt(bitPattern: walk.value.baseAddress), walk.value.count),
+        ] where start < lowest || start + UInt(count) > lowest + UInt(size) {
+          counts.outside += 1
+        }
+        step = unsafe walk.moveToNext()
+      }
+      switch step {
+      case .end: counts.ended += 1
+      case .unknown: counts.unknown += 1
+      case .entry: counts.endless += 1
+      }
+    }
+    #expect(counts.outside == 0 && counts.endless == 0)
+    // Both outcomes occurred, so the damage was neither too small nor too large.
+    #expect(counts.ended > 0 && counts.unknown > 0)
+  }
+}
