@@ -18,7 +18,7 @@ extension RecordWalk {
     chunk.reserveCapacity(min(range.limit, 1024))
     while isAtRecord {
       switch visit(cursor.value, under: cursor.key, generation: generation) {
-      case .end: return endBeforeOutdatedRecord()
+      case .end: return try endBeforeOutdatedRecord()
       case .otherPrefix:
         // The keys with a digest follow. In a damaged file, a direct key could follow them, and the walk would be endless.
         guard !isAmongDigests else { throw Self.damage("a record follows those with digests") }
@@ -27,7 +27,7 @@ extension RecordWalk {
         isAtRecord = try cursor.move(toFirstFrom: digests.rawSpan)
       case .visited:
         count += 1
-        if count >= range.limit { return try end(at: cursor.key) }
+        if count >= range.limit { return try endChunk(at: Self.position(of: cursor.key)) }
         isAtRecord = try cursor.moveToNext()
       }
     }
@@ -78,12 +78,10 @@ extension RecordWalk {
     if key.starts(with: range.prefix) { add(header.metadata(of: record), key: key, digest: digest) }
   }
 
-  /// Ends the chunk behind the record with this key in the file.
+  /// Ends the chunk behind the record at a position.
   ///
   /// In a damaged file, that record can precede the start of the range. An enumeration would then be endless.
-  private mutating func end(at bytes: RawSpan) throws(LMDBError) {
-    let end = KeyPosition(
-      isDigest: DiskKey.isDigest(bytes), bytes: bytes.extracting(DiskKey.prefixSize..<bytes.byteCount).copiedBytes())
+  private mutating func endChunk(at end: KeyPosition) throws(LMDBError) {
     if let start = range.start, end <= start { throw Self.damage("a record precedes those before it") }
     chunk.end = end
   }
@@ -91,10 +89,15 @@ extension RecordWalk {
   /// Ends the chunk behind its last record, if the snapshot became outdated after that record was visited.
   ///
   /// Otherwise, frequent invalidations could prevent an enumeration from ever reading a whole chunk.
-  private mutating func endBeforeOutdatedRecord() {
+  private mutating func endBeforeOutdatedRecord() throws(LMDBError) {
     guard isOutdated, chunk.count > 0 else { return }
-    chunk.end = chunk.position(of: chunk[chunk.count - 1])
+    try endChunk(at: chunk.position(of: chunk[chunk.count - 1]))
     isOutdated = false
+  }
+
+  private static func position(of bytes: RawSpan) -> KeyPosition {
+    KeyPosition(
+      isDigest: DiskKey.isDigest(bytes), bytes: bytes.extracting(DiskKey.prefixSize..<bytes.byteCount).copiedBytes())
   }
 
   private static func damage(_ message: String) -> LMDBError {
