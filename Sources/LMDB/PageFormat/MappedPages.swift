@@ -123,6 +123,14 @@ struct MappedPages {
     return unsafe .absent
   }
 
+  /// Prefetches a node, which may be outside the page. The index must be less than the number of nodes.
+  @inline(__always)
+  func prefetchNode(_ index: Int, of page: UnsafeRawPointer) {
+    let node = unsafe page + place(index, of: page)
+    unsafe cistern_prefetch(node)
+    unsafe cistern_prefetch(node + 64)
+  }
+
   /// Prefetches the two nodes that the search may compare after the middle one.
   @inline(__always)
   private func prefetchNodes(between low: Int, _ middle: Int, _ high: Int, of page: UnsafeRawPointer) {

@@ -1,3 +1,5 @@
+import CSupport
+
 /// A walk over the entries of the unnamed database in mapped pages, in key order.
 ///
 /// The walk trusts no page, like the lookup of keys. It ends in damaged pages too, because the keys at which it enters
@@ -20,6 +22,9 @@ struct MappedWalk {
     var index: Int
     var count: Int
   }
+
+  /// The number of nodes between the present one and the one to prefetch.
+  private static let nodesPrefetched = 8
 
   private let pages: MappedPages
   private let root: UInt64
@@ -71,6 +76,7 @@ struct MappedWalk {
         else { return .unknown }
         unsafe branch = unsafe parent
         unsafe leaf = unsafe Place(page: page, index: 0, count: count)
+        unsafe prefetchLeaf(behind: parent)
         return unsafe read(leaf)
       }
       guard let start = unsafe bound else { return .end }
@@ -82,6 +88,17 @@ struct MappedWalk {
       if unsafe leaf.index < leaf.count { return unsafe read(leaf) }
     }
     return .end
+  }
+
+  /// Prefetches the head and the end of the next leaf. Keys that were written in order have their first nodes at its end.
+  private func prefetchLeaf(behind parent: Place) {
+    let next = unsafe parent.index &+ 1
+    guard unsafe next < parent.count, let node = unsafe pages.node(next, of: parent.page) else { return }
+    let page = unsafe pages.page(node.child)
+    unsafe cistern_prefetch(page)
+    unsafe cistern_prefetch(page + 64)
+    unsafe cistern_prefetch(page + (pages.size &- 64))
+    unsafe cistern_prefetch(page + (pages.size &- 128))
   }
 
   /// Follows the branches to the leaf with the first key that is not less, and sets the place before that key. The
@@ -140,6 +157,8 @@ struct MappedWalk {
 
   @inline(__always)
   private mutating func read(_ place: Place) -> Step {
+    let ahead = unsafe place.index &+ Self.nodesPrefetched
+    if unsafe ahead < place.count { unsafe pages.prefetchNode(ahead, of: place.page) }
     guard let node = unsafe pages.node(place.index, of: place.page) else { return .unknown }
     unsafe key = unsafe node.nodeKey
     if case .value(let bytes) = unsafe pages.value(of: node, in: place.page, lastPage: lastPage) {
