@@ -26,8 +26,10 @@ struct ExtentLimits: Sendable, Equatable {
     pageCount - usage.others - (usage.index * 7 + 4) / 5 - margin
   }
 
-  /// Returns whether the file has room for this number of extents.
-  func allows(_ count: Int, beside usage: PageUsage) -> Bool { count * pagesPerExtent <= room(beside: usage) }
+  /// Returns whether the file has room for this number of extents, and for pages of further separate records.
+  func allows(_ count: Int, beside usage: PageUsage, andSeparate pages: Int = 0) -> Bool {
+    count * pagesPerExtent <= room(beside: usage) - pages
+  }
 
   /// Returns whether the file has more extents than it has room for, although half of the margin is given up.
   func isOver(_ count: Int, beside usage: PageUsage) -> Bool {

@@ -26,8 +26,8 @@ extension ExtentStep {
     }
     let extents = small.reduce(0) { $0 + ExtentLayout.room(for: $1) } / (layout.capacity - layout.largestRecord) + 1
     while !hasExtents(for: small), state.log.freeCount < extents + ReclaimPolicy.reserve, hasBudget {
-      // An added extent would take the pages of the separate records.
-      if pages == 0, try grow(in: &target) { continue }
+      // An added extent must leave the pages of the separate records.
+      if try grow(leaving: pages, in: &target) { continue }
       guard try reclaim(context.limits.reclaimedBytes, in: &target) else { break }
     }
     // The next transaction has the room of this one only if this one counts.
@@ -51,13 +51,13 @@ extension ExtentStep {
     if hasBudget { _ = try reclaim(context.limits.reclaimedBytes, in: &target) }
   }
 
-  /// Adds an extent if the file has room for it. Later transactions can write to it.
+  /// Adds an extent if the file has room for it and for pages of further separate records. Later transactions can write to it.
   private mutating func grow(
-    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    leaving pages: Int = 0, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     let log = state.log
     guard log.count < state.ceiling, log.givenCount < Int(ExtentNumber.limit),
-      context.limits.allows(log.count + 1, beside: try pageUsage(in: target))
+      context.limits.allows(log.count + 1, beside: try pageUsage(in: target), andSeparate: pages)
     else { return false }
     try target.addExtent(state.log.add(in: horizon.current))
     outcome.hasChanges = true

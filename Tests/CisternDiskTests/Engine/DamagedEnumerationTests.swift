@@ -6,7 +6,7 @@ import Testing
 @testable import CisternDisk
 
 /// Enumerations of a file in which keys are damaged, while the store is open. Its records are values under their keys.
-@Suite(.enabled(if: DiskLayout.tested == .records)) struct DamagedEnumerationTests {
+@Suite(.enabled(if: DiskLayout.tested == .ordered)) struct DamagedEnumerationTests {
   /// Replaces bytes wherever the data file has them.
   private func replace(_ old: [UInt8], with new: [UInt8], in scratch: TemporaryDirectory) throws {
     var data = try Data(contentsOf: scratch.dataFile)

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import CisternTesting
 import LMDB
 import Testing
 
@@ -150,5 +151,55 @@ import Testing
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     #expect(told.reportCodes == [])
+  }
+
+  /// The batches have records in extents and large ones beside them.
+  @Test(arguments: [Durability.processCrash, .powerCut], 1..<9)
+  func `A file with room evicts nothing, whatever the sizes of its records and commits are`(
+    durability: Durability, seed: UInt64
+  ) async throws {
+    func open() throws -> DiskTier {
+      try openTier(
+        scratch, limit: .mebibytes(4), layout: .dense, durability: durability, told: told, interval: .seconds(3600))
+    }
+    func size(_ number: Int) -> Int { number % 8 == 0 ? 2000 + number * 991 % 12_000 : number * 37 % 900 }
+    var tier = try open()
+    var caches = try ["one", "two"].map { try tier.cache($0, told: told) }
+    var generator = SeededGenerator(seed: seed)
+    var numbers: [Int: Int] = [:]
+    func write(_ key: Int, _ number: Int, in batch: BatchToken? = nil) {
+      let record = StagedWrite.record(
+        key: bytes("key-\(key)"), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1),
+        bytes: value(number, size: size(number)))
+      if let batch { _ = caches[key % 2].stage(record, in: batch) } else { _ = caches[key % 2].stage(record) }
+      numbers[key] = number
+    }
+    func missing() -> [Int] {
+      numbers.filter { caches[$0.key % 2].get("key-\($0.key)") != value($0.value, size: size($0.value)) }.map(\.key)
+    }
+    for number in 1...900 {
+      await caches[0].waitForRoom()
+      let key = Int.random(in: 0..<150, using: &generator)
+      switch Int.random(in: 0..<10, using: &generator) {
+      case 0, 1:
+        caches[key % 2].remove("key-\(key)")
+        numbers[key] = nil
+      case 2:
+        let batch = tier.beginBatch()
+        for other in 0..<8 { write((key / 8 * 8 + other) % 150, number, in: batch) }
+        tier.endBatch(batch)
+      default: write(key, number)
+      }
+      guard number % (60 + 20 * Int(seed % 3)) == 0 else { continue }
+      if seed % 2 == 0 { try await tier.flush() }
+      try await tier.close()
+      tier = try open()
+      caches = try ["one", "two"].map { try tier.cache($0, told: told) }
+      try #require(missing() == [], "after \(number)")
+    }
+    try await tier.flush()
+    #expect(told.lost(.evicted) == [] && told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
   }
 }
