@@ -11,15 +11,17 @@ import Testing
     let fixture = try EnumerationFixture(expiry: .after(.seconds(60), graceStale: .seconds(60)))
     let cache = fixture.cache
     for number in 0..<3 { cache["early \(number)"] = [1] }
+    // An enumeration has all details of a long key.
+    cache["early " + String(repeating: "x", count: 90)] = [1]
     try await fixture.store.flush()
     fixture.clock.advance(by: .seconds(40))
     cache["late"] = [2]
     try await fixture.moveToDisk()
-    #expect(try await cache.keyCount() == 4)
+    #expect(try await cache.keyCount() == 5)
     fixture.clock.advance(by: .seconds(30))
     #expect(try await cache.allKeys() == ["late"])
     #expect(try await cache.keyCount() == 1)
-    #expect(try cache.page().entries.map(\.isStale) == [true, true, true, false])
+    #expect(try cache.page().entries.map(\.isStale) == [true, true, true, false, true])
     fixture.clock.advance(by: .seconds(60))
     #expect(try await cache.keyCount() == 0)
     #expect(try cache.page().entries.map(\.key) == ["late"])
