@@ -10,7 +10,7 @@ public enum DiskLayout: String, Sendable, Hashable {
 
   /// Values are stored one after the other, in the order of their writes.
   ///
-  /// The file holds about twice as many values of up to 4 KiB, and writes cost about half. An enumeration has an order that
+  /// The file holds about twice as many values of up to 1 KiB, and writes cost less. An enumeration has an order that
   /// does not depend on the keys, and one by prefix reads all keys of the cache. The disk limit must be at least 4 MiB.
   case dense
 }

@@ -35,8 +35,12 @@ extension Writer {
     if !hasRecords, commit.spaceAttempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
-        CisternError(.tooLarge, "the record does not fit, although all others were evicted", location: engine.directory)
-      )
+        room.isLimited
+          ? CisternError(
+            .noSpace, "the device has no room for the record, although all others were evicted",
+            location: engine.directory)
+          : CisternError(
+            .tooLarge, "the record does not fit, although all others were evicted", location: engine.directory))
       commit.spaceAttempts = 0
     }
   }
