@@ -33,7 +33,7 @@ func fillDevice() async throws {
   let path = "\(CommandLine.arguments[2])/store"
   signal(SIGXFSZ, SIG_IGN)
   setDevice(small)
-  var options = DiskOptions(limit: .mebibytes(16), durability: .processCrash)
+  var options = DiskOptions(limit: .mebibytes(16), layout: .tested, durability: .processCrash)
   options.faults = DiskFaults(
     isDeviceFull: { true },
     freeBytes: {

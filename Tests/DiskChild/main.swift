@@ -19,7 +19,7 @@ guard arguments.count >= 5, let limit = Int(arguments[3]) else {
 let tier = try DiskTier(
   directory: arguments[2],
   options: DiskOptions(
-    limit: .bytes(limit), durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
+    limit: .bytes(limit), layout: .tested, durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
     commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5)))
 let cache = try tier.diskPartition(named: "cache")
 

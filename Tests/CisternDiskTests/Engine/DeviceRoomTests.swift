@@ -48,7 +48,8 @@ import Testing
       #expect(filling.failures == 0)
       #expect(filling.defects == 0)
     }
-    #expect(fillings[0].bytes > device / 3, "\(fillings[0])")
+    // In a small dense file, the reserve is a large part.
+    #expect(fillings[0].bytes > device / (DiskLayout.tested == .ordered ? 3 : 4), "\(fillings[0])")
     #expect(fillings[0].newest == 1499)
     #expect(fillings[1].bytes > 10 << 20, "\(fillings[1])")
     #expect(fillings[1].newest == 3999)
@@ -208,8 +209,8 @@ import Testing
     // This flush also commits the removal that replaces the refused record.
     await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()
-    // The small write evicts a few records, as below the disk limit.
-    #expect(tier.statistics.entryCount > kept - 10)
+    // The small write evicts a few records, as below the disk limit: some, or a part of an extent.
+    #expect(tier.statistics.entryCount > kept - (DiskLayout.tested == .ordered ? 10 : 40))
     #expect(told.lost(.notWritten) == [bytes("large")])
     #expect(told.reportCodes == [.deviceFull])
     #expect(tier.statistics.mode == .active)

@@ -81,7 +81,7 @@ import Testing
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
       limits: try DiskLimits(.mebibytes(16), location: "")
     ).environmentOptions()
-    for version in [DiskLayout.tested.formatVersion + 1, DiskLayout.tested.formatVersion - 1] {
+    for version in [DiskLayout.dense.formatVersion + 1, DiskLayout.ordered.formatVersion - 1] {
       let file = try DiskFile.open(directory: scratch.store, options: options, layout: .only(.tested))
       try file.environment.withWrite { (transaction) throws(LMDBError) in
         try transaction.put(MetaTable.value(version), forKey: MetaTable.format, in: file.meta)

@@ -10,8 +10,8 @@ import Testing
   /// The bytes of records that fit below a limit, if each has this size: what eviction leaves of its pages, but for those of
   /// the tables themselves.
   private func room(below limit: ByteCount, size: Int) throws -> Int {
-    // Of few extents, the reserve and the open ones are a large part.
-    if DiskLayout.tested == .dense { return limit.bytes / (limit < .mebibytes(1) ? 10 : 4) }
+    // Of few extents, the reserve and the open ones are a large part. The layout is offered only from larger limits on.
+    if DiskLayout.tested == .dense { return limit < .mebibytes(1) ? 0 : limit.bytes / 4 }
     let limits = try DiskLimits(limit, location: "")
     // A record has a header, and a small one its key beside it.
     let shared = 4080 / (size + 64)

@@ -1,0 +1,1 @@
+../TestSupport/Disk/DiskLayout+Tested.swift
