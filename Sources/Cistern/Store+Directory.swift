@@ -33,7 +33,9 @@ extension Store {
         .invalidArgument, "commitInterval is \(configuration.commitInterval); it must not be negative",
         location: "opening a store")
     }
-    guard configuration.diskLayout != .dense || diskLimit >= DiskLayout.smallestDenseLimit else {
+    guard
+      configuration.diskLayout != .dense || configuration.isReadOnly || diskLimit >= DiskLayout.smallestDenseLimit
+    else {
       throw CisternError(
         .invalidArgument,
         "diskLayout is dense, which needs a diskLimit of at least \(DiskLayout.smallestDenseLimit); it is \(diskLimit)",

@@ -19,7 +19,7 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
   public let residency: EntryResidency
 
   @usableFromInline let records: RecordPromoter<Key, Value>
-  /// The tags, or nil for none. A copy of an empty array would be counted.
+  /// The tags, or nil for none. A copy of an empty array would cost reference counting.
   @usableFromInline let someTags: [String]?
 
   @inlinable

@@ -7,7 +7,7 @@ package struct RecordRange: Sendable {
   package let prefix: [UInt8]
   /// The largest number of records that the tier looks at.
   package let limit: Int
-  /// Whether the records must have all details. Otherwise, a tier can return what tells whether a value is fresh.
+  /// Whether the records must have all details. Otherwise, a tier can return summaries.
   package let needsDetails: Bool
 
   @usableFromInline

@@ -1,11 +1,11 @@
-/// The metadata of a record whose value has one deadline at most, and neither tags nor other details.
+/// The part of a record's metadata that decides whether its value is fresh.
 ///
-/// An enumeration of keys also takes it of records with a grace and tags, which do not make a value fresh. A summary has
-/// no references, so it is copied without reference counting.
+/// It is all metadata of a record without a grace, tags and other details. An enumeration of keys also takes it of records with a
+/// grace and tags, which do not make a value fresh. A summary has no references, so it is copied without reference counting.
 @usableFromInline
 package struct RecordSummary: Sendable {
   @usableFromInline package let created: WallTime
-  /// The time at which the value expires, or nil if it never expires. The value has no grace.
+  /// The time at which the value expires, or nil if it never expires. A grace is not part of it.
   @usableFromInline package let expires: WallTime?
   @usableFromInline package let cost: UInt32
   @usableFromInline package let schemaVersion: UInt32

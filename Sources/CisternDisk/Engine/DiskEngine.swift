@@ -13,8 +13,8 @@ final class DiskEngine: Sendable {
 
   let directory: String
   let options: DiskOptions
-  /// The layout of the file, and of each file that replaces it.
-  let layout: DiskLayout
+  /// The layout of a new file that replaces a file.
+  private let firstLayout: DiskLayout
   let limits: DiskLimits
   let recency: RecencyBitmap
   let counters = EngineCounters()
@@ -64,7 +64,7 @@ final class DiskEngine: Sendable {
   init(directory: String, options: DiskOptions, limits: DiskLimits, claim: DirectoryClaim, file: DiskFile?) {
     self.directory = directory
     self.options = options
-    layout = file?.layout.kind ?? options.layoutOfNewFile
+    firstLayout = file?.layout.kind ?? options.layoutOfNewFile
     self.limits = limits
     claimState = Guarded(claim)
     recency = RecencyBitmap(capacity: limits.recencyCapacity)
@@ -95,6 +95,9 @@ final class DiskEngine: Sendable {
   /// The open file, or nil.
   @inline(__always)
   var file: DiskFile? { unsafe uncountedFile?.takeUnretainedValue() }
+
+  /// The layout of the open file, or else of the next one.
+  var layout: DiskLayout { file?.layout.kind ?? firstLayout }
 
   /// The open file without a reference count. It is valid as long as the caller retains the engine.
   @inline(__always)

@@ -14,6 +14,14 @@ enum AcceptedLayout {
     }
   }
 
+  /// The accepted versions of the format, for messages.
+  var versions: String {
+    switch self {
+    case .only(let layout): "\(layout.formatVersion)"
+    case .any: "\(DiskLayout.ordered.formatVersion) or \(DiskLayout.dense.formatVersion)"
+    }
+  }
+
   /// Returns the layout to use for a file with this version of the format. Nil if the version is not accepted.
   func layout(formatVersion: UInt64) -> DiskLayout? {
     guard let layout = DiskLayout(formatVersion: formatVersion) else { return nil }

@@ -23,6 +23,14 @@ extension DiskFile {
       }
     }
 
+    /// Whether the position can be one of this layout. Digests of the two layouts have different sizes.
+    func hasPosition(_ position: KeyPosition) -> Bool {
+      switch self {
+      case .records: !position.isDigest || position.recordDigest == nil
+      case .extents: position.recordDigest != nil
+      }
+    }
+
     /// The arrangement of the records.
     var kind: DiskLayout {
       switch self {

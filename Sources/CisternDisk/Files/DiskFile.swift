@@ -100,8 +100,7 @@ final class DiskFile: Sendable {
     guard let layout = accepted.layout(formatVersion: version) else {
       throw LMDBError(
         .versionMismatch, operation: "open \(environment.directory)",
-        message:
-          "the file has format version \(version); this program needs version \(accepted.ofNewFile.formatVersion)")
+        message: "the file has format version \(version); this program needs version \(accepted.versions)")
     }
     if layout == .dense {
       let log = try environment.withRead { (transaction) throws(LMDBError) in

@@ -1,7 +1,7 @@
 import CisternCore
 
 extension RecordHeader {
-  /// Returns what tells whether the value of the record that has this header is fresh.
+  /// Returns the summary of the record that has this header. It is enough to decide whether the value is fresh.
   ///
   /// The result has neither the grace nor the tags. It is nil if the lifetime depends on uses. It is also nil for a negative
   /// result, because the summary does not say that the record is one.

@@ -22,11 +22,7 @@ struct AgedRecords {
   ///   - tables: Its tables.
   ///   - bytes: The limit on the bytes of all records.
   ///   - largestRecord: The limit on the size of a record with its key.
-  ///   - room: Returns the number of bytes that a record of a size takes.
-  init(
-    of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int,
-    room: (Int) -> Int = { ExtentLayout.room(for: $0) }
-  ) throws(LMDBError) {
+  init(of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int) throws(LMDBError) {
     let names = try file.partitionNames()
     entries = try file.environment.withRead { (transaction) throws(LMDBError) in
       let generations = try LiveGenerations(named: names, in: transaction, of: file)
@@ -51,7 +47,7 @@ struct AgedRecords {
     entries.sort { ($0.age, $0.address) < ($1.age, $1.address) }
     var rest = bytes
     let first = entries.lastIndex { entry in
-      rest -= room(entry.size)
+      rest -= ExtentLayout.room(for: entry.size)
       return rest < 0
     }
     if let first { entries.removeFirst(first + 1) }

@@ -1,31 +1,26 @@
 import CisternCore
 import LMDB
 
-/// The records of a file that readers see, from the oldest to the newest, for a new file of any layout.
+/// The records of a file that readers see, from the oldest to the newest, for a new file of extents.
 enum CopiedRecords {
   case underKeys(KeptRecords, order: [Int])
   case inExtents(AgedRecords, FileTables)
 
-  /// Lists the newest records that may fit into a new file.
+  /// Lists the newest records that may fit into a map.
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - layout: The layout of the new file.
   ///   - mapSize: The size of the new file's map, in bytes.
   ///   - largestRecord: The limit on the size of a record with its key.
-  init(of file: DiskFile, for layout: DiskLayout, mapSize: Int, largestRecord: Int) throws(LMDBError) {
-    // The records of extents come in the order of their ages, so that they fill the pages of a tree by two thirds.
-    let bytes = layout == .dense ? mapSize : mapSize * 2 / 5
+  init(of file: DiskFile, mapSize: Int, largestRecord: Int) throws(LMDBError) {
     switch file.layout {
     case .records:
-      let kept = try KeptRecords(of: file, pages: bytes / DiskLimits.pageSize, largestRecord: largestRecord)
+      let kept = try KeptRecords(of: file, pages: mapSize / DiskLimits.pageSize, largestRecord: largestRecord)
       let order = kept.entries.indices.sorted { kept.entries[$0].sequence < kept.entries[$1].sequence }
       self = .underKeys(kept, order: order)
     case .extents(let tables):
-      let records = try AgedRecords(of: file, tables, bytes: bytes, largestRecord: largestRecord) { size in
-        layout == .dense ? ExtentLayout.room(for: size) : DiskLimits.roomUnderKey(size)
-      }
-      self = .inExtents(records, tables)
+      self = .inExtents(
+        try AgedRecords(of: file, tables, bytes: mapSize, largestRecord: largestRecord), tables)
     }
   }
 
@@ -62,22 +57,21 @@ enum CopiedRecords {
       )
     case .inExtents(let records, let tables):
       let entry = records.entries[position]
-      guard let record = try tables.bytes(at: entry.address, in: transaction),
-        let header = PackedHeader(record, at: entry.address)
-      else { return (entry.generation, nil) }
-      return (
-        entry.generation,
-        RecordDraft(
-          key: record.extracting(header.key).copiedBytes(), metadata: header.metadata(of: record),
-          bytes: record.extracting(header.value).copiedBytes())
-      )
+      return (entry.generation, try tables.draft(at: entry.address, in: transaction))
     }
   }
 }
 
-extension DiskLimits {
-  /// Returns the approximate number of bytes that a record takes under its key in a full page, with its entry in the order.
-  fileprivate static func roomUnderKey(_ size: Int) -> Int {
-    size + 128 < pageSize / 2 ? size + 128 : (size + 64 + 2 * pageSize - 1) / pageSize * pageSize
+extension FileTables {
+  /// Returns a copy of the record at an address, or nil if it is damaged.
+  func draft(
+    at address: RecordAddress, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> RecordDraft? {
+    guard let record = try bytes(at: address, in: transaction), let header = PackedHeader(record, at: address) else {
+      return nil
+    }
+    return RecordDraft(
+      key: record.extracting(header.key).copiedBytes(), metadata: header.metadata(of: record),
+      bytes: record.extracting(header.value).copiedBytes())
   }
 }

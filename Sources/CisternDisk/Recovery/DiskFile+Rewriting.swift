@@ -1,32 +1,35 @@
 import CisternCore
 import LMDB
 
-// A new file with the records of another one, in the order of their ages.
+// A new file of extents with the records of another file of any layout, in the order of their ages.
 
 extension DiskFile {
-  /// Writes the store's own rows and the newest records that fit into a new file.
+  /// Writes the store's own rows and the newest records that fit into a new file of extents.
   ///
   /// - Parameters:
   ///   - directory: The directory of the new file.
-  ///   - layout: The layout of the new file.
   ///   - options: The options of its environment. Its map limits the new file.
   ///   - largestRecord: The limit on the size of a record with its key.
   ///   - finish: Uses the new file, which is then closed.
+  /// - Returns: The number of damaged records, which are left out.
+  @discardableResult
   func rewrite(
-    into directory: String, as layout: DiskLayout, options: EnvironmentOptions, largestRecord: Int,
+    into directory: String, options: EnvironmentOptions, largestRecord: Int,
     _ finish: (DiskFile) throws(LMDBError) -> Void
-  ) throws(LMDBError) {
-    let new = try DiskFile.open(directory: directory, options: options, layout: .only(layout))
+  ) throws(LMDBError) -> Int {
+    let new = try DiskFile.open(directory: directory, options: options, layout: .only(.dense))
+    let damagedCount: Int
     do throws(LMDBError) {
       try copyRows(to: new)
-      let records = try CopiedRecords(of: self, for: layout, mapSize: options.mapSize, largestRecord: largestRecord)
-      try copy(records, to: new)
+      let records = try CopiedRecords(of: self, mapSize: options.mapSize, largestRecord: largestRecord)
+      damagedCount = try copy(records, to: new)
       try finish(new)
     } catch {
       try new.close()
       throw error
     }
     try new.close()
+    return damagedCount
   }
 
   /// Copies the store's own rows. Omits those that describe the layout of this file, and dead generations.
@@ -58,12 +61,15 @@ extension DiskFile {
   /// The number of transactions in a row that may put no record. An extent can be written two commits after it is added.
   private static let mostEmptySteps = 64
 
-  private func copy(_ records: CopiedRecords, to new: DiskFile) throws(LMDBError) {
+  /// Copies the records, and returns the number of damaged ones.
+  private func copy(_ records: CopiedRecords, to new: DiskFile) throws(LMDBError) -> Int {
+    var damagedCount = 0
     var position = 0
     var emptySteps = 0
     var extents: ExtentState?
     while position < records.count {
       let drafts = try drafts(of: records, from: position)
+      damagedCount += drafts.lazy.filter { $0.draft == nil }.count
       let end = position + drafts.count
       var next = position
       while next < end {
@@ -71,9 +77,7 @@ extension DiskFile {
         do throws(LMDBError) {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
-          guard error.code == .mapFull, new.layout.kind == .dense, emptySteps < DiskFile.mostEmptySteps else {
-            throw error
-          }
+          guard error.code == .mapFull, emptySteps < DiskFile.mostEmptySteps else { throw error }
           try new.relieve(&extents)
         }
         emptySteps = next == former ? emptySteps + 1 : 0
@@ -82,7 +86,8 @@ extension DiskFile {
       }
       position = end
     }
-    if new.layout.kind == .dense { try new.endReclaim(&extents) }
+    try new.endReclaim(&extents)
+    return damagedCount
   }
 
   /// Ends a reclaim in progress. An extent whose records are evicted in part would leave records that are older than evicted ones.

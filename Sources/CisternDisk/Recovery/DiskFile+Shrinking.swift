@@ -32,9 +32,13 @@ extension DiskFile {
   /// complete.
   ///
   /// This method does not change the file itself, which can be so full that LMDB has no page for a change.
-  func replaceByNewest(within limits: DiskLimits, as required: DiskLayout, options: EnvironmentOptions) throws {
-    switch (layout, required) {
-    case (.records, .ordered):
+  ///
+  /// - Returns: The number of damaged records that were found, and are left out.
+  func replaceByNewest(
+    within limits: DiskLimits, as required: DiskLayout, options: EnvironmentOptions
+  ) throws -> Int {
+    switch required {
+    case .ordered:
       let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
         try transaction.statistics(of: meta).pageCount
       }
@@ -52,12 +56,15 @@ extension DiskFile {
         }
         try new.close()
       }
-    case (.extents, _), (_, .dense):
+      return kept.damagedCount
+    case .dense:
+      var damagedCount = 0
       try replace { (copy) throws(LMDBError) in
-        try rewrite(into: copy, as: required, options: options, largestRecord: limits.largestRecord) {
+        damagedCount = try rewrite(into: copy, options: options, largestRecord: limits.largestRecord) {
           (new) throws(LMDBError) in try new.environment.synchronize(force: true)
         }
       }
+      return damagedCount
     }
   }
 
@@ -73,8 +80,7 @@ extension DiskFile {
         var options = environment.options
         options.durability = .noSync
         try rewrite(
-          into: "\(environment.directory)/\(DiskDirectory.rewritten)", as: .dense, options: options,
-          largestRecord: .max
+          into: "\(environment.directory)/\(DiskDirectory.rewritten)", options: options, largestRecord: .max
         ) { (new) throws(LMDBError) in
           try new.releaseFreeExtents()
           try new.environment.copy(to: copy, compacting: true)
@@ -105,7 +111,7 @@ extension DiskFile {
 
   // MARK: The copy
 
-  // The copy of a file with records under their keys has them in order, in full pages.
+  // A copy with records under their keys has them in order, in full pages.
 
   /// The approximate number of bytes that one transaction copies.
   private static let copiedAtOnce = 1 << 20
@@ -137,14 +143,34 @@ extension DiskFile {
       var copies: [(key: [UInt8], record: [UInt8])] = []
       var bytes = 0
       while next < kept.entries.count, bytes < DiskFile.copiedAtOnce {
-        let key = kept.key(of: kept.entries[next])
-        if let record = try transaction.value(forKey: key.rawSpan, in: self.recordTables.records) {
-          copies.append((key, record.copiedBytes()))
-          bytes += record.byteCount
+        let entry = kept.entries[next]
+        let key = kept.key(of: entry)
+        if let record = try record(of: entry, under: key, in: transaction) {
+          copies.append((key, record))
+          bytes += record.count
         }
         next += 1
       }
       return copies
+    }
+  }
+
+  /// Returns the bytes of a kept record, as a file has them under the key.
+  private func record(
+    of entry: KeptRecords.Entry, under key: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [UInt8]? {
+    switch layout {
+    case .records(let tables): return try transaction.value(forKey: key.rawSpan, in: tables.records)?.copiedBytes()
+    case .extents(let tables):
+      guard let address = entry.address, let diskKey = DiskKey(key.rawSpan),
+        let draft = try tables.draft(at: address, in: transaction)
+      else { return nil }
+      var record = [UInt8](repeating: 0, count: draft.size)
+      var span = record.mutableSpan
+      // Every byte of a number is a valid byte.
+      var target = unsafe span.mutableBytes
+      draft.encode(sequence: entry.sequence, under: diskKey, into: &target)
+      return record
     }
   }
 
@@ -164,19 +190,24 @@ extension DiskFile {
     }
   }
 
-  /// Copies the store's own rows. Writes new counts, and omits the dead generations, which have no records left.
+  /// Copies the store's own rows. Writes new counts and the version of the format. Omits dead generations, which have no records left,
+  /// and the rows that describe extents.
   private func writeRows(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
     let rows = try environment.withRead { (transaction) throws(LMDBError) in
       var rows: [(key: [UInt8], row: [UInt8])] = []
       var cursor = try transaction.cursor(in: meta)
       while try cursor.moveToNext() {
-        guard let key = cursor.key, let row = cursor.value, MetaTable.deadGeneration(key) == nil else { continue }
-        rows.append((key.copiedBytes(), row.copiedBytes()))
+        guard let key = cursor.key, let row = cursor.value, MetaTable.deadGeneration(key) == nil,
+          MetaTable.partitionNumber(key) == nil
+        else { continue }
+        let bytes = key.copiedBytes()
+        if bytes != MetaTable.log, bytes != MetaTable.format { rows.append((bytes, row.copiedBytes())) }
       }
       return rows
     }
     let table = try new.openDatabase(named: DiskFile.metaName)
     try new.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put(MetaTable.value(DiskLayout.ordered.formatVersion), forKey: MetaTable.format, in: table)
       for (key, row) in rows {
         if let generation = MetaTable.liveGeneration(key.rawSpan) {
           let counts = kept.counts[generation] ?? GenerationCounts()

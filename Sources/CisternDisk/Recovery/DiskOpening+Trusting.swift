@@ -81,7 +81,7 @@ extension DiskOpening {
         var present = mark ?? opening.freshMark(newIdentity)
         if mark == nil { try claim.write(present) }
         var file = try DiskFile.open(
-          directory: directory, options: environmentOptions, layout: .only(opening.options.layoutOfNewFile),
+          directory: directory, options: environmentOptions, layout: .any(beginning: opening.options.layoutOfNewFile),
           checkingRows: opening.pagesChecked > 0, newIdentity: newIdentity)
         file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
         if present.file.identity != file.identity {

@@ -86,8 +86,8 @@ struct DiskOpening {
       try write(newMark, claim, isNew: mark == nil)
     }
     var file = try openTrusted(newIdentity)
-    if !isAlone { try requireLayout(of: file) }
     file = try identified(file, mark?.file.identity, isAlone: isAlone)
+    if !isAlone { try requireLayout(of: file, mark, claim) }
     try agree(on: file, &newMark, claim)
     if isAlone, wasUnsynchronized, !isUnsynchronized {
       try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
@@ -105,10 +105,14 @@ struct DiskOpening {
     return file
   }
 
-  /// Throws if a file that another process has open has another layout than the options name.
-  private func requireLayout(of file: DiskFile) throws(CisternError) {
+  /// Throws if a file that another process has open has another layout than the options name. The former mark is then back, because
+  /// this process has written nothing.
+  private func requireLayout(
+    of file: DiskFile, _ mark: BootMark?, _ claim: DirectoryClaim
+  ) throws(CisternError) {
     guard let layout = options.layout, layout != file.layout.kind else { return }
     try lmdb { () throws(LMDBError) in try file.close() }
+    if let mark { try write(mark, claim, isNew: false) }
     throw CisternError(
       .storeInUse,
       "another process has the store open with the disk layout \(file.layout.kind); open it with the same layout",
@@ -191,6 +195,8 @@ struct DiskOpening {
     let directory = directory
     let layout = options.layout(replacing: file.layout.kind)
     guard try lmdb({ () throws(LMDBError) in try file.isUnsuitable(for: limits, as: layout) }) else { return file }
+    let former = file.layout.kind
+    let hasOtherLayoutOnly = try !lmdb { () throws(LMDBError) in try file.isUnsuitable(for: limits, as: former) }
     let identity = file.identity ?? StoreIdentity()
     // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
     claim.forgetDataFile()
@@ -198,7 +204,10 @@ struct DiskOpening {
       var options = environmentOptions()
       // The copy is synchronized once, at its end.
       options.durability = .noSync
-      try file.replaceByNewest(within: limits, as: layout, options: options)
+      let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options)
+      if damagedCount > 0 {
+        add(.damagedRecord, "\(damagedCount) records of the data file had a wrong checksum, and were removed")
+      }
     } catch {
       guard let error = error as? LMDBError else {
         throw CisternError(
@@ -209,6 +218,12 @@ struct DiskOpening {
       try lmdb { () throws(LMDBError) in try file.close() }
       if error.isAboutTheFile {
         try setAside("\(error)")
+      } else if hasOtherLayoutOnly {
+        throw CisternError(
+          error.code == .noSpace ? .noSpace : .diskFailed,
+          "the data file could not be converted from the layout \(former) to \(layout), and was not changed",
+          location: directory, cause: error,
+          remedy: "Free space on the device, or open the store with diskLayout \(former)")
       } else {
         // Usually the device is full. The file has only cached values, and prevents the store from shrinking.
         try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }

@@ -1,11 +1,11 @@
 import CisternCore
 import LMDB
 
-/// The newest records of a file that fit into a number of pages.
+/// The newest records of a file that fit into a number of pages under their keys.
 ///
 /// Eviction would have kept the same records, except for recency marks, which are not in the file.
 ///
-/// - Complexity: O(*n* log *n*), where *n* is the number of gathered records. Each record needs about 60 bytes of
+/// - Complexity: O(*n* log *n*), where *n* is the number of gathered records. Each record needs about 90 bytes of
 ///   memory.
 struct KeptRecords {
   /// A kept record.
@@ -13,9 +13,13 @@ struct KeptRecords {
     let sequence: SequenceNumber
     /// The first 16 bytes of the key as two big-endian numbers, for comparisons.
     fileprivate let prefix: (UInt64, UInt64)
-    fileprivate let keyStart: Int
+    /// The place of the key in the bytes of all keys.
+    fileprivate let keyPlace: Range<Int>
     let size: Int
-    fileprivate let keyCount: UInt8
+    /// The record's address in a file of extents. Nil for a record under its key.
+    let address: RecordAddress?
+
+    fileprivate var keyCount: Int { keyPlace.count }
   }
 
   /// The kept records, sorted by their keys.
@@ -23,10 +27,16 @@ struct KeptRecords {
   private var keys: [UInt8] = []
   /// The counts of each generation's kept records.
   private(set) var counts: [Generation: GenerationCounts] = [:]
+  /// The number of damaged records in extents, which are left out.
+  private(set) var damagedCount = 0
 
   /// Selects records of the file. `pages` includes the pages of the eviction order.
   init(of file: DiskFile, pages: Int, largestRecord: Int) throws(LMDBError) {
-    try gather(from: file, bytes: pages * DiskLimits.pageSize, largestRecord: largestRecord)
+    let bytes = pages * DiskLimits.pageSize
+    switch file.layout {
+    case .records: try gather(from: file, bytes: bytes, largestRecord: largestRecord)
+    case .extents(let tables): try gather(from: file, tables, bytes: bytes, largestRecord: largestRecord)
+    }
     sortByKey()
     // Adjacent records leave a part of each page empty, and its size depends on their order. The loop therefore
     // drops the oldest records until the others fit.
@@ -40,7 +50,7 @@ struct KeptRecords {
     count()
   }
 
-  func key(of entry: Entry) -> [UInt8] { Array(keys[entry.keyStart..<entry.keyStart + Int(entry.keyCount)]) }
+  func key(of entry: Entry) -> [UInt8] { Array(keys[entry.keyPlace]) }
 
   // MARK: Choosing
 
@@ -60,12 +70,32 @@ struct KeptRecords {
           record.byteCount + key.count <= largestRecord, let header = RecordHeader(trusting: record),
           header.sequence == sequence, generations.shows(record, header, under: key)
         {
-          room -= FileLayout.leafBytes(key: key.count, size: record.byteCount)
-          room -= FileLayout.overflowPages(key: key.count, size: record.byteCount) * DiskLimits.pageSize
-          room -= FileLayout.orderBytes(key: key.count)
+          room -= FileLayout.bytes(key: key.count, size: record.byteCount)
           if room >= 0 { kept.append(key, sequence: sequence, size: record.byteCount) }
         }
         isAtEntry = try cursor.moveToPrevious()
+      }
+    }
+  }
+
+  /// Gathers the records of extents in the same way. Their ages are their new sequence numbers.
+  private mutating func gather(
+    from file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int
+  ) throws(LMDBError) {
+    var kept = self
+    defer { self = kept }
+    let aged = try AgedRecords(of: file, tables, bytes: .max, largestRecord: largestRecord).entries
+    try file.environment.withRead { (transaction) throws(LMDBError) in
+      var room = bytes
+      for index in aged.indices.reversed() where room > 0 {
+        guard let draft = try tables.draft(at: aged[index].address, in: transaction) else {
+          kept.damagedCount += 1
+          continue
+        }
+        let key = DiskKey(generation: aged[index].generation, key: draft.key.rawSpan)
+        room -= FileLayout.bytes(key: key.count, size: draft.size)
+        let sequence = SequenceNumber(number: UInt64(index + 1))
+        if room >= 0 { kept.append(key, sequence: sequence, size: draft.size, at: aged[index].address) }
       }
     }
   }
@@ -76,13 +106,15 @@ struct KeptRecords {
     return DiskKey(value)
   }
 
-  private mutating func append(_ key: DiskKey, sequence: SequenceNumber, size: Int) {
+  private mutating func append(
+    _ key: DiskKey, sequence: SequenceNumber, size: Int, at address: RecordAddress? = nil
+  ) {
     let start = keys.count
     key.withBytes { bytes in for offset in 0..<bytes.byteCount { keys.append(bytes.byte(at: offset)) } }
     entries.append(
       Entry(
-        sequence: sequence, prefix: (word(at: start), word(at: start + 8)), keyStart: start, size: size,
-        keyCount: UInt8(key.count)))
+        sequence: sequence, prefix: (word(at: start), word(at: start + 8)), keyPlace: start..<keys.count, size: size,
+        address: address))
   }
 
   private func word(at start: Int) -> UInt64 {
@@ -93,8 +125,7 @@ struct KeptRecords {
     let keys = keys
     entries.sort { left, right in
       if left.prefix != right.prefix { return left.prefix < right.prefix }
-      let leftKey = keys[left.keyStart..<left.keyStart + Int(left.keyCount)]
-      return leftKey.lexicographicallyPrecedes(keys[right.keyStart..<right.keyStart + Int(right.keyCount)])
+      return keys[left.keyPlace].lexicographicallyPrecedes(keys[right.keyPlace])
     }
   }
 
@@ -109,7 +140,7 @@ struct KeptRecords {
     for entry in entries {
       guard let generation = DiskKey.generation(of: key(of: entry).rawSpan) else { continue }
       counts[generation, default: GenerationCounts()].records += 1
-      counts[generation, default: GenerationCounts()].bytes += entry.size + Int(entry.keyCount)
+      counts[generation, default: GenerationCounts()].bytes += entry.size + entry.keyCount
     }
   }
 
@@ -118,7 +149,7 @@ struct KeptRecords {
     var records = FileLayout()
     var order = FileLayout()
     for entry in entries {
-      let key = Int(entry.keyCount)
+      let key = entry.keyCount
       records.append(FileLayout.leafBytes(key: key, size: entry.size), key: key)
       records.overflowPages += FileLayout.overflowPages(key: key, size: entry.size)
       order.append(FileLayout.orderBytes(key: key), key: 8)
@@ -149,6 +180,11 @@ struct FileLayout {
   /// Returns the number of pages that a record needs outside the leaf.
   static func overflowPages(key: Int, size: Int) -> Int {
     nodeHeader + key + size > largestNode ? (pageHeader + size + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
+  }
+
+  /// Returns the number of bytes that a record needs with its entry in the eviction order.
+  static func bytes(key: Int, size: Int) -> Int {
+    leafBytes(key: key, size: size) + overflowPages(key: key, size: size) * DiskLimits.pageSize + orderBytes(key: key)
   }
 
   /// Returns the number of bytes that the key's entry in the eviction order needs.

@@ -187,7 +187,7 @@ import Testing
       case 2:
         let batch = tier.beginBatch()
         for other in 0..<8 { write((key / 8 * 8 + other) % 150, number, in: batch) }
-        tier.endBatch(batch)
+        _ = tier.endBatch(batch)
       default: write(key, number)
       }
       guard number % (60 + 20 * Int(seed % 3)) == 0 else { continue }

@@ -144,10 +144,13 @@ import Testing
 
   @Test func `A store that another process has open in another layout is not converted`() async throws {
     let other: DiskLayout = DiskLayout.tested == .ordered ? .dense : .ordered
-    let child = try ChildProcess(["replace", scratch.store, "\(16 << 20)", "processCrash"])
+    let child = try ChildProcess(["replace", scratch.store, "\(16 << 20)", "powerCut"])
     _ = child.readLine()
+    let mark = try Data(contentsOf: scratch.url("store/cistern.mark"))
     let error = #expect(throws: CisternError.self) { _ = try open(other) }
     #expect(error?.code == .storeInUse)
+    // The refused opening does not synchronize its commits. It has made none.
+    #expect(try Data(contentsOf: scratch.url("store/cistern.mark")) == mark)
     let tier = try open(nil)
     #expect(tier.engine.layout == .tested)
     let cache = try tier.cache()
@@ -160,5 +163,84 @@ import Testing
     #expect(try converted.cache().get("key-0") == [7] && converted.cache().get("k") == [1])
     #expect(told.reportCodes == [])
     try await converted.close()
+  }
+
+  @Test(arguments: [(size: 300, count: 40_000), (1000, 12_000), (1350, 9000), (4000, 3000), (16_000, 800)])
+  func `A tree gets as many records of a full dense file as fit into full pages`(size: Int, count: Int) async throws {
+    let limit = ByteCount.mebibytes(8)
+    var tier = try open(.dense, limit: limit)
+    var cache = try tier.cache()
+    for number in 0..<count {
+      cache.put("k\(number &* 7919 % 100_003)", value(number, size: size))
+      if number % 50 == 0 { await cache.waitForRoom() }
+    }
+    try await tier.close()
+    tier = try open(.ordered, limit: limit)
+    cache = try tier.cache()
+    let kept = (0..<count).filter { cache.get("k\($0 &* 7919 % 100_003)") == value($0, size: size) }
+    #expect(kept.last == count - 1 && cache.statistics.entryCount == kept.count)
+    #expect(kept.count * size > limit.bytes * (size < 2000 ? 5 : 7) / 10, "\(kept.count)")
+    cache.put("later", [1])
+    try await tier.flush()
+    #expect(told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: 0..<2)
+  func `A conversion that fails throws, and the file stays as it is`(direction: Int) async throws {
+    let (former, next) = Self.directions[direction]
+    var tier = try open(former)
+    try tier.cache().put("k", [1])
+    try await tier.close()
+    // The new file would be in this folder.
+    let obstacle = scratch.url("store/compact.tmp")
+    try Data().write(to: obstacle)
+    let error = #expect(throws: CisternError.self) { _ = try open(next) }
+    #expect(error.map { "\($0)" }?.contains("could not be converted from the layout \(former) to \(next)") == true)
+    try FileManager.default.removeItem(at: obstacle)
+    for layout in [former, next] {
+      tier = try open(layout)
+      #expect(try tier.cache().get("k") == [1])
+      try await tier.close()
+    }
+    #expect(told.reportCodes == [])
+  }
+
+  @Test(arguments: 0..<2)
+  func `Damaged records are left out, and reported`(direction: Int) async throws {
+    let (former, next) = Self.directions[direction]
+    var tier = try open(former)
+    for number in 0..<20 { try tier.cache().put("k\(number)", value(number, size: 600)) }
+    try await tier.close()
+    var data = try Data(contentsOf: scratch.dataFile)
+    let place = try #require(data.range(of: Data(value(7, size: 600).prefix(64))))
+    data[place.lowerBound] ^= 1
+    try data.write(to: scratch.dataFile)
+    tier = try open(next)
+    #expect(try tier.cache().keys() == Set((0..<20).map { "k\($0)" }).subtracting(["k7"]))
+    #expect(told.reportCodes == [.damagedRecord])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: 0..<2)
+  func `A cursor of the other layout is refused`(direction: Int) async throws {
+    let (former, next) = Self.directions[direction]
+    var tier = try open(former)
+    let long = [UInt8](repeating: 7, count: 100)
+    for key in [bytes("a"), bytes("b"), long] { try tier.cache().put(key, [1]) }
+    try await tier.flush()
+    var positions: [KeyPosition] = []
+    for key in [bytes("a"), long] { positions.append(try tier.cache().position(of: key.rawSpan)) }
+    try await tier.close()
+    tier = try open(next)
+    for position in positions {
+      let error = #expect(throws: CisternError.self) {
+        _ = try tier.cache().records(in: RecordRange(after: position, limit: 10))
+      }
+      #expect(error?.code == .invalidArgument)
+    }
+    try await tier.close()
   }
 }

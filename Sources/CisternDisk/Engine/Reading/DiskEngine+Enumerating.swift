@@ -14,6 +14,12 @@ extension DiskEngine {
         if options.isReadOnly { return RecordChunk() }
         throw unreadableError(operation)
       }
+      if let start = range.start, !file.layout.hasPosition(start) {
+        throw CisternError(
+          .invalidArgument,
+          "the cursor is of the other layout of the data file, which was converted since; begin without a cursor",
+          location: operation)
+      }
       // Before the snapshot: a removal that leaves staging during the read may be missing in the snapshot.
       let mayMissRemovals = !partition.staging.isEmpty
       guard let walk = walk(of: partition, in: range, of: file) else { throw unreadableError(operation) }
@@ -69,8 +75,7 @@ extension DiskEngine {
       let entry = entries.next() ?? nil
       guard let entry, entry.condition == nil else {
         // A conditional write can give the record other tags and times.
-        if entry != nil { return metadata(of: key, in: partition) }
-        guard mayBeOutdated else { return record }
+        guard mayBeOutdated || entry != nil else { return record }
         if let newest = metadata(of: key, in: partition) { return newest }
         // If the file cannot be read, the record of the snapshot is the newest that is known.
         return presence(of: key, in: partition) == false ? nil : record

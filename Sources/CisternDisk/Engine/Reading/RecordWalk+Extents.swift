@@ -18,10 +18,14 @@ extension RecordWalk {
         try cursor.moveToFirst()
       }
     var count = 0
-    var last = RecordDigest.zero
+    var last = range.start?.recordDigest ?? .zero
     chunk.reserveCapacity(min(range.limit, 1024))
     while isAtItem, let item = cursor.item {
       let digest = RecordDigest(lowBits: item.digest)
+      // In a damaged file, the order of the items can be wrong. An enumeration would then be endless.
+      guard digest >= last else {
+        throw LMDBError(.corrupted, operation: "walk over records", message: "a record precedes those before it")
+      }
       if count >= range.limit, digest != last {
         chunk.end = KeyPosition(last)
         return
@@ -48,12 +52,4 @@ extension RecordWalk {
     let name = digest.bytes
     add(header.metadata(of: record), key: key, digest: name.rawSpan)
   }
-}
-
-extension KeyPosition {
-  /// Creates the position of a digest in the order of records in extents.
-  init(_ digest: RecordDigest) { self.init(isDigest: true, bytes: digest.bytes) }
-
-  /// The digest at the position. Nil for a position that belongs to the order of another layout.
-  var recordDigest: RecordDigest? { isDigest ? RecordDigest(bytes.rawSpan) : nil }
 }
