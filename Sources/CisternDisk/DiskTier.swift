@@ -12,8 +12,8 @@ package final class DiskTier: SharedTier {
   /// Opens the store in `directory`. Creates the directory and its missing parents unless the options are
   /// read-only.
   ///
-  /// The cost does not depend on the number of records, with two exceptions. A file that exceeds the limit is
-  /// shrunk, and a file that is not as the store left it is checked page by page.
+  /// The cost does not depend on the number of records, with two exceptions. A file that exceeds the limit, or
+  /// has another layout, is rewritten, and a file that is not as the store left it is checked page by page.
   ///
   /// - Parameters:
   ///   - directory: The directory of the store.

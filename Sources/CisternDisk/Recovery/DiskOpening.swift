@@ -10,8 +10,8 @@ import Locking
 
 /// The opening of a directory.
 ///
-/// It decides whether LMDB can trust the data file, sets aside a file that it cannot trust, and shrinks a file that
-/// exceeds the limit.
+/// It decides whether LMDB can trust the data file, sets aside a file that it cannot trust, and rewrites a file that
+/// exceeds the limit or has another layout.
 struct DiskOpening {
   let directory: String
   let options: DiskOptions
