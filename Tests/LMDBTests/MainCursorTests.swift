@@ -183,44 +183,22 @@ import Testing
         try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
       }
     }
-    let information = try fixture.environment.information()
-    let size = information.pageCount * information.pageSize
-    // The pages, followed by an inaccessible page.
-    let memory = unsafe try #require(
-      mmap(nil, size + information.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0))
-    defer { unsafe munmap(memory, size + information.pageSize) }
-    unsafe mprotect(memory + size, information.pageSize, PROT_NONE)
-    let file = unsafe open(fixture.directory.path + "/data.mdb", O_RDONLY)
-    let readCount = unsafe pread(file, memory, size, 0)
-    close(file)
-    try #require(readCount == size)
-    let shift = UInt64(information.pageSize.trailingZeroBitCount)
-    let pages = unsafe MappedPages(start: UnsafeRawPointer(memory), shift: shift)
-    let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: size)
-    let lowest = UInt(bitPattern: memory)
+    let guarded = try GuardedPages(of: fixture)
     var counts = (ended: 0, unknown: 0, outside: 0, endless: 0)
     for round in 0..<2_000 {
-      // Half of the damage is in the first bytes of a page, which lead to all others.
-      let number = Int.random(in: 2..<information.pageCount, using: &generator)
-      let place =
-        number * information.pageSize
-        + Int.random(in: 0..<(round & 1 == 0 ? 64 : information.pageSize), using: &generator)
-      let before = unsafe bytes[place]
+      let place = guarded.place(inRound: round, using: &generator)
+      let before = unsafe guarded.bytes[place]
       // Some damage stays, so that pages have several.
-      defer { if round % 10 != 0 { unsafe bytes[place] = before } }
-      unsafe bytes[place] = UInt8.random(in: 0...255, using: &generator)
-      var walk = unsafe MappedWalk(pages, snapshot: UInt64(information.lastTransaction))
+      defer { if round % 10 != 0 { unsafe guarded.bytes[place] = before } }
+      unsafe guarded.bytes[place] = UInt8.random(in: 0...255, using: &generator)
+      var walk = unsafe MappedWalk(guarded.pages, snapshot: guarded.snapshot)
       let start = round % 4 == 0 ? [] : keys[Int.random(in: 0..<keys.count, using: &generator)]
       var step = unsafe start.withUnsafeBytes { unsafe walk.move(toFirstFrom: $0) }
       var visits = 0
       while step == .entry, visits < 100_000 {
         visits += 1
-        for (start, count) in unsafe [
-          (UInt(bitPattern: walk.key.baseAddress), walk.key.count),
-          (UInt(bitPattern: walk.value.baseAddress), walk.value.count),
-        ] where start < lowest || start + UInt(count) > lowest + UInt(size) {
-          counts.outside += 1
-        }
+        if unsafe !guarded.contains(walk.key) { counts.outside += 1 }
+        if unsafe !guarded.contains(walk.value) { counts.outside += 1 }
         step = unsafe walk.moveToNext()
       }
       switch step {

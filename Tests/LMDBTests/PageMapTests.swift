@@ -3,14 +3,6 @@ import Testing
 
 @testable import LMDB
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 @Suite struct PageMapTests {
   private struct Key: KeyBytes {
     let bytes: [UInt8]
@@ -106,36 +98,20 @@ import Testing
         try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
       }
     }
-    let information = try fixture.environment.information()
-    let size = information.pageCount * information.pageSize
-    // The pages, followed by an inaccessible page.
-    let memory = unsafe try #require(
-      mmap(nil, size + information.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0))
-    defer { unsafe munmap(memory, size + information.pageSize) }
-    unsafe mprotect(memory + size, information.pageSize, PROT_NONE)
-    let file = unsafe open(fixture.directory.path + "/data.mdb", O_RDONLY)
-    let readCount = unsafe pread(file, memory, size, 0)
-    close(file)
-    try #require(readCount == size)
-    let shift = UInt64(information.pageSize.trailingZeroBitCount)
-    let pages = unsafe MappedPages(start: UnsafeRawPointer(memory), shift: shift)
-    let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: size)
+    let guarded = try GuardedPages(of: fixture)
     var counts = (found: 0, absent: 0, unknown: 0, outside: 0)
     for round in 0..<3_000 {
-      // Half of the damage is in the first bytes of a page, which lead to all others.
-      let number = Int.random(in: 2..<information.pageCount, using: &generator)
-      let place = Int.random(in: 0..<(round & 1 == 0 ? 64 : information.pageSize), using: &generator)
-      unsafe bytes[number * information.pageSize + place] = UInt8.random(in: 0...255, using: &generator)
+      let place = guarded.place(inRound: round, using: &generator)
+      unsafe guarded.bytes[place] = UInt8.random(in: 0...255, using: &generator)
       for _ in 0..<10 {
         let key = keys[Int.random(in: 0..<keys.count, using: &generator)]
         let answer = unsafe key.withUnsafeBytes {
-          unsafe pages.look(for: $0, snapshot: UInt64(information.lastTransaction))
+          unsafe guarded.pages.look(for: $0, snapshot: guarded.snapshot)
         }
         switch unsafe answer {
         case .value(let value):
-          let offset = unsafe value.baseAddress! - UnsafeRawPointer(memory)
           counts.found += 1
-          if offset < 0 || offset + value.count > size { counts.outside += 1 }
+          if unsafe !guarded.contains(value) { counts.outside += 1 }
         case .absent: counts.absent += 1
         case .unknown: counts.unknown += 1
         }

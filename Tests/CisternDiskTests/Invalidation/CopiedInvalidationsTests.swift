@@ -11,17 +11,7 @@ import Testing
     async throws
   {
     var scratch = TemporaryDirectory()
-    let metadata = RecordMetadata(
-      created: WallTime(nanosecondsSince1970: 5), expires: WallTime(nanosecondsSince1970: 50), cost: 3,
-      schemaVersion: 9, tags: ["a", "b"]
-    ).with {
-      $0.grace = 7
-      $0.idle = 8
-      $0.lastUsed = WallTime(nanosecondsSince1970: 6)
-      $0.refreshAhead = 2
-      $0.invalidationVersion = 1
-      $0.isNegative = true
-    }
+    let metadata = RecordMetadata.complete
     var tier = try openTier(scratch)
     var cache = try tier.cache()
     for number in 0..<300 { cache.put("k\(number)", value(number, size: 500), tags: number % 3 == 0 ? ["red"] : []) }

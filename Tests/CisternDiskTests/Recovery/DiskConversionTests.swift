@@ -27,17 +27,7 @@ import Testing
     direction: Int, limit: ByteCount
   ) async throws {
     let (former, next) = Self.directions[direction]
-    let metadata = RecordMetadata(
-      created: WallTime(nanosecondsSince1970: 5), expires: WallTime(nanosecondsSince1970: 50), cost: 3,
-      schemaVersion: 9, tags: ["a", "b"]
-    ).with {
-      $0.grace = 7
-      $0.idle = 8
-      $0.lastUsed = WallTime(nanosecondsSince1970: 6)
-      $0.refreshAhead = 2
-      $0.invalidationVersion = 1
-      $0.isNegative = true
-    }
+    let metadata = RecordMetadata.complete
     let long = [UInt8](repeating: 7, count: 300)
     var tier = try open(former)
     var one = try tier.cache("one")

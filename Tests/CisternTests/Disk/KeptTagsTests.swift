@@ -10,10 +10,7 @@ import Testing
     tiers: CacheTiers, isOfStore: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
-    let store = try open(scratch)
-    let cache = try cache(in: store, tiers: tiers)
-    cache.setValue([1], forKey: "a", tags: ["older"])
-    try await store.flush()
+    let (store, cache) = try await openWithOlderTag(scratch, tiers: tiers)
     _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
     #expect(cache.find("a")?.tags == ["newer"])
     #expect(try await entries(of: cache, tagged: "newer") == ["a"])
@@ -32,10 +29,7 @@ import Testing
     async throws
   {
     let scratch = TemporaryDirectory()
-    let store = try open(scratch)
-    let cache = try cache(in: store, tiers: tiers)
-    cache.setValue([1], forKey: "a", tags: ["older"])
-    try await store.flush()
+    let (store, cache) = try await openWithOlderTag(scratch, tiers: tiers)
     cache.removeAll(tagged: "newer")
     _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
     cache.removeAll(tagged: "other")
@@ -53,10 +47,7 @@ import Testing
     async throws
   {
     let scratch = TemporaryDirectory()
-    let store = try open(scratch)
-    let cache = try cache(in: store, tiers: tiers)
-    cache.setValue([1], forKey: "a", tags: ["older"])
-    try await store.flush()
+    let (store, cache) = try await openWithOlderTag(scratch, tiers: tiers)
     _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
     if isOfStore { store.removeAll(tagged: "older") } else { cache.removeAll(tagged: "older") }
     cache.trim(toCost: 0)
@@ -73,10 +64,7 @@ import Testing
 
   @Test func `a removal by the older tag before a fetch keeps its value removes it`() async throws {
     let scratch = TemporaryDirectory()
-    let store = try open(scratch)
-    let cache = try cache(in: store, tiers: .secondTierOnly)
-    cache.setValue([1], forKey: "a", tags: ["older"])
-    try await store.flush()
+    let (store, cache) = try await openWithOlderTag(scratch, tiers: .secondTierOnly)
     let loaded = try await cache.load("a", policy: .reload) { context in
       cache.removeAll(tagged: "older")
       return .keepStored(tags: ["newer"])
@@ -90,10 +78,7 @@ import Testing
 
   @Test func `an enumeration of a kept value before the commit counts no hit`() async throws {
     let scratch = TemporaryDirectory()
-    let store = try open(scratch)
-    let cache = try cache(in: store, tiers: .secondTierOnly)
-    cache.setValue([1], forKey: "a", tags: ["older"])
-    try await store.flush()
+    let (store, cache) = try await openWithOlderTag(scratch, tiers: .secondTierOnly)
     _ = try await cache.load("a", policy: .reload) { _ in .keepStored(tags: ["newer"]) }
     let before = store.statistics.disk
     #expect(try await entries(of: cache, tagged: "newer") == ["a"])
@@ -109,6 +94,17 @@ import Testing
     configuration.commitInterval = .seconds(3600)
     return try Store(
       directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8), configuration: configuration)
+  }
+
+  /// Returns such a store, and a cache with a committed value that has the tag "older".
+  private func openWithOlderTag(
+    _ scratch: TemporaryDirectory, tiers: CacheTiers
+  ) async throws -> (Store, Cache<String, [UInt8]>) {
+    let store = try open(scratch)
+    let cache = try cache(in: store, tiers: tiers)
+    cache.setValue([1], forKey: "a", tags: ["older"])
+    try await store.flush()
+    return (store, cache)
   }
 
   private func cache(in store: Store, tiers: CacheTiers) throws -> Cache<String, [UInt8]> {
