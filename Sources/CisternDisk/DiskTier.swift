@@ -13,7 +13,7 @@ package final class DiskTier: SharedTier {
   /// read-only.
   ///
   /// The cost does not depend on the number of records, with two exceptions. A file that exceeds the limit, or
-  /// has another layout, is rewritten, and a file that is not as the store left it is checked page by page.
+  /// has another layout, is rewritten. A file that is not as the store left it is checked page by page.
   ///
   /// - Parameters:
   ///   - directory: The directory of the store.

@@ -20,7 +20,8 @@ extension DiskFile {
     let new = try DiskFile.open(directory: directory, options: options, layout: .only(.dense))
     let damagedCount: Int
     do throws(LMDBError) {
-      try copyRows(to: new)
+      // The records that follow are counted again.
+      try copyRows(to: new.meta, of: new.environment, counts: [:])
       let records = try CopiedRecords(of: self, mapSize: options.mapSize, largestRecord: largestRecord)
       damagedCount = try copy(records, to: new)
       try finish(new)
@@ -30,32 +31,6 @@ extension DiskFile {
     }
     try new.close()
     return damagedCount
-  }
-
-  /// Copies the store's own rows. Omits those that describe the layout of this file, and dead generations.
-  private func copyRows(to new: DiskFile) throws(LMDBError) {
-    let rows = try environment.withRead { (transaction) throws(LMDBError) in
-      var rows: [(key: [UInt8], row: [UInt8])] = []
-      var cursor = try transaction.cursor(in: meta)
-      while try cursor.moveToNext() {
-        guard let key = cursor.key, let row = cursor.value, MetaTable.deadGeneration(key) == nil,
-          MetaTable.partitionNumber(key) == nil
-        else { continue }
-        let bytes = key.copiedBytes()
-        if bytes != MetaTable.log, bytes != MetaTable.format { rows.append((bytes, row.copiedBytes())) }
-      }
-      return rows
-    }
-    try new.environment.withWrite { (transaction) throws(LMDBError) in
-      for (key, row) in rows {
-        if MetaTable.liveGeneration(key.rawSpan) != nil {
-          // The records that follow are counted again.
-          try transaction.put(GenerationCounts().value, forKey: key, in: new.meta)
-        } else {
-          _ = try transaction.put(row.rawSpan, forKey: key.rawSpan, in: new.meta)
-        }
-      }
-    }
   }
 
   /// The number of transactions in a row that may put no record. An extent can be written two commits after it is added.

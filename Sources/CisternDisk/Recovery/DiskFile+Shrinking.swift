@@ -9,11 +9,11 @@ import Locking
 #endif
 
 extension DiskFile {
-  /// Returns whether the file must be replaced by a smaller one, or by one for another size of the map or of another layout.
+  /// Returns whether the file must be replaced by a smaller one, or by one for another size of the map.
   ///
   /// If more of the map is in use than eviction leaves, a write may find no free page for a copy.
-  func isUnsuitable(for limits: DiskLimits, as required: DiskLayout) throws(LMDBError) -> Bool {
-    if environment.options.mapSize != limits.mapSize || layout.kind != required { return true }
+  func isUnsuitable(for limits: DiskLimits) throws(LMDBError) -> Bool {
+    if environment.options.mapSize != limits.mapSize { return true }
     switch layout {
     case .records(let tables):
       let pages = try environment.withRead { (transaction) throws(LMDBError) in
@@ -131,7 +131,11 @@ extension DiskFile {
       }
     }
     try writeOrder(of: kept, into: new)
-    try writeRows(of: kept, into: new)
+    let meta = try new.openDatabase(named: DiskFile.metaName)
+    try new.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put(MetaTable.value(DiskLayout.ordered.formatVersion), forKey: MetaTable.format, in: meta)
+    }
+    try copyRows(to: meta, of: new, counts: kept.counts)
   }
 
   private func records(
@@ -187,35 +191,6 @@ extension DiskFile {
         }
       }
       position = end
-    }
-  }
-
-  /// Copies the store's own rows. Writes new counts and the version of the format. Omits dead generations, which have no records left,
-  /// and the rows that describe extents.
-  private func writeRows(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
-    let rows = try environment.withRead { (transaction) throws(LMDBError) in
-      var rows: [(key: [UInt8], row: [UInt8])] = []
-      var cursor = try transaction.cursor(in: meta)
-      while try cursor.moveToNext() {
-        guard let key = cursor.key, let row = cursor.value, MetaTable.deadGeneration(key) == nil,
-          MetaTable.partitionNumber(key) == nil
-        else { continue }
-        let bytes = key.copiedBytes()
-        if bytes != MetaTable.log, bytes != MetaTable.format { rows.append((bytes, row.copiedBytes())) }
-      }
-      return rows
-    }
-    let table = try new.openDatabase(named: DiskFile.metaName)
-    try new.withWrite { (transaction) throws(LMDBError) in
-      try transaction.put(MetaTable.value(DiskLayout.ordered.formatVersion), forKey: MetaTable.format, in: table)
-      for (key, row) in rows {
-        if let generation = MetaTable.liveGeneration(key.rawSpan) {
-          let counts = kept.counts[generation] ?? GenerationCounts()
-          try transaction.put(counts.value, forKey: key, in: table)
-        } else {
-          _ = try transaction.put(row.rawSpan, forKey: key.rawSpan, in: table)
-        }
-      }
     }
   }
 }

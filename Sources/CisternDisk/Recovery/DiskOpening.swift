@@ -10,7 +10,7 @@ import Locking
 
 /// The opening of a directory.
 ///
-/// It decides whether LMDB can trust the data file, sets aside a file that it cannot trust, and rewrites a file that
+/// It decides whether LMDB can trust the data file, and sets aside a file that it cannot trust. It rewrites a file that
 /// exceeds the limit or has another layout.
 struct DiskOpening {
   let directory: String
@@ -181,63 +181,8 @@ struct DiskOpening {
   mutating func withdrawRollback() { reports.removeAll { $0.code == .rolledBack } }
 
   /// Adds a report for the owner of the store.
-  mutating func add(_ code: StoreReport.Code, _ message: String) {
-    reports.append(StoreReport(code, message, location: directory))
-  }
-
-  // MARK: Smaller
-
-  /// Replaces a file that exceeds the limit, or has another layout, with a copy of the records that fit. Returns the open file.
-  private mutating func replaceIfUnsuitable(
-    _ file: DiskFile, _ claim: DirectoryClaim
-  ) throws(CisternError) -> DiskFile {
-    let limits = limits
-    let directory = directory
-    let layout = options.layout(replacing: file.layout.kind)
-    guard try lmdb({ () throws(LMDBError) in try file.isUnsuitable(for: limits, as: layout) }) else { return file }
-    let former = file.layout.kind
-    let hasOtherLayoutOnly = try !lmdb { () throws(LMDBError) in try file.isUnsuitable(for: limits, as: former) }
-    let identity = file.identity ?? StoreIdentity()
-    // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
-    claim.forgetDataFile()
-    do {
-      var options = environmentOptions()
-      // The copy is synchronized once, at its end.
-      options.durability = .noSync
-      let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options)
-      if damagedCount > 0 {
-        add(.damagedRecord, "\(damagedCount) records of the data file had a wrong checksum, and were removed")
-      }
-    } catch {
-      guard let error = error as? LMDBError else {
-        throw CisternError(
-          .diskFailed, "the data file could not be rewritten for the disk limit and layout", location: directory,
-          cause: error,
-          remedy: "Check the disk")
-      }
-      try lmdb { () throws(LMDBError) in try file.close() }
-      if error.isAboutTheFile {
-        try setAside("\(error)")
-      } else if hasOtherLayoutOnly {
-        throw CisternError(
-          error.code == .noSpace ? .noSpace : .diskFailed,
-          "the data file could not be converted from the layout \(former) to \(layout), and was not changed",
-          location: directory, cause: error,
-          remedy: "Free space on the device, or open the store with diskLayout \(former)")
-      } else {
-        // Usually the device is full. The file has only cached values, and prevents the store from shrinking.
-        try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
-        reports.append(
-          StoreReport(
-            .setAside,
-            "the data file could not be rewritten for the disk limit and layout, and was removed; the store is empty",
-            location: directory, cause: error))
-      }
-    }
-    let options = environmentOptions()
-    return try lmdb { () throws(LMDBError) in
-      try DiskFile.open(directory: directory, options: options, layout: .only(layout), newIdentity: identity)
-    }
+  mutating func add(_ code: StoreReport.Code, _ message: String, cause: (any Error)? = nil) {
+    reports.append(StoreReport(code, message, location: directory, cause: cause))
   }
 
   // MARK: To read only
@@ -276,7 +221,7 @@ struct DiskOpening {
 
   // MARK: Errors
 
-  private func system<Result>(_ body: () throws(SystemError) -> Result) throws(CisternError) -> Result {
+  func system<Result>(_ body: () throws(SystemError) -> Result) throws(CisternError) -> Result {
     do {
       return try body()
     } catch {
@@ -284,7 +229,7 @@ struct DiskOpening {
     }
   }
 
-  private func lmdb<Result>(_ body: () throws(LMDBError) -> Result) throws(CisternError) -> Result {
+  func lmdb<Result>(_ body: () throws(LMDBError) -> Result) throws(CisternError) -> Result {
     do {
       return try body()
     } catch {
@@ -292,7 +237,7 @@ struct DiskOpening {
     }
   }
 
-  private func cisternError(_ error: LMDBError) -> CisternError {
+  func cisternError(_ error: LMDBError) -> CisternError {
     if case .outOfResources = error.code {
       return CisternError(
         .diskFailed, "no memory, address space or file descriptor is left to open the store", location: directory,

@@ -15,18 +15,7 @@ extension DiskEngine {
   /// Returns whether the key has a record, like `presence(of:in:)`, and sets `schemaVersion` to the record's
   /// version.
   func presence(of key: RawSpan, in partition: Partition, schemaVersion: inout UInt32) -> Bool? {
-    if isInherited { return false }
-    var condition: RecordCondition?
-    if let entry = partition.stagedEntry(forKey: key) {
-      switch view(of: entry, forKey: key, in: partition) {
-      case .record(let metadata, _):
-        schemaVersion = metadata.schemaVersion
-        return true
-      case .absent: return false
-      case .committed(let unless): condition = unless
-      }
-    }
-    switch inspect(key, in: partition, unless: condition, { $0.schemaVersion }) {
+    switch inspect(key, in: partition, staged: { $0.schemaVersion }, committed: { $0.schemaVersion }) {
     case .found(let version):
       schemaVersion = version
       return true
@@ -37,29 +26,41 @@ extension DiskEngine {
 
   /// Returns the metadata of the key's record, or nil if a read finds none.
   func metadata(of key: RawSpan, in partition: Partition) -> RecordMetadata? {
-    if isInherited { return nil }
-    var condition: RecordCondition?
-    if let entry = partition.stagedEntry(forKey: key) {
-      switch view(of: entry, forKey: key, in: partition) {
-      case .record(let metadata, _): return metadata
-      case .absent: return nil
-      case .committed(let unless): condition = unless
-      }
-    }
+    // Before the look: no invalidation up to this version conceals the record.
     let version = partition.invalidations.invalidationVersion
-    guard case .found(var metadata?) = inspect(key, in: partition, unless: condition, { $0.metadata }) else {
-      return nil
+    let inspection = inspect(key, in: partition) { metadata -> RecordMetadata? in
+      metadata
+    } committed: { record in
+      var metadata = record.metadata
+      metadata?.localVersion = version
+      return metadata
     }
-    metadata.localVersion = version
+    guard case .found(let metadata) = inspection else { return nil }
     return metadata
   }
 
-  /// The result of a look at a record on disk.
+  /// The result of a look at a record.
   private enum Inspection<Result> {
     case found(Result)
     case absent
     /// The file cannot be read at present.
     case unreadable
+  }
+
+  /// Calls one of the closures with the key's newest record, staged or on disk, unless readers do not see it.
+  private func inspect<Result>(
+    _ key: RawSpan, in partition: Partition, staged: (RecordMetadata) -> Result,
+    committed: (borrowing UnverifiedRecord) -> Result
+  ) -> Inspection<Result> {
+    if isInherited { return .absent }
+    guard let entry = partition.stagedEntry(forKey: key) else {
+      return inspect(key, in: partition, unless: nil, committed)
+    }
+    switch view(of: entry, forKey: key, in: partition) {
+    case .record(let metadata, _): return .found(staged(metadata))
+    case .absent: return .absent
+    case .committed(let condition): return inspect(key, in: partition, unless: condition, committed)
+    }
   }
 
   /// Calls `body` with the key's record on disk, unless an invalidation conceals it, or the condition holds for it.
