@@ -2,8 +2,8 @@
 import PackageDescription
 
 // A separate package, so that users of Cistern do not resolve dependencies that only measurements need.
-// CISTERN_RATIOS=1 leaves out the suites and the benchmark package, and builds only the programs `Ratios` and
-// `Compared`. CISTERN_WHOLE=1 adds the program `Whole`, which needs an HTTP server and an HTTP client.
+// CISTERN_RATIOS=1 leaves out the suites and the benchmark package, and builds only the programs `Ratios`,
+// `Operations` and `Compared`. CISTERN_WHOLE=1 adds the program `Whole`, which needs an HTTP server and an HTTP client.
 let ratiosOnly = Context.environment["CISTERN_RATIOS"] == "1"
 let whole = Context.environment["CISTERN_WHOLE"] == "1"
 
@@ -21,6 +21,8 @@ var targets: [Target] = [
     dependencies: ["CAllocations", "CLMDBDirect", .product(name: "Cistern", package: "cistern")]),
   .executableTarget(
     name: "Ratios", dependencies: ["Workloads", .product(name: "Cistern", package: "cistern")]),
+  .executableTarget(
+    name: "Operations", dependencies: ["Workloads", .product(name: "Cistern", package: "cistern")]),
   // The Swift subjects of scripts/compare. The harnesses in other languages have their own builds.
   .executableTarget(
     name: "Compared",

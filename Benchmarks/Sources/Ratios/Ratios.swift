@@ -18,6 +18,12 @@ enum Ratios {
     ("refreshing", "hits while an entry is refreshed", { try await Refreshing().rows() }),
     ("loading", "joining a flight, loading alone", { try await Loading().rows() }),
     ("reads", "hits on disk", { try await DiskReads().rows() }),
+    (
+      "layouts", "the dense layout beside the ordered one",
+      {
+        try await LayoutReads().rows() + LayoutWrites().rows()
+      }
+    ),
     ("enumerating", "keys and entries of a million records", { try await Enumerating(entries: 1_000_000).rows() }),
     ("writes", "writes to disk", { try await DiskWrites().rows() }),
     ("opening", "opening a store of a million entries", { try await Opening(entries: 1_000_000).rows() }),

@@ -9,10 +9,12 @@ package final class StockedDisk: Sendable {
   private let scratch = TemporaryDirectory()
 
   package init(
-    entries: Int, size: Int, limit: ByteCount = .gibibytes(1), durability: Durability = .powerCut
+    entries: Int, size: Int, limit: ByteCount = .gibibytes(1), durability: Durability = .powerCut,
+    layout: DiskLayout? = nil
   ) async throws {
     var configuration = Store.Configuration()
     configuration.durability = durability
+    configuration.diskLayout = layout
     store = try Store(
       directory: scratch("cistern"), memoryLimit: .bytes(1), diskLimit: limit, configuration: configuration)
     cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)

@@ -56,6 +56,7 @@ extension FileTables {
         hasDamage = true
         return false
       }
+      record.prefetchRest(of: header.room)
       if record.extracting(header.key).hasSameBytes(as: key) {
         unsafe match = unsafe record.withUnsafeBytes { unsafe Match(header: header, bytes: $0) }
         return true
@@ -92,9 +93,22 @@ extension FileTables {
 }
 
 extension RawSpan {
-  /// Begins to load the first lines of a record. Those that follow are loaded by the checksum's own prefetches.
+  private static var firstLines: Int { 3 }
+
+  /// Begins to load the first lines of a record, whose size is not known yet.
   @inline(__always)
   fileprivate func prefetchRecord() {
-    for line in 0..<3 { prefetchLine(at: line * 64) }
+    for line in 0..<Self.firstLines { prefetchLine(at: line * 64) }
+  }
+
+  /// Begins to load the further lines of a record of this size. Its checksum loads those behind ``prefetchedSize``.
+  @inline(__always)
+  fileprivate func prefetchRest(of size: Int) {
+    var offset = Self.firstLines * 64
+    let end = min(size, Self.prefetchedSize)
+    while offset < end {
+      prefetchLine(at: offset)
+      offset &+= 64
+    }
   }
 }
