@@ -9,7 +9,8 @@ struct Extent: Sendable, Equatable {
   }
 
   enum State: Sendable, Equatable {
-    /// Has no live record. Transactions before `emptiedBy` may still read its older records.
+    /// Has no live record. Transactions before `emptiedBy` may still read its older records. Zero if it never had a record, so that no
+    /// reader keeps it from being written.
     case free(emptiedBy: TransactionNumber)
     /// Receives records at its end.
     case open(Stream)

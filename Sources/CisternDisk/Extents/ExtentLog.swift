@@ -25,6 +25,8 @@ struct ExtentLog: Sendable, Equatable {
     var freeCount = 0
     /// The extents that have another state than their row.
     var changed: Set<ExtentNumber> = []
+    /// The extents that the transaction in progress has added. Their place is known after its commit.
+    var added: Set<ExtentNumber> = []
     /// The streams whose open extent has the records of each commit in pages of their own.
     ///
     /// An aborted transaction can leave any bytes after the end of an open extent. In such an extent it leaves them in
@@ -84,6 +86,7 @@ struct ExtentLog: Sendable, Equatable {
   mutating func commit() {
     table.commit()
     formerSummary = nil
+    summary.added = []
     summary.unaligned = []
     summary.pageSize = 1
     summary.avoidsSharedPages = false
@@ -188,12 +191,26 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Returns whether a free extent waits only for commits, and not for a reader.
   func hasPending(during horizon: TransactionHorizon) -> Bool {
-    let later = TransactionHorizon(
-      current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
-    return all.contains { _, extent in
+    let later = horizon.afterCommits
+    return all.contains { number, extent in
       guard case .free(let emptiedBy) = extent.state else { return false }
-      return !horizon.allowsReuse(of: emptiedBy) && later.allowsReuse(of: emptiedBy)
+      return !isReusable(number, emptiedBy, during: horizon) && later.allowsReuse(of: emptiedBy)
     }
+  }
+
+  /// Returns the number of free extents that a reader keeps from being written, also after further commits.
+  func heldCount(during horizon: TransactionHorizon) -> Int {
+    let later = horizon.afterCommits
+    return all.count { _, extent in
+      guard case .free(let emptiedBy) = extent.state else { return false }
+      return !later.allowsReuse(of: emptiedBy)
+    }
+  }
+
+  private func isReusable(
+    _ number: ExtentNumber, _ emptiedBy: TransactionNumber, during horizon: TransactionHorizon
+  ) -> Bool {
+    horizon.allowsReuse(of: emptiedBy) && !summary.added.contains(number)
   }
 
   /// Returns the free extent that was emptied first, if this transaction may write to it.
@@ -209,7 +226,7 @@ struct ExtentLog: Sendable, Equatable {
     var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
     var count = 0
     for (number, extent) in all {
-      guard case .free(let emptiedBy) = extent.state, horizon.allowsReuse(of: emptiedBy) else { continue }
+      guard case .free(let emptiedBy) = extent.state, isReusable(number, emptiedBy, during: horizon) else { continue }
       count += 1
       if found.map({ emptiedBy < $0.emptiedBy }) ?? true { found = (number, emptiedBy) }
     }
@@ -238,10 +255,12 @@ struct ExtentLog: Sendable, Equatable {
     return found?.number
   }
 
-  /// Adds an extent to the file. Later transactions can write to it.
-  mutating func add(in transaction: TransactionNumber) -> ExtentNumber {
+  /// Adds an extent to the file. Later transactions can write to it, also beside old readers: LMDB gives it pages that no
+  /// snapshot has.
+  mutating func add() -> ExtentNumber {
     let number = ExtentNumber(number: UInt32(givenCount))
-    table.append(Extent(state: .free(emptiedBy: transaction)), number: number)
+    table.append(Extent(state: .free(emptiedBy: .zero)), number: number)
+    if formerSummary != nil { summary.added.insert(number) }
     summary.givenCount += 1
     summary.freeCount += 1
     summary.changed.insert(number)

@@ -18,6 +18,11 @@ struct TransactionHorizon: Sendable, Equatable {
   /// The oldest snapshot of a reader in any process; nil if no reader is active.
   let oldestSnapshot: TransactionNumber?
 
+  /// The horizon after the next commits, with the same readers.
+  var afterCommits: TransactionHorizon {
+    TransactionHorizon(current: TransactionNumber(number: current.number + 2), oldestSnapshot: oldestSnapshot)
+  }
+
   /// Returns whether space that a transaction emptied can be written again.
   ///
   /// No reader's snapshot may be older than that transaction. In addition, a commit must lie between: after a power

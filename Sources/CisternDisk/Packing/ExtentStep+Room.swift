@@ -10,7 +10,10 @@ extension ExtentStep {
     if hasBatchRoom { return true }
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
     try keepReserve(in: &target)
-    return state.log.hasRoom(for: size, in: .writes, during: horizon)
+    if state.log.hasRoom(for: size, in: .writes, during: horizon) { return true }
+    // A reader can keep the free extents, although the file has room for others.
+    if !state.log.hasPending(during: horizon) { _ = try grow(in: &target) }
+    return false
   }
 
   /// Makes room for all records of a batch. Returns whether they have room in this transaction.
@@ -25,10 +28,16 @@ extension ExtentStep {
       guard try makePages(pages, in: &target) else { return false }
     }
     let extents = small.reduce(0) { $0 + ExtentLayout.room(for: $1) } / (layout.capacity - layout.largestRecord) + 1
-    while !hasExtents(for: small), state.log.freeCount < extents + ReclaimPolicy.reserve, hasBudget {
-      // An added extent must leave the pages of the separate records.
-      if try grow(leaving: pages, in: &target) { continue }
-      guard try reclaim(context.limits.reclaimedBytes, in: &target) else { break }
+    while !hasExtents(for: small), hasBudget {
+      // A reader can keep free extents, although the file has room for others.
+      let free = state.log.freeCount
+      if free - state.log.heldCount(during: horizon) < extents + ReclaimPolicy.reserve {
+        // An added extent must leave the pages of the separate records.
+        if try grow(leaving: pages, in: &target) { continue }
+      }
+      guard free < extents + ReclaimPolicy.reserve, try reclaim(context.limits.reclaimedBytes, in: &target) else {
+        break
+      }
     }
     // The next transaction has the room of this one only if this one counts.
     outcome.hasChanges = true
@@ -59,7 +68,7 @@ extension ExtentStep {
     guard log.count < state.ceiling, log.givenCount < Int(ExtentNumber.limit),
       context.limits.allows(log.count + 1, beside: try pageUsage(in: target), andSeparate: pages)
     else { return false }
-    try target.addExtent(state.log.add(in: horizon.current))
+    try target.addExtent(state.log.add())
     outcome.hasChanges = true
     return true
   }

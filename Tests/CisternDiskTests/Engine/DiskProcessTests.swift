@@ -164,20 +164,20 @@ import Testing
   @Test func `A reader of a killed process does not prevent the reuse of the file's space`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
-    let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
+    let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
-    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let tier = try openTier(scratch, limit: .mebibytes(4), told: told)
     let cache = try tier.cache()
     for number in 0..<20 { cache.put("a\(number)", value(number, size: 1000)) }
     try await tier.flush()
     _ = child.kill()
-    for number in 0..<2000 {
+    for number in 0..<8000 {
       cache.put("k\(number)", value(number, size: 1000))
       await cache.waitForRoom()
     }
     try await tier.flush()
     #expect(told.reportCodes == [])
-    #expect(cache.get("k1999") == value(1999, size: 1000))
+    #expect(cache.get("k7999") == value(7999, size: 1000))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

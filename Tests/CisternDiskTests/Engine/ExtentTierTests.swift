@@ -1,6 +1,7 @@
 import CisternTestSupport
 import CisternTesting
 import LMDB
+import Locking
 import Testing
 
 @testable import CisternCore
@@ -76,6 +77,47 @@ import Testing
     #expect(told.lost(.notWritten).isEmpty && told.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
+  }
+
+  @Test(arguments: [false, true]) func `A long reader stops no write while the file has room`(inBatches: Bool)
+    async throws
+  {
+    let tier = try open(.mebibytes(32))
+    let cache = try tier.cache(told: told)
+    cache.put("held", bytes("held"))
+    try await tier.flush()
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      do {
+        // The read is on a thread, because the tasks of the pool must not wait for it.
+        try SystemThread.start {
+          let key = bytes("held")
+          cache.withRecord(forKey: key.rawSpan) { _, _ in overwrite(cache, inBatches: inBatches) }
+          continuation.resume()
+        }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+    try await tier.flush()
+    #expect(told.reportCodes == [] && cache.mode == .active)
+    for number in 2000..<2400 { #expect(cache.get("k\(number % 400)") == value(number, size: 1000)) }
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  /// Writes 400 keys six times, so that a reader holds extents that become empty.
+  private func overwrite(_ cache: any TransactionalPartition, inBatches: Bool) {
+    for first in stride(from: 0, to: 2400, by: 20) {
+      let batch = inBatches ? cache.beginBatch() : nil
+      for number in first..<first + 20 {
+        let write = StagedWrite.record(
+          key: bytes("k\(number % 400)"), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1),
+          bytes: value(number, size: 1000))
+        _ = batch.map { cache.stage(write, in: $0) } ?? cache.stage(write)
+      }
+      if let batch { cache.endBatch(batch) }
+      cache.waitForRoom()
+    }
   }
 
   @Test func `A reader that keeps the emptied extents is reported once, and the store goes on when it ends`()

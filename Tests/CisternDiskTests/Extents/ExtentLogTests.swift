@@ -10,7 +10,7 @@ struct ExtentLogTests {
   /// Creates a log whose extents can be written in transaction 10.
   private func log(count: Int) -> ExtentLog {
     var log = ExtentLog(layout: layout)
-    for _ in 0..<count { _ = log.add(in: TransactionNumber(number: 1)) }
+    for _ in 0..<count { _ = log.add() }
     return log
   }
 
@@ -90,17 +90,30 @@ struct ExtentLogTests {
 
   @Test func `an added extent is not written in its own transaction`() {
     var log = ExtentLog(layout: layout)
-    _ = log.add(in: TransactionNumber(number: 5))
-    #expect(log.place(10, in: .writes, during: horizon(5)) == nil)
-    #expect(log.place(10, in: .writes, during: horizon(6)) == nil)
-    #expect(log.place(10, in: .writes, during: horizon(7)) != nil)
+    log.begin()
+    _ = log.add()
+    #expect(log.place(10, in: .writes, during: horizon(5)) == nil && log.hasPending(during: horizon(5)))
+    log.commit()
+    #expect(!log.hasPending(during: horizon(6)))
+    // No reader can see older records in it.
+    #expect(log.heldCount(during: horizon(6, oldest: 1)) == 0)
+    #expect(log.place(10, in: .writes, during: horizon(6, oldest: 1)) != nil)
+  }
+
+  @Test func `an extent is held while a reader can see its former records`() throws {
+    var log = log(count: 3)
+    _ = try place(100, in: .writes, of: &log)
+    log.closeOpen(.writes)
+    log.empty(ExtentNumber(number: 0), in: TransactionNumber(number: 10))
+    #expect(log.heldCount(during: horizon(11, oldest: 9)) == 1 && log.heldCount(during: horizon(11, oldest: 10)) == 0)
+    #expect(!log.hasPending(during: horizon(11, oldest: 9)) && log.hasPending(during: horizon(11, oldest: 10)))
   }
 
   @Test func `the number of a released extent is not used again`() {
     var log = log(count: 2)
     log.release(ExtentNumber(number: 1))
     #expect(log.count == 1 && log.freeCount == 1 && log[ExtentNumber(number: 1)] == nil)
-    #expect(log.add(in: TransactionNumber(number: 2)) == ExtentNumber(number: 2))
+    #expect(log.add() == ExtentNumber(number: 2))
     // A stale address has no effect.
     log.remove(10, at: RecordAddress(ExtentNumber(number: 1), offset: 16, in: layout))
     #expect(log.liveBytes == 0)

@@ -29,7 +29,7 @@ struct ExtentModel {
   init(layout: ExtentLayout, count: Int, meanRecordSize: Int) {
     log = ExtentLog(layout: layout)
     policy = ReclaimPolicy(meanRecordSize: meanRecordSize)
-    for _ in 0..<count { _ = log.add(in: committed) }
+    for _ in 0..<count { _ = log.add() }
     commit()
     commit()
   }

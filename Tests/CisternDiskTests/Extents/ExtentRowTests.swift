@@ -66,7 +66,7 @@ struct ExtentRowTests {
   /// Fills extents and removes some records, so that all states occur.
   private func usedLog() throws -> ExtentLog {
     var log = ExtentLog(layout: layout)
-    for _ in 0..<6 { _ = log.add(in: TransactionNumber(number: 1)) }
+    for _ in 0..<6 { _ = log.add() }
     let horizon = TransactionHorizon(current: TransactionNumber(number: 10), oldestSnapshot: nil)
     var addresses: [RecordAddress] = []
     for _ in 0..<9 {

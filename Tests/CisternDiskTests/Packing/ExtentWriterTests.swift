@@ -22,7 +22,7 @@ struct ExtentWriterTests {
     var file = File(
       log: ExtentLog(layout: layout), values: ByteExtents(layout: layout),
       writer: ExtentWriter(layout: layout, pageSize: 4096))
-    for _ in 0..<count { file.values.add(file.log.add(in: TransactionNumber(number: 1))) }
+    for _ in 0..<count { file.values.add(file.log.add()) }
     return file
   }
 
