@@ -16,9 +16,13 @@
       let scratch = TemporaryDirectory()
       let store = try openStore(scratch)
       let words = try store.cache("words", of: String.self, keyedBy: Int.self)
-      try await shutDown(StoreService(store, instruments: backEnds.instruments())) {
+      let clock = GatedClock()
+      try await shutDown(StoreService(store, instruments: backEnds.instruments(clock: clock))) {
+        // The first statistics are exported. The next interval does not end.
+        await clock.sleepers.arrivals(atLeast: 1)
         for key in 0..<100 { words[key] = "word \(key)" }
       }
+      #expect(backEnds.total("cistern.cache.writes", ["cistern.cache.result": "stored"]) == 100)
       await #expect(throws: CisternError.self) { try await store.flush() }
       #expect(backEnds.logs.entries.map(\.message) == ["the store is closed"])
 

@@ -11,13 +11,13 @@ struct NestedStoreDraftThreadsTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         let inner = outer.draft()
-        for number in 1...400 {
+        for number in 1...3_000 {
           for cache in number % 2 == 0 ? caches : caches.reversed() { inner["a", in: cache] = number }
           try inner.save(onConflict: .mine)
         }
       }
       group.addTask {
-        for _ in 0..<400 {
+        for _ in 0..<3_000 {
           // No other task writes the caches.
           try outer.save()
           try #require(Set(caches.map { $0["a"] }).count == 1)
@@ -26,7 +26,7 @@ struct NestedStoreDraftThreadsTests {
       try await group.waitForAll()
     }
     try outer.save()
-    #expect(caches.allSatisfy { $0["a"] == 400 })
+    #expect(caches.allSatisfy { $0["a"] == 3_000 })
     outer.discard()
     #expect(caches.allSatisfy { $0.checkInvariants() == [] })
   }

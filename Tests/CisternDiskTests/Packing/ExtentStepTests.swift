@@ -41,13 +41,36 @@ struct ExtentStepTests: PackingFixture {
     try model.check()
   }
 
+  @Test func `a cleaned record stays older than the records that were written after it`() throws {
+    var model = try model()
+    for number in 0..<240 { try put(key(number), newValue(number, size: 900), in: &model) }
+    let old = (0..<60).map { key($0 * 4) }
+    let newer = (1000..<1060).map { key($0) }
+    for key in newer { try put(key, newValue(1, size: 900), in: &model) }
+    let places = try old.map { try address(of: $0, in: model) }
+    // Three of four records beside an old one are dead then.
+    for number in 0..<240 where number % 4 > 0 { try put(key(number), newValue(number, size: 900), in: &model) }
+    var number = 2000
+    while try zip(old, places).contains(where: { try address(of: $0, in: model) == $1 }) {
+      try #require(number < 3000 && model.evictions == 0)
+      try putSome(5, from: &number, size: 900, in: &model)
+    }
+    while newer.allSatisfy({ model.contents[$0] != nil }) {
+      try #require(number < 5000)
+      try putSome(5, from: &number, size: 900, in: &model)
+    }
+    // The extent that received copies last is still open.
+    #expect(old.count { model.contents[$0] != nil } * 900 < model.limits.layout.capacity)
+    try model.check()
+  }
+
   @Test func `if all records are used, evictions copy at most half of the extents on average`() throws {
     var model = try model()
     let layout = model.limits.layout
     var number = 0
     var written = 0
     for _ in 0..<200 {
-      for place in 0..<8192 { model.recency.mark(SequenceNumber(number: UInt64(place))) }
+      for items in model.target.committed.index.values { for item in items { model.recency.mark(item.address.mark) } }
       let first = number
       try putSome(20, from: &number, size: 900, in: &model)
       written += (number - first) * ExtentLayout.room(for: 960)

@@ -115,6 +115,30 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `A converted tree evicts its oldest records first`() async throws {
+    var tier = try open(.ordered, limit: .mebibytes(4))
+    var cache = try tier.cache()
+    // The order of the keys is not that of the writes.
+    let names = (0..<2000).map { "k\($0 &* 7919 % 100_003)" }
+    for (number, name) in names.enumerated() { cache.put(name, value(number, size: 500)) }
+    try await tier.close()
+    tier = try open(.dense, limit: .mebibytes(4))
+    cache = try tier.cache()
+    #expect(cache.statistics.entryCount == names.count)
+    var number = 0
+    while cache.statistics.evictions < 600 {
+      for _ in 0..<100 {
+        cache.put("n\(number)", value(number, size: 500))
+        number += 1
+      }
+      try await tier.flush()
+    }
+    // A look-up would count as a use.
+    let present = names.map { cache.contains(bytes($0).rawSpan) }
+    #expect(!present[..<400].contains(true) && !present[900...].contains(false))
+    try await tier.close()
+  }
+
   @Test(arguments: 0..<2)
   func `A reader and a compaction keep the layout of the file`(direction: Int) async throws {
     let (former, next) = Self.directions[direction]
