@@ -3,12 +3,10 @@ import PackageDescription
 
 // CISTERN_CORE=1 leaves out CisternService, the command line and what only they need (an HTTP server, argument parsing), so that
 // the library's own tests build in seconds. CISTERN_CORE=service leaves out the command line, and all tests but those of
-// CisternService. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it. CISTERN_LAYOUT=dense makes the layout of new
-// data files dense, so that the tests run on it.
+// CisternService. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it.
 let serviceOnly = Context.environment["CISTERN_CORE"] == "service"
 let coreOnly = Context.environment["CISTERN_CORE"] == "1"
 let strict = Context.environment["CISTERN_STRICT"] == "1"
-let dense = Context.environment["CISTERN_LAYOUT"] == "dense"
 
 let swiftSettings: [SwiftSetting] =
   [
@@ -42,7 +40,9 @@ var targets: [Target] = [
     swiftSettings: swiftSettings),
   .target(
     name: "CisternDisk", dependencies: ["CSupport", "CisternCore", "LMDB", "Locking"],
-    swiftSettings: swiftSettings + (dense ? [.define("DENSE_LAYOUT")] : [])),
+    // Builds for the library's own tests and trials use both layouts of data files: the environment variable CISTERN_LAYOUT of
+    // the process is the layout of new files.
+    swiftSettings: swiftSettings + (coreOnly ? [.define("LAYOUT_OF_ENVIRONMENT")] : [])),
   .target(name: "Cistern", dependencies: ["CisternCore", "CisternDisk", "Locking"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
   // Temporary directories for tests and trials. Benchmarks have a symbolic link to the type.

@@ -9,17 +9,22 @@ import CisternDisk
   import Darwin
 #endif
 
-let arguments = CommandLine.arguments
+let layoutFlag = "layout="
+let arguments = CommandLine.arguments.filter { !$0.hasPrefix(layoutFlag) }
+let layout = CommandLine.arguments.lazy.filter { $0.hasPrefix(layoutFlag) }
+  .compactMap { DiskLayout(rawValue: String($0.dropFirst(layoutFlag.count))) }.first
 guard arguments.count >= 5, let limit = Int(arguments[3]) else {
   print(
-    "usage: DiskChild write|batch|invalidate|hold|replace|purge|pester|clear|fork DIRECTORY LIMIT powerCut|processCrash"
+    "usage: DiskChild write|batch|invalidate|hold|replace|purge|pester|clear|fork DIRECTORY LIMIT powerCut|processCrash [layout=LAYOUT]"
   )
   exit(2)
 }
+endWithTests()
 let tier = try DiskTier(
   directory: arguments[2],
   options: DiskOptions(
-    limit: .bytes(limit), layout: .tested, durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
+    limit: .bytes(limit), layout: layout ?? .tested,
+    durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
     commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5)))
 let cache = try tier.diskPartition(named: "cache")
 

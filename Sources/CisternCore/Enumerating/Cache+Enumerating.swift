@@ -7,8 +7,9 @@ extension Cache where Key: CacheKey {
   /// for try await entry in articles.entries(.tagged("author:7")) where entry.isStale { print(entry.key) }
   /// ```
   ///
-  /// **Order.** Entries come in the bytewise order of their keys. Keys of more than 64 bytes come last if the store has a
-  /// disk: they are in the order of their digests. In the ``DiskLayout/dense`` layout, all keys are in that order.
+  /// **Order.** In a store with a disk, entries come in the order of the digests of their keys, which is always the same.
+  /// With the ``DiskLayout/ordered`` layout, they come in the bytewise order of the keys. Keys of more than 64 bytes
+  /// then follow in the order of their digests. Other caches have the bytewise order.
   ///
   /// **Guarantee.** No key appears twice. A key appears if it has a value during the whole enumeration, and does not
   /// appear if it has none during the whole enumeration. A key that is written, removed or evicted from the disk

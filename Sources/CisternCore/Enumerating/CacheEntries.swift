@@ -1,4 +1,4 @@
-/// The entries of a cache, in the order of their keys' bytes. See ``Cache/entries(_:)``.
+/// The entries of a cache. See ``Cache/entries(_:)`` for their order.
 public struct CacheEntries<Key: CacheKey, Value: Sendable>: AsyncSequence, Sendable {
   /// An entry without its value.
   public typealias Element = CacheEntry<Key, Value>

@@ -1,4 +1,4 @@
-/// The keys of the fresh values of a cache, in the order of their bytes. See ``Cache/keys(_:)``.
+/// The keys of the fresh values of a cache. See ``Cache/keys(_:)`` for their order.
 public struct CacheKeys<Key: CacheKey, Value: Sendable>: AsyncSequence, Sendable {
   /// A key.
   public typealias Element = Key

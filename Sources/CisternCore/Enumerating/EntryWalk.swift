@@ -180,7 +180,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     let glance = MemoryGlance(records)
     let positions = (0..<chunk.count).map { chunk.position(of: chunk[$0]) }
     var found = 0
-    var last: (position: KeyPosition, key: [UInt8])?
+    // The keys that were visited at the last position. Different keys can have the same digest.
+    var last: (position: KeyPosition, keys: [[UInt8]])?
     var visits = 0
     while let next = nextPosition(in: positions, from: found) {
       if let end = chunk.end, end < next { break }
@@ -191,12 +192,13 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
           return entries
         }
         visits += 1
+        last = (next, [])
       }
       if found < positions.count, positions[found] == next {
         let record = chunk[found]
         found += 1
         let bytes = chunk.withKey(of: record) { $0.copiedBytes() }
-        last = (next, bytes)
+        last?.keys.append(bytes)
         if let key = Key(keyBytes: bytes.rawSpan) {
           add(glance.entry(of: key, chunk.metadata(of: record)), to: &entries)
         }
@@ -204,8 +206,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         let candidate = candidates[nextCandidate]
         nextCandidate += 1
         // The same key was visited as a record, or as another candidate.
-        if let last, last.position == next, last.key == candidate.bytes { continue }
-        last = (next, candidate.bytes)
+        if last?.keys.contains(candidate.bytes) == true { continue }
+        last?.keys.append(candidate.bytes)
         add(glance.entry(of: candidate.key, nil), to: &entries)
       }
     }

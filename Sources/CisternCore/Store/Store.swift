@@ -40,7 +40,8 @@ public final class Store: Sendable {
     /// The arrangement of values in the data file. An opening converts a file with another layout, and keeps the newest values that
     /// the disk limit holds.
     ///
-    /// If it is nil, the file keeps its layout, and a new file is ``DiskLayout/ordered``. So is each file with a limit below 4 MiB.
+    /// If it is nil, the file keeps its layout, and a new file is ``DiskLayout/dense``. Each file with a limit below 4 MiB is
+    /// ``DiskLayout/ordered``.
     public var diskLayout: DiskLayout?
     /// The longest time that a staged write waits for its commit. It must not be negative.
     public var commitInterval = Duration.milliseconds(5)

@@ -7,7 +7,8 @@ package struct DiskOptions: Sendable {
   package var limit: ByteCount
   /// The layout of the data file. The opening converts a file with another layout.
   ///
-  /// If it is nil, the file keeps its layout, and a new file is ordered. So is a file whose limit is too small for the dense layout.
+  /// If it is nil, the file keeps its layout, and a new file is dense. A file whose limit is too small for the dense layout is
+  /// ordered.
   package var layout: DiskLayout?
   package var durability: Durability
   package var isReadOnly: Bool
@@ -37,13 +38,7 @@ package struct DiskOptions: Sendable {
   }
 
   /// The layout of a new file.
-  package var layoutOfNewFile: DiskLayout {
-    #if DENSE_LAYOUT
-      layout(replacing: .dense)
-    #else
-      layout(replacing: .ordered)
-    #endif
-  }
+  package var layoutOfNewFile: DiskLayout { layout(replacing: .ofNewFiles) }
 
   /// Returns the layout for a file that has one.
   func layout(replacing present: DiskLayout) -> DiskLayout {

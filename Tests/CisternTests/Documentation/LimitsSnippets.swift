@@ -31,7 +31,7 @@ import Testing
     let scratch = TemporaryDirectory()
     let path = scratch.store
     var configuration = Store.Configuration()
-    configuration.diskLayout = .dense
+    configuration.diskLayout = .ordered
     let store = try Store(
       directory: path, memoryLimit: .mebibytes(64), diskLimit: .gibibytes(1), configuration: configuration)
     let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)

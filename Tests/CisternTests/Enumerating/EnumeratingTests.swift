@@ -251,7 +251,7 @@ import Testing
     try await fixture.moveToDisk()
     let first = try fixture.cache.page(limit: 1)
     #expect(first.entries.map(\.key) == ["key-0"])
-    let child = try ChildProcess(work, fixture.scratch.store, "\(32 << 20)", "processCrash")
+    let child = try ChildProcess(work, fixture.scratch.store, "\(32 << 20)", "processCrash", "layout=ordered")
     _ = child.readLine()
     let keys = try await fixture.cache.allKeys()
     switch work {

@@ -60,6 +60,44 @@ import Testing
     #expect(reports.elements == [])
   }
 
+  @Test(arguments: [1, 3, 100])
+  func `keys with equal digests that memory and disk hold appear once`(limit: Int) async throws {
+    let store = try open(.dense)
+    let cache = try store.cache("bytes", of: [UInt8].self, keyedBy: [UInt8].self)
+    for (number, key) in EqualDigests.keys.enumerated() {
+      cache[key] = [1]
+      // One of each two keys is committed first, so that the order on disk and in memory can differ.
+      if number % 3 == 0 { try await store.flush() }
+    }
+    for isCommitted in [false, true] {
+      if isCommitted { try await store.flush() }
+      var found: [[UInt8]] = []
+      var cursor: EntryCursor?
+      repeat {
+        let page = try cache.page(after: cursor, limit: limit)
+        found += page.entries.map(\.key)
+        cursor = page.next
+      } while cursor != nil
+      #expect(found.count == EqualDigests.keys.count && Set(found) == Set(EqualDigests.keys))
+      #expect(try await cache.keyCount() == found.count)
+    }
+    try await store.close()
+  }
+
+  @Test(.enabled(if: DiskLayout.tested == .dense))
+  func `a new file is dense, and below 4 MiB ordered`() async throws {
+    for (limit, order) in [(ByteCount.mebibytes(4), false), (.bytes(4 << 20 - 1), true)] {
+      let scratch = TemporaryDirectory()
+      let store = try Store(directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: limit)
+      let cache = try cache(in: store)
+      for number in 0..<100 { cache["\(number)"] = [1] }
+      try await store.flush()
+      let all = try await keys(of: cache, .all)
+      #expect(all.count == 100 && (all == all.sorted()) == order)
+      try await store.close()
+    }
+  }
+
   @Test func `a configured layout converts the file, and nil keeps it`() async throws {
     for (step, layout) in [DiskLayout.dense, nil, .ordered, nil, .dense].enumerated() {
       let store = try open(layout)

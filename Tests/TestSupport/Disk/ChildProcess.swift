@@ -6,10 +6,13 @@ import Foundation
   import Darwin
 #endif
 
-/// A process that runs the `DiskChild` helper, with a pipe from its standard output.
+/// A process that runs the `DiskChild` helper, with a pipe from its standard output. It ends with this object, or with the process of
+/// the tests.
 package final class ChildProcess {
   private let process = Process()
   private let output = Pipe()
+  // The helper ends when the write end of the pipe is closed.
+  private let input = Pipe()
   private var pending: [UInt8] = []
 
   package convenience init(_ arguments: String...) throws {
@@ -20,7 +23,14 @@ package final class ChildProcess {
     process.executableURL = try Self.helper()
     process.arguments = arguments
     process.standardOutput = output
+    process.standardInput = input
     try process.run()
+  }
+
+  deinit {
+    guard process.isRunning else { return }
+    _ = Self.signal(process.processIdentifier)
+    process.waitUntilExit()
   }
 
   /// Returns the next line of output, or nil at its end.

@@ -27,17 +27,26 @@ extension RecordWalk {
         throw LMDBError(.corrupted, operation: "walk over records", message: "a record precedes those before it")
       }
       if count >= range.limit, digest != last {
-        chunk.end = KeyPosition(last)
-        return
+        return endChunk(behind: last)
       }
       if let address = RecordAddress(bits: item.address) {
         try add(address, digest, tables, in: transaction)
-        if isOutdated { return }
+        if isOutdated {
+          // Otherwise, frequent invalidations could prevent an enumeration from ever reading a whole chunk.
+          if count > 0, digest != last { endChunk(behind: last) }
+          return
+        }
       }
       count += 1
       last = digest
       isAtItem = try cursor.moveToNext()
     }
+  }
+
+  /// Ends the chunk behind a digest, whose records are all visited.
+  private mutating func endChunk(behind digest: RecordDigest) {
+    chunk.end = KeyPosition(digest)
+    isOutdated = false
   }
 
   private mutating func add(

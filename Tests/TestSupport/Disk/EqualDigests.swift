@@ -1,8 +1,8 @@
-@testable import CisternDisk
-
-/// Keys of which two adjacent ones have equal digests. A search among 2²⁶ keys found them.
-enum EqualDigests {
-  static let keys: [[UInt8]] = numbers.map { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+/// Keys of which each two adjacent ones have equal digests in the index of a dense file. A search among 2²⁶ keys found them.
+package enum EqualDigests {
+  package static let keys: [[UInt8]] = numbers.map { number in
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
 
   private static let numbers: [UInt64] = [
     32_531_348, 54_595_809, 11_158_935, 9_695_635, 28_253_010, 28_791_080, 3_731_439, 44_402_952, 19_496_843,
