@@ -36,7 +36,8 @@ enum Operations {
       for (name, about, repetitions, _) in all { print("\(name)\t\(repetitions)\t\(about)") }
       exit(arguments.count == 1 ? 0 : 2)
     }
-    Task {
+    // On the pool, because the main thread does not run tasks.
+    Task.detached {
       do {
         try await operation.run(count)
         // The program ends without the work of an orderly exit.
