@@ -64,6 +64,12 @@ struct CommitState {
     stalls = hasMadeRoom ? 0 : stalls + 1
   }
 
+  /// Counts the transactions without an item from zero, because the next ones make room in another way.
+  mutating func forgetEmptySteps() {
+    emptySteps = 0
+    stalls = 0
+  }
+
   /// Starts again from the first item, because another file is open.
   mutating func restart() {
     position = 0

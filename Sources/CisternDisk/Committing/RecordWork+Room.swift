@@ -70,8 +70,12 @@ extension RecordWork {
   /// Makes a file of extents less full after LMDB found the map full, in a transaction that does nothing else.
   ///
   /// Returns false if nothing is left to release.
-  mutating func relieve(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
-    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in try step.relieve(in: &target) }
+  mutating func relieve(
+    copyingLittle copiesLittle: Bool = false, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in
+      try step.relieve(copyingLittle: copiesLittle, in: &target)
+    }
   }
 
   /// Continues a reclaim in progress. Returns whether it has ended.

@@ -191,19 +191,11 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Returns whether a free extent waits only for commits, and not for a reader.
   func hasPending(during horizon: TransactionHorizon) -> Bool {
-    let later = horizon.afterCommits
+    let later = TransactionHorizon(
+      current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
     return all.contains { number, extent in
       guard case .free(let emptiedBy) = extent.state else { return false }
       return !isReusable(number, emptiedBy, during: horizon) && later.allowsReuse(of: emptiedBy)
-    }
-  }
-
-  /// Returns the number of free extents that a reader keeps from being written, also after further commits.
-  func heldCount(during horizon: TransactionHorizon) -> Int {
-    let later = horizon.afterCommits
-    return all.count { _, extent in
-      guard case .free(let emptiedBy) = extent.state else { return false }
-      return !later.allowsReuse(of: emptiedBy)
     }
   }
 

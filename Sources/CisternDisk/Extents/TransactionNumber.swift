@@ -18,11 +18,6 @@ struct TransactionHorizon: Sendable, Equatable {
   /// The oldest snapshot of a reader in any process; nil if no reader is active.
   let oldestSnapshot: TransactionNumber?
 
-  /// The horizon after the next commits, with the same readers.
-  var afterCommits: TransactionHorizon {
-    TransactionHorizon(current: TransactionNumber(number: current.number + 2), oldestSnapshot: oldestSnapshot)
-  }
-
   /// Returns whether space that a transaction emptied can be written again.
   ///
   /// No reader's snapshot may be older than that transaction. In addition, a commit must lie between: after a power
@@ -31,5 +26,12 @@ struct TransactionHorizon: Sendable, Equatable {
     guard emptied.number + 1 < current.number else { return false }
     guard let oldestSnapshot else { return true }
     return oldestSnapshot >= emptied
+  }
+
+  /// Returns whether LMDB can use the pages again that a transaction freed.
+  func allowsPages(freedBy transaction: TransactionNumber) -> Bool {
+    guard transaction.number + 1 < current.number else { return false }
+    guard let oldestSnapshot else { return true }
+    return oldestSnapshot > transaction
   }
 }

@@ -16,8 +16,10 @@ struct ExtentLimits: Sendable, Equatable {
   /// In a very small map they would leave no room for extents. The map is then full now and then.
   private var margin: Int { min(3 * (leavesPerTransaction + 12) + 16, pageCount * 2 / 5) }
 
-  /// The number of pages from which one examination takes the bytes that it reclaims.
-  var reclaimedBytes: Int { layout.size / 4 }
+  /// The number of bytes of records that one examination reclaims.
+  ///
+  /// The copies of a durable transaction begin at a new page. With few records in each transaction, cleaning would gain nothing.
+  var reclaimedBytes: Int { max(layout.size / 4, min(layout.size, 64 << 10)) }
 
   /// Returns the number of pages that extents and new separate records can take.
   ///

@@ -45,7 +45,8 @@ extension ExtentStep {
 
   private mutating func chooseVictim() -> Victim? {
     let log = state.log
-    let canCopy = log.hasRoom(for: layout.largestRecord, in: .copies, during: horizon)
+    let canCopy =
+      state.forcedEvictions == 0 && log.hasRoom(for: layout.largestRecord, in: .copies, during: horizon)
     // An eviction for lack of room would be in vain if only a commit is missing.
     if !canCopy, log.hasPending(during: horizon) { return nil }
     let policy = ReclaimPolicy(meanRecordSize: state.meanRecordSize)
@@ -165,6 +166,10 @@ extension ExtentStep {
     }
     state.log.empty(number, in: horizon.current)
     if let reclaim = state.reclaim { state.savedBytes = reclaim.savedBytes(after: state.savedBytes, in: layout) }
+    if state.reclaim?.method == .evict {
+      state.forcedEvictions = max(state.forcedEvictions - 1, 0)
+      state.noteEviction()
+    }
     state.reclaim = nil
     state.victim = nil
     outcome.hasChanges = true

@@ -10,10 +10,7 @@ extension ExtentStep {
     if hasBatchRoom { return true }
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
     try keepReserve(in: &target)
-    if state.log.hasRoom(for: size, in: .writes, during: horizon) { return true }
-    // A reader can keep the free extents, although the file has room for others.
-    if !state.log.hasPending(during: horizon) { _ = try grow(in: &target) }
-    return false
+    return state.log.hasRoom(for: size, in: .writes, during: horizon)
   }
 
   /// Makes room for all records of a batch. Returns whether they have room in this transaction.
@@ -22,25 +19,24 @@ extension ExtentStep {
   mutating func makeRoom(
     forBatch sizes: [Int], in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
+    // The next transaction has the room of this one, and can use freed pages, only if this one counts.
+    outcome.hasChanges = true
     let small = sizes.filter { $0 <= layout.largestRecord }
     let pages = sizes.reduce(0) { $0 + ($1 > layout.largestRecord ? context.limits.pages(ofSeparate: $1) : 0) }
     if pages > 0 {
       guard try makePages(pages, in: &target) else { return false }
     }
     let extents = small.reduce(0) { $0 + ExtentLayout.room(for: $1) } / (layout.capacity - layout.largestRecord) + 1
-    while !hasExtents(for: small), hasBudget {
-      // A reader can keep free extents, although the file has room for others.
-      let free = state.log.freeCount
-      if free - state.log.heldCount(during: horizon) < extents + ReclaimPolicy.reserve {
-        // An added extent must leave the pages of the separate records.
-        if try grow(leaving: pages, in: &target) { continue }
-      }
-      guard free < extents + ReclaimPolicy.reserve, try reclaim(context.limits.reclaimedBytes, in: &target) else {
-        break
+    while !hasExtents(for: small), state.log.freeCount < extents + ReclaimPolicy.reserve, hasBudget {
+      // An added extent must leave the pages of the separate records.
+      let room = try roomForExtent(leaving: pages, in: target)
+      if room == .afterCommits { break }
+      if room == .now {
+        try grow(in: &target)
+      } else {
+        guard try reclaim(context.limits.reclaimedBytes, in: &target) else { break }
       }
     }
-    // The next transaction has the room of this one only if this one counts.
-    outcome.hasChanges = true
     hasBatchRoom = hasExtents(for: small)
     return hasBatchRoom
   }
@@ -56,21 +52,41 @@ extension ExtentStep {
     let policy = ReclaimPolicy(meanRecordSize: state.meanRecordSize)
     guard policy.isNeeded(in: state.log) else { return }
     if try shrink(in: &target) { return }
-    if try grow(in: &target) { return }
+    switch try roomForExtent(in: target) {
+    case .now: return try grow(in: &target)
+    // A further eviction would be in vain.
+    case .afterCommits: return
+    case .none: break
+    }
     if hasBudget { _ = try reclaim(context.limits.reclaimedBytes, in: &target) }
   }
 
-  /// Adds an extent if the file has room for it and for pages of further separate records. Later transactions can write to it.
-  private mutating func grow(
-    leaving pages: Int = 0, in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> Bool {
+  /// The time at which the file can grow by an extent.
+  private enum ExtentRoom {
+    case now
+    /// LMDB can use pages that were freed a moment ago after further commits.
+    case afterCommits
+    case none
+  }
+
+  /// Returns when the file has room for another extent, and for pages of further separate records.
+  private func roomForExtent(
+    leaving pages: Int = 0, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> ExtentRoom {
     let log = state.log
-    guard log.count < state.ceiling, log.givenCount < Int(ExtentNumber.limit),
-      context.limits.allows(log.count + 1, beside: try pageUsage(in: target), andSeparate: pages)
-    else { return false }
+    guard log.givenCount < Int(ExtentNumber.limit) else { return .none }
+    let usage = try pageUsage(in: target)
+    // The ceiling holds only near the full map: large separate records can have left the file.
+    let reserved = pages + (log.count < state.ceiling ? 0 : context.limits.pageCount / 8)
+    guard context.limits.allows(log.count + 1, beside: usage, andSeparate: reserved) else { return .none }
+    return context.limits.allows(log.count + 1, beside: usage, andSeparate: reserved + unusablePages)
+      ? .now : .afterCommits
+  }
+
+  /// Adds an extent, for which the file has room. Later transactions can write to it.
+  private mutating func grow(in target: inout some ExtentTarget & ~Copyable & ~Escapable) throws(LMDBError) {
     try target.addExtent(state.log.add())
     outcome.hasChanges = true
-    return true
   }
 
   /// Releases a free extent if the index has grown into the room of the extents. Returns whether it did.
@@ -89,18 +105,24 @@ extension ExtentStep {
     _ number: ExtentNumber, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     state.log.release(number)
+    freedPages += context.limits.pagesPerExtent
     try target.removeExtent(number)
     outcome.hasChanges = true
   }
 
   /// Makes the map less full after LMDB found it full, in a transaction that does nothing else.
   ///
-  /// The file does not grow again until ``ExtentState/ceiling`` is raised. Returns false if nothing is left to release.
+  /// Near the full map, the file does not grow again until ``ExtentState/ceiling`` is raised. Returns false if nothing is left to
+  /// release.
+  ///
+  /// - Parameters:
+  ///   - copiesLittle: Whether a larger transaction found the map full, too.
+  ///   - target: The file.
   mutating func relieve(
-    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    copyingLittle copiesLittle: Bool = false, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     guard let free = state.log.newestFree else {
-      return try reclaim(context.limits.pageSize, in: &target)
+      return try reclaim(copiesLittle ? context.limits.pageSize : layout.size, in: &target)
     }
     try release(free, in: &target)
     state.ceiling = max(state.log.count, 3)
@@ -126,14 +148,19 @@ extension ExtentStep {
     try makePages(context.limits.pages(ofSeparate: size), in: &target)
   }
 
+  /// The number of freed pages that LMDB cannot use in this transaction.
+  private var unusablePages: Int { freedPages + state.freedPages.count(during: horizon) }
+
   /// Evicts and releases until the file has room for pages of separate records. Returns whether it has.
   private mutating func makePages(
     _ pages: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     while true {
       let taken = state.log.count * context.limits.pagesPerExtent
-      if try context.limits.room(beside: pageUsage(in: target)) - taken >= pages { return true }
-      guard hasBudget else { return false }
+      let room = try context.limits.room(beside: pageUsage(in: target)) - taken
+      if room - unusablePages >= pages { return true }
+      // The pages that were freed for this can be used after further commits.
+      guard room < pages, hasBudget else { return false }
       if state.log.freeCount > 1, let free = state.log.newestFree {
         try release(free, in: &target)
       } else if try !reclaim(context.limits.reclaimedBytes, in: &target) {

@@ -26,7 +26,9 @@ extension ExtentStep {
   mutating func removeSeparate(
     _ number: SeparateNumber, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
+    let size = state.separates.records[number]?.size ?? 0
     guard state.separates.remove(number) else { return }
+    freedPages += context.limits.pages(ofSeparate: size)
     try target.removeSeparate(number)
     try target.putRow(nil, under: ExtentRow.Key(number))
     outcome.hasChanges = true
@@ -47,7 +49,7 @@ extension ExtentStep {
     let record = FoundRecord(address: address, size: entry.size)
     let evicted = try evicted(address, of: entry.generation, in: target)
     // A record that must not be shown gets no second chance.
-    if evicted != nil, context.recency.isMarked(address.mark) {
+    if evicted != nil, context.recency.isMarked(address.mark), state.takeSecondChance() {
       context.recency.clear(address.mark)
       state.separates.renew(number, age: state.log.nextAge())
       guard let renewed = state.separates.records[number] else { return }
@@ -55,6 +57,7 @@ extension ExtentStep {
       try target.putRow(ExtentRow.separate(renewed).bytes(under: key), under: key)
       return
     }
+    state.noteEviction()
     try drop(record, entry.digest, of: entry.generation, in: &target)
     if let evicted { outcome.evicted.append(evicted) }
   }

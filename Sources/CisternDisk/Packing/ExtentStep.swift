@@ -39,6 +39,8 @@ struct ExtentStep: ~Copyable {
   var touched: TouchedLeaves
   /// The generations that the step has added items to, or removed items from.
   private var changedItems: Set<Generation> = []
+  /// The number of pages of extents and separate records that the transaction has freed.
+  var freedPages = 0
   /// Whether the transaction has made room for a batch, and must not use it for copies.
   var hasBatchRoom = false
   /// The position in the commit order before which the items are put.
@@ -195,6 +197,7 @@ struct ExtentStep: ~Copyable {
   consuming func committed() -> ExtentState {
     state.log.commit()
     state.itemPages.noteChanges(of: changedItems)
+    state.freedPages.note(freedPages, during: horizon)
     if outcome.hasChanges { state.committed = horizon.current }
     return state
   }

@@ -15,7 +15,7 @@ struct AgedRecords {
 
   private(set) var entries: [Entry] = []
 
-  /// Lists the newest records of the file whose bytes together do not exceed `bytes`.
+  /// Lists the newest records of the file that together take no more than `bytes` in the new file.
   ///
   /// - Parameters:
   ///   - file: The file.
@@ -46,8 +46,11 @@ struct AgedRecords {
     }
     entries.sort { ($0.age, $0.address) < ($1.age, $1.address) }
     var rest = bytes
+    let largestInExtent = ExtentLayout(mapSize: bytes).largestRecord
     let first = entries.lastIndex { entry in
-      rest -= ExtentLayout.room(for: entry.size)
+      // A separate record takes whole pages.
+      let unit = entry.size > largestInExtent ? DiskLimits.pageSize : RecordAddress.unit
+      rest -= (entry.size + (entry.size > largestInExtent ? ExtentLayout.headerSize : 0) + unit - 1) / unit * unit
       return rest < 0
     }
     if let first { entries.removeFirst(first + 1) }

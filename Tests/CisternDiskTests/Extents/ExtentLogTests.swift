@@ -96,17 +96,7 @@ struct ExtentLogTests {
     log.commit()
     #expect(!log.hasPending(during: horizon(6)))
     // No reader can see older records in it.
-    #expect(log.heldCount(during: horizon(6, oldest: 1)) == 0)
     #expect(log.place(10, in: .writes, during: horizon(6, oldest: 1)) != nil)
-  }
-
-  @Test func `an extent is held while a reader can see its former records`() throws {
-    var log = log(count: 3)
-    _ = try place(100, in: .writes, of: &log)
-    log.closeOpen(.writes)
-    log.empty(ExtentNumber(number: 0), in: TransactionNumber(number: 10))
-    #expect(log.heldCount(during: horizon(11, oldest: 9)) == 1 && log.heldCount(during: horizon(11, oldest: 10)) == 0)
-    #expect(!log.hasPending(during: horizon(11, oldest: 9)) && log.hasPending(during: horizon(11, oldest: 10)))
   }
 
   @Test func `the number of a released extent is not used again`() {

@@ -7,15 +7,22 @@ extension Writer {
   /// The number of transactions in a row without progress that are normal: an extent can be written two commits after it
   /// was emptied.
   private static let normalStalls = 3
-  /// The number of transactions that make room for one item or batch at most.
-  private static let mostEmptySteps = 10_000
+  /// The number of transactions that make room for one item or batch before the oldest extents are evicted, although others have dead bytes.
+  private static let mostEmptySteps = 500
+  /// The number of extents that are evicted then.
+  private static let forcedEvictions = 8
 
-  /// Waits for the reader because of which no extent can be written. Without such a reader, makes room as after a full
-  /// map.
+  /// Waits for the reader because of which no extent can be written. Without such a reader, evicts extents, and at last makes room as
+  /// after a full map.
   func endStall(of commit: inout CommitState, in file: DiskFile, budget: inout Int) throws(LMDBError) {
     guard commit.stalls >= Writer.normalStalls || commit.emptySteps > Writer.mostEmptySteps else { return }
     if commit.stalls >= Writer.normalStalls, try waitForReaders(of: file, laggingMoreThan: 0) {
       commit.stalls = 0
+      return
+    }
+    if extents?.forcedEvictions == 0 {
+      extents?.forcedEvictions = Writer.forcedEvictions
+      commit.forgetEmptySteps()
       return
     }
     try makeSpace(
@@ -29,11 +36,12 @@ extension Writer {
   func relieve(_ file: DiskFile, times: Int, during commit: inout CommitState) throws(LMDBError) -> Bool {
     var hasRecords = true
     var passes = 0
+    var copiesLittle = false
     var count = 0
     while count < times, hasRecords {
       do throws(LMDBError) {
         hasRecords = try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
-          let isRelieved = try step.records.relieve(in: &transaction)
+          let isRelieved = try step.records.relieve(copyingLittle: copiesLittle, in: &transaction)
           // The commit counts even if it evicts nothing. It brings the extents that were emptied before closer to reuse.
           try step.advanceTransaction(in: &transaction.transaction)
           return isRelieved
@@ -41,6 +49,10 @@ extension Writer {
         count += 1
       } catch {
         guard isAboutRoom(error) else { throw error }
+        guard copiesLittle else {
+          copiesLittle = true
+          continue
+        }
         // Even this copies some pages. A reader that began a moment ago can keep them, and it ends soon.
         if try !waitForReaders(of: file, laggingMoreThan: 0) {
           guard passes < 3, try commitTwice(in: file) else { throw error }
