@@ -34,6 +34,8 @@ struct CommitState {
   private(set) var emptySteps = 0
   /// The number of the last transactions that have neither put an item nor made room.
   var stalls = 0
+  /// The number of times that the next item or batch has found no room in the usual way.
+  private var escalations = 0
   /// Whether the file was closed and reopened, because LMDB refused further transactions.
   var hasReopened = false
   /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
@@ -54,6 +56,7 @@ struct CommitState {
     spaceAttempts = 0
     emptySteps = 0
     stalls = 0
+    escalations = 0
   }
 
   /// Notes a transaction on extents that has put no item.
@@ -64,10 +67,12 @@ struct CommitState {
     stalls = hasMadeRoom ? 0 : stalls + 1
   }
 
-  /// Counts the transactions without an item from zero, because the next ones make room in another way.
-  mutating func forgetEmptySteps() {
+  /// Notes that the next transactions make room in another way. Returns how often that was necessary for the next item or batch.
+  mutating func noteEscalation() -> Int {
     emptySteps = 0
     stalls = 0
+    escalations += 1
+    return escalations
   }
 
   /// Starts again from the first item, because another file is open.
@@ -77,6 +82,7 @@ struct CommitState {
     spaceAttempts = 0
     emptySteps = 0
     stalls = 0
+    escalations = 0
     committed = []
     committedCount = 0
     hasPreliminaries = !round.hasPreliminaries
@@ -90,6 +96,7 @@ struct CommitState {
     if error.code != .noSpace { refusals.append(error) }
     position = unit.upperBound
     debt = nil
+    escalations = 0
   }
 
   /// Gives up the next batch if it has become too large for one transaction. On a full device, also gives up a record

@@ -36,5 +36,8 @@ extension ExtentState {
     groupsAtCeiling = older.groupsAtCeiling
     meanRecordSize = older.meanRecordSize
     savedBytes = older.savedBytes
+    secondChances = older.secondChances
+    forcedEvictions = older.forcedEvictions
+    freedPages = older.freedPages
   }
 }

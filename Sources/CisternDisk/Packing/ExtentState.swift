@@ -25,7 +25,7 @@ struct ExtentState: Sendable {
   /// The number of separate records that can have a second chance before the next eviction.
   ///
   /// Without a bound, large records that were read once would displace all records that were just written.
-  private(set) var secondChances = Self.mostSecondChances
+  var secondChances = Self.mostSecondChances
   private static let mostSecondChances = 8
 
   /// Returns whether a separate record that was read has a second chance, which is then used up.
@@ -114,11 +114,14 @@ struct ExtentState: Sendable {
     let freeCount: Int
     let count: Int
     let separateCount: Int
+    /// Second chances of separate records give ages.
+    let newestAge: ExtentAge
   }
 
   var reclaimProgress: ReclaimProgress {
     ReclaimProgress(
-      reclaim: reclaim, freeCount: log.freeCount, count: log.count, separateCount: separates.records.count)
+      reclaim: reclaim, freeCount: log.freeCount, count: log.count, separateCount: separates.records.count,
+      newestAge: log.newestAge)
   }
 
   /// Returns whether no other process has committed since.

@@ -10,7 +10,10 @@ extension ExtentStep {
     if hasBatchRoom { return true }
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
     try keepReserve(in: &target)
-    return state.log.hasRoom(for: size, in: .writes, during: horizon)
+    if state.log.hasRoom(for: size, in: .writes, during: horizon) { return true }
+    // A reader can keep the extents of the reserve from being written.
+    if !state.log.hasPending(during: horizon), try roomForExtent(in: target) == .now { try grow(in: &target) }
+    return false
   }
 
   /// Makes room for all records of a batch. Returns whether they have room in this transaction.

@@ -27,6 +27,7 @@ struct ExtentStep: ~Copyable {
   /// The state at the beginning, without the extents, whose log undoes its changes itself.
   private let former: (separates: SeparateRecords, reclaim: Reclaim?, victim: VictimList?, names: PartitionNumbers)
   private let formerCeiling: Int
+  private let formerBounds: (savedBytes: Int, secondChances: Int, forcedEvictions: Int)
   var writer: ExtentWriter
   /// The extents that received records in this transaction. It does not reclaim them.
   var appended: Set<ExtentNumber> = []
@@ -66,6 +67,7 @@ struct ExtentStep: ~Copyable {
     self.state.itemPages = itemPages
     former = (taken.separates, taken.reclaim, taken.victim, taken.names)
     formerCeiling = taken.ceiling
+    formerBounds = (taken.savedBytes, taken.secondChances, taken.forcedEvictions)
     writer = ExtentWriter(layout: context.limits.layout, pageSize: context.limits.pageSize)
     self.state.log.begin(pageSize: context.limits.pageSize, avoidsSharedPages: context.avoidsSharedPages)
   }
@@ -207,6 +209,7 @@ struct ExtentStep: ~Copyable {
     state.log.abort()
     (state.separates, state.reclaim, state.victim, state.names) = former
     state.ceiling = formerCeiling
+    (state.savedBytes, state.secondChances, state.forcedEvictions) = formerBounds
     return state
   }
 

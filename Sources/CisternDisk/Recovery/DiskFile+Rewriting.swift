@@ -33,14 +33,16 @@ extension DiskFile {
     return damagedCount
   }
 
-  /// The number of transactions in a row that may put no record. An extent can be written two commits after it is added.
+  /// The number of transactions in a row that may neither put a record nor make room.
   private static let mostEmptySteps = 64
+  /// The number of transactions that may make room for one record.
+  private static let mostStepsForRecord = 5_000
 
   /// Copies the records, and returns the number of damaged ones.
   private func copy(_ records: CopiedRecords, to new: DiskFile) throws(LMDBError) -> Int {
     var damagedCount = 0
     var position = 0
-    var emptySteps = 0
+    var (emptySteps, steps) = (0, 0)
     var extents: ExtentState?
     while position < records.count {
       let drafts = try drafts(of: records, from: position)
@@ -49,15 +51,19 @@ extension DiskFile {
       var next = position
       while next < end {
         let former = next
+        let progress = extents?.reclaimProgress
         do throws(LMDBError) {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
           guard error.code == .mapFull, emptySteps < DiskFile.mostEmptySteps else { throw error }
           try new.relieve(&extents)
         }
-        emptySteps = next == former ? emptySteps + 1 : 0
+        steps = next == former ? steps + 1 : 0
+        emptySteps = next == former && extents?.reclaimProgress == progress ? emptySteps + 1 : 0
         // A record that still does not fit is left out.
-        if emptySteps > DiskFile.mostEmptySteps { (next, emptySteps) = (next + 1, 0) }
+        if emptySteps > DiskFile.mostEmptySteps || steps > DiskFile.mostStepsForRecord {
+          (next, emptySteps, steps) = (next + 1, 0, 0)
+        }
       }
       position = end
     }
@@ -116,9 +122,28 @@ extension DiskFile {
     }
   }
 
+  /// Makes the map less full after LMDB found it full, and lets it reuse the freed pages.
   private func relieve(_ extents: inout ExtentState?) throws(LMDBError) {
+    do throws(LMDBError) {
+      try relieve(&extents, copyingLittle: false)
+    } catch {
+      guard error.code == .mapFull else { throw error }
+      for _ in 0..<2 { try commitEmpty(&extents) }
+      try relieve(&extents, copyingLittle: true)
+    }
+    try commitEmpty(&extents)
+  }
+
+  private func relieve(_ extents: inout ExtentState?, copyingLittle copiesLittle: Bool) throws(LMDBError) {
     try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
-      _ = try step.records.relieve(in: &transaction)
+      _ = try step.records.relieve(copyingLittle: copiesLittle, in: &transaction)
+      try step.advanceTransaction(in: &transaction.transaction)
+      try step.finish(in: &transaction)
+    }
+  }
+
+  private func commitEmpty(_ extents: inout ExtentState?) throws(LMDBError) {
+    try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
       try step.advanceTransaction(in: &transaction.transaction)
       try step.finish(in: &transaction)
     }

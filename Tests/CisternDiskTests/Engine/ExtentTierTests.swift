@@ -82,7 +82,10 @@ import Testing
   @Test(arguments: [false, true]) func `A long reader stops no write while the file has room`(inBatches: Bool)
     async throws
   {
-    let tier = try open(.mebibytes(32))
+    // Few commits, each of which copies some pages that the reader keeps.
+    let tier = try openTier(
+      scratch, limit: .mebibytes(32), layout: .dense, durability: .processCrash, told: told, interval: .milliseconds(50)
+    )
     let cache = try tier.cache(told: told)
     cache.put("held", bytes("held"))
     try await tier.flush()

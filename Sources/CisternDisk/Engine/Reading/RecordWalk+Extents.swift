@@ -27,13 +27,13 @@ extension RecordWalk {
         throw LMDBError(.corrupted, operation: "walk over records", message: "a record precedes those before it")
       }
       if count >= range.limit, digest != last {
-        return endChunk(behind: last)
+        return try endChunk(behind: last)
       }
       if let address = RecordAddress(bits: item.address) {
         try add(address, digest, tables, in: transaction)
         if isOutdated {
           // Otherwise, frequent invalidations could prevent an enumeration from ever reading a whole chunk.
-          if count > 0, digest != last { endChunk(behind: last) }
+          if count > 0, digest != last { try endChunk(behind: last) }
           return
         }
       }
@@ -44,7 +44,12 @@ extension RecordWalk {
   }
 
   /// Ends the chunk behind a digest, whose records are all visited.
-  private mutating func endChunk(behind digest: RecordDigest) {
+  ///
+  /// In a damaged file, the search can find the start of the range again. An enumeration would then be endless.
+  private mutating func endChunk(behind digest: RecordDigest) throws(LMDBError) {
+    if let start = range.start?.recordDigest, digest <= start {
+      throw LMDBError(.corrupted, operation: "walk over records", message: "a record precedes those before it")
+    }
     chunk.end = KeyPosition(digest)
     isOutdated = false
   }

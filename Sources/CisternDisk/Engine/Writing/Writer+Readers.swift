@@ -32,15 +32,15 @@ extension Writer {
   ///
   /// - Parameter lag: The number of commits since a reader's snapshot up to which the method does not wait for the
   ///   reader. The snapshot of every reader with a lag of more than zero keeps pages.
-  /// - Returns: Whether there was such a reader.
+  /// - Returns: Whether there was such a reader, or one of a dead process.
   /// - Throws: `LMDBError` with the code `mapFull` if the reader outlasts the store's patience. The reader is
   ///   reported once.
   @discardableResult
   func waitForReaders(of file: DiskFile, laggingMoreThan lag: UInt = 3) throws(LMDBError) -> Bool {
-    try file.environment.clearStaleReaders()
+    let hasCleared = try file.environment.clearStaleReaders() > 0
     let start = monotonicNanoseconds()
     let patience = engine.options.readerPatience.clampedNanoseconds
-    guard let reader = try blockingReader(of: file, laggingMoreThan: lag) else { return false }
+    guard let reader = try blockingReader(of: file, laggingMoreThan: lag) else { return hasCleared }
     while monotonicNanoseconds() - start < patience {
       usleep(1000)
       // A backup or a verification must not stop the writes of the store. It can be repeated.

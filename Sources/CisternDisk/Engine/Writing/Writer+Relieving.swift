@@ -20,14 +20,16 @@ extension Writer {
       commit.stalls = 0
       return
     }
-    if extents?.forcedEvictions == 0 {
-      extents?.forcedEvictions = Writer.forcedEvictions
-      commit.forgetEmptySteps()
-      return
+    switch commit.noteEscalation() {
+    case 1:
+      // The reader may have ended a moment ago.
+      _ = try commitTwice(in: file)
+    case 2: extents?.forcedEvictions = Writer.forcedEvictions
+    default:
+      try makeSpace(
+        &commit, in: file, budget: &budget,
+        LMDBError(.mapFull, operation: "commit", message: "no extent can be written"))
     }
-    try makeSpace(
-      &commit, in: file, budget: &budget,
-      LMDBError(.mapFull, operation: "commit", message: "no extent can be written"))
   }
 
   /// Releases up to this number of extents, or evicts a few records for each, and lets LMDB reuse their pages.
