@@ -98,6 +98,8 @@ enum Operations {
     for number in 0..<count { _ = try await coalescer.value(forKey: number) { $0 } }
   }
 
+  // Each load is written out as in user code, because a closure in between would be counted too.
+
   @Sendable private static func joins(_ count: Int) async throws {
     let coalescer = Coalescer<Int, Int>()
     for number in 0..<count / 1_000 {

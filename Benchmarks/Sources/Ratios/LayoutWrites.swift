@@ -46,7 +46,7 @@ struct LayoutWrites {
     ).run(rounds: 5)
   }
 
-  /// Writes new values to a new store, each value as long as `size`, up to half of the limit.
+  /// Writes new values to a new store, each value as long as `size`, up to a quarter of the limit.
   private func fill(size: Int) async throws -> Row {
     let count = limit.bytes / 4 / size
     let value = [UInt8](repeating: 9, count: size)

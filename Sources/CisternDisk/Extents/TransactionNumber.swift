@@ -30,8 +30,6 @@ struct TransactionHorizon: Sendable, Equatable {
 
   /// Returns whether LMDB can use the pages again that a transaction freed.
   func allowsPages(freedBy transaction: TransactionNumber) -> Bool {
-    guard transaction.number + 1 < current.number else { return false }
-    guard let oldestSnapshot else { return true }
-    return oldestSnapshot > transaction
+    allowsReuse(of: transaction) && oldestSnapshot != transaction
   }
 }

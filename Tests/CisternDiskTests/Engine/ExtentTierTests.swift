@@ -108,7 +108,7 @@ import Testing
     try await tier.close()
   }
 
-  /// Writes 400 keys six times, so that a reader holds extents that become empty.
+  /// Writes 400 keys six times, so that the file needs further extents.
   private func overwrite(_ cache: any TransactionalPartition, inBatches: Bool) {
     for first in stride(from: 0, to: 2400, by: 20) {
       let batch = inBatches ? cache.beginBatch() : nil
