@@ -49,7 +49,7 @@ struct ExtentWriter {
     var buffer = buffers.removeValue(forKey: stream) ?? Buffer(extent: extent, start: offset)
     let position = offset - buffer.start
     precondition(position == buffer.bytes.count, "the records of an extent do not follow each other")
-    buffer.bytes.append(contentsOf: repeatElement(0, count: room))
+    buffer.bytes.append(addingCapacity: room) { $0.append(repeating: 0, count: room) }
     var span = buffer.bytes.mutableSpan
     // Every pattern of bytes is valid.
     var bytes = unsafe span.mutableBytes
@@ -87,7 +87,7 @@ struct ExtentWriter {
     guard var buffer = buffers.removeValue(forKey: stream) else { return }
     let end = buffer.start + buffer.bytes.count
     let padded = min((end + pageSize - 1) / pageSize * pageSize, layout.size)
-    buffer.bytes.append(contentsOf: repeatElement(0, count: padded - end))
+    buffer.bytes.append(addingCapacity: padded - end) { $0.append(repeating: 0, count: padded - end) }
     try values.write(buffer.bytes.rawSpan, at: buffer.start, in: buffer.extent)
     writtenBytes += buffer.bytes.count
   }
