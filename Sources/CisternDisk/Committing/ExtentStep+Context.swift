@@ -14,7 +14,7 @@ extension ExtentStep {
     let horizon = try target.horizon()
     if !(extents?.isCurrent(in: horizon) ?? false) {
       var read = try ExtentState(reading: target.indexed.transaction, target.tables)
-      if let extents { read.keepExperience(of: extents) }
+      if let extents { read.experience = extents.experience }
       extents = read
     }
     let limits = target.tables.limits
@@ -26,18 +26,5 @@ extension ExtentStep {
     // Only then does a commit promise to survive a power cut.
     own.avoidsSharedPages = file.environment.options.durability != .noSync
     try self.init(&extents, own, during: horizon, in: target)
-  }
-}
-
-extension ExtentState {
-  /// Keeps the facts that an older state of the file has learned, and that the rows do not have.
-  fileprivate mutating func keepExperience(of older: ExtentState) {
-    ceiling = older.ceiling
-    groupsAtCeiling = older.groupsAtCeiling
-    meanRecordSize = older.meanRecordSize
-    savedBytes = older.savedBytes
-    secondChances = older.secondChances
-    forcedEvictions = older.forcedEvictions
-    freedPages = older.freedPages
   }
 }

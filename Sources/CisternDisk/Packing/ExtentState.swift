@@ -12,41 +12,14 @@ struct ExtentState: Sendable {
   var victim: VictimList?
   var names = PartitionNumbers()
   var itemPages = ItemPages()
-  /// The pages of extents and separate records that were removed a moment ago.
-  var freedPages = FreedPages()
-  /// The number of extents above which the file does not grow, since the map or the device was full.
-  var ceiling = Int.max
-  /// The number of commit groups since the ceiling has changed.
-  var groupsAtCeiling = 0
-  /// The number of extents that are evicted next, although others have more dead bytes. Cleaning alone has made no room.
-  var forcedEvictions = 0
-  /// The number of bytes by which evictions have copied less than half of their extents.
-  var savedBytes: Int
-  /// The number of separate records that can have a second chance before the next eviction.
-  ///
-  /// Without a bound, large records that were read once would displace all records that were just written.
-  var secondChances = Self.mostSecondChances
-  private static let mostSecondChances = 8
-
-  /// Returns whether a separate record that was read has a second chance, which is then used up.
-  mutating func takeSecondChance() -> Bool {
-    guard secondChances > 0 else { return false }
-    secondChances -= 1
-    return true
-  }
-
-  /// Notes the eviction of an extent or of a separate record.
-  mutating func noteEviction() { secondChances = min(secondChances + 1, Self.mostSecondChances) }
-
-  /// The mean size of the records in the last reclaimed extent.
-  var meanRecordSize = 1024
+  var experience: WriterExperience
   /// The last commit that the state contains.
   var committed: TransactionNumber
 
   /// Creates the state of an empty file.
   init(layout: ExtentLayout, committed: TransactionNumber) {
     log = ExtentLog(layout: layout)
-    savedBytes = Reclaim.mostSavedBytes(in: layout)
+    experience = WriterExperience(layout: layout)
     self.committed = committed
   }
 
@@ -84,28 +57,13 @@ struct ExtentState: Sendable {
     }
     guard let names = PartitionNumbers(rows.names) else { throw Self.damaged("the numbers of partitions") }
     self.log = log
-    savedBytes = Reclaim.mostSavedBytes(in: row.layout)
+    experience = WriterExperience(layout: row.layout)
     self.separates = separates
     self.names = names
     itemPages.noteChanges(of: names.named)
     self.committed = committed
     // The extent of an older reclaim can have another state since, if the row is damaged.
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
-  }
-
-  /// The number of commit groups after which the ceiling rises by an eighth.
-  ///
-  /// The map can be full again then. This costs a few small transactions.
-  static let groupsBelowCeiling = 16
-
-  /// Notes the beginning of a commit group.
-  mutating func noteGroup() {
-    forcedEvictions = 0
-    guard ceiling < .max else { return }
-    groupsAtCeiling += 1
-    guard groupsAtCeiling >= Self.groupsBelowCeiling else { return }
-    groupsAtCeiling = 0
-    ceiling += max(ceiling / 8, 1)
   }
 
   /// A value that changes if a transaction examines records to make room, or makes room.

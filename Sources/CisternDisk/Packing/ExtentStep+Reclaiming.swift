@@ -46,10 +46,10 @@ extension ExtentStep {
   private mutating func chooseVictim() -> Victim? {
     let log = state.log
     let canCopy =
-      state.forcedEvictions == 0 && log.hasRoom(for: layout.largestRecord, in: .copies, during: horizon)
+      state.experience.forcedEvictions == 0 && log.hasRoom(for: layout.largestRecord, in: .copies, during: horizon)
     // An eviction for lack of room would be in vain if only a commit is missing.
     if !canCopy, log.hasPending(during: horizon) { return nil }
-    let policy = ReclaimPolicy(meanRecordSize: state.meanRecordSize)
+    let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
     let separate = state.separates.oldest.flatMap { appendedSeparates.contains($0.number) ? nil : $0 }
     var choice = policy.choose(in: log, canCopy: canCopy, except: appended)
     if choice == nil, separate == nil {
@@ -75,7 +75,7 @@ extension ExtentStep {
     let limits = context.limits
     let list = try withRecords(of: number, in: target) { VictimList($0, number: number, limits: limits) }
     guard let list else { throw Self.missing(number) }
-    if !list.entries.isEmpty { state.meanRecordSize = list.byteCount / list.entries.count }
+    if !list.entries.isEmpty { state.experience.meanRecordSize = list.byteCount / list.entries.count }
     state.victim = list
     return list
   }
@@ -117,7 +117,7 @@ extension ExtentStep {
     let canCopy = state.log.hasRoom(for: record.size, in: .copies, during: horizon)
     if !canCopy, state.log.hasPending(during: horizon) { return false }
     let finding = Reclaim.Finding.live(size: record.size, isUsed: context.recency.isMarked(address.mark))
-    switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy, saved: state.savedBytes) {
+    switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy, saved: state.experience.savedBytes) {
     case .copy?: try copy(record, in: &target)
     case .evict?:
       let evicted = try evicted(address, of: generation, in: target)
@@ -165,10 +165,9 @@ extension ExtentStep {
       isSound = try withRecords(of: number, in: target) { list.isSound($0, in: layout) } ?? false
     }
     state.log.empty(number, in: horizon.current)
-    if let reclaim = state.reclaim { state.savedBytes = reclaim.savedBytes(after: state.savedBytes, in: layout) }
-    if state.reclaim?.method == .evict {
-      state.forcedEvictions = max(state.forcedEvictions - 1, 0)
-      state.noteEviction()
+    if let reclaim = state.reclaim {
+      state.experience.savedBytes = reclaim.savedBytes(after: state.experience.savedBytes, in: layout)
+      if reclaim.method == .evict { state.experience.noteEviction() }
     }
     state.reclaim = nil
     state.victim = nil

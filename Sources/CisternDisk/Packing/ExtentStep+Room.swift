@@ -52,7 +52,7 @@ extension ExtentStep {
   private mutating func keepReserve(
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
-    let policy = ReclaimPolicy(meanRecordSize: state.meanRecordSize)
+    let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
     guard policy.isNeeded(in: state.log) else { return }
     if try shrink(in: &target) { return }
     switch try roomForExtent(in: target) {
@@ -80,7 +80,7 @@ extension ExtentStep {
     guard log.givenCount < Int(ExtentNumber.limit) else { return .none }
     let usage = try pageUsage(in: target)
     // The ceiling holds only near the full map: large separate records can have left the file.
-    let reserved = pages + (log.count < state.ceiling ? 0 : context.limits.pageCount / 8)
+    let reserved = pages + (log.count < state.experience.ceiling.extents ? 0 : context.limits.pageCount / 8)
     guard context.limits.allows(log.count + 1, beside: usage, andSeparate: reserved) else { return .none }
     return context.limits.allows(log.count + 1, beside: usage, andSeparate: reserved + unusablePages)
       ? .now : .afterCommits
@@ -115,7 +115,7 @@ extension ExtentStep {
 
   /// Makes the map less full after LMDB found it full, in a transaction that does nothing else.
   ///
-  /// Near the full map, the file does not grow again until ``ExtentState/ceiling`` is raised. Returns false if nothing is left to
+  /// Near the full map, the file does not grow again until the ceiling is raised. Returns false if nothing is left to
   /// release.
   ///
   /// - Parameters:
@@ -128,8 +128,7 @@ extension ExtentStep {
       return try reclaim(copiesLittle ? context.limits.pageSize : layout.size, in: &target)
     }
     try release(free, in: &target)
-    state.ceiling = max(state.log.count, 3)
-    state.groupsAtCeiling = 0
+    state.experience.ceiling.lower(to: max(state.log.count, 3))
     return true
   }
 
@@ -152,7 +151,7 @@ extension ExtentStep {
   }
 
   /// The number of freed pages that LMDB cannot use in this transaction.
-  private var unusablePages: Int { freedPages + state.freedPages.count(during: horizon) }
+  private var unusablePages: Int { freedPages + state.experience.freedPages.count(during: horizon) }
 
   /// Evicts and releases until the file has room for pages of separate records. Returns whether it has.
   private mutating func makePages(

@@ -49,7 +49,7 @@ extension ExtentStep {
     let record = FoundRecord(address: address, size: entry.size)
     let evicted = try evicted(address, of: entry.generation, in: target)
     // A record that must not be shown gets no second chance.
-    if evicted != nil, context.recency.isMarked(address.mark), state.takeSecondChance() {
+    if evicted != nil, context.recency.isMarked(address.mark), state.experience.secondChances.take() {
       context.recency.clear(address.mark)
       state.separates.renew(number, age: state.log.nextAge())
       guard let renewed = state.separates.records[number] else { return }
@@ -57,7 +57,7 @@ extension ExtentStep {
       try target.putRow(ExtentRow.separate(renewed).bytes(under: key), under: key)
       return
     }
-    state.noteEviction()
+    state.experience.secondChances.noteEviction()
     try drop(record, entry.digest, of: entry.generation, in: &target)
     if let evicted { outcome.evicted.append(evicted) }
   }

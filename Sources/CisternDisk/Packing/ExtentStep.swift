@@ -26,8 +26,7 @@ struct ExtentStep: ~Copyable {
   var state: ExtentState
   /// The state at the beginning, without the extents, whose log undoes its changes itself.
   private let former: (separates: SeparateRecords, reclaim: Reclaim?, victim: VictimList?, names: PartitionNumbers)
-  private let formerCeiling: Int
-  private let formerBounds: (savedBytes: Int, secondChances: Int, forcedEvictions: Int)
+  private let formerExperience: WriterExperience
   var writer: ExtentWriter
   /// The extents that received records in this transaction. It does not reclaim them.
   var appended: Set<ExtentNumber> = []
@@ -66,8 +65,7 @@ struct ExtentStep: ~Copyable {
     self.state = taken
     self.state.itemPages = itemPages
     former = (taken.separates, taken.reclaim, taken.victim, taken.names)
-    formerCeiling = taken.ceiling
-    formerBounds = (taken.savedBytes, taken.secondChances, taken.forcedEvictions)
+    formerExperience = taken.experience
     writer = ExtentWriter(layout: context.limits.layout, pageSize: context.limits.pageSize)
     self.state.log.begin(pageSize: context.limits.pageSize, avoidsSharedPages: context.avoidsSharedPages)
   }
@@ -199,7 +197,7 @@ struct ExtentStep: ~Copyable {
   consuming func committed() -> ExtentState {
     state.log.commit()
     state.itemPages.noteChanges(of: changedItems)
-    state.freedPages.note(freedPages, during: horizon)
+    state.experience.freedPages.note(freedPages, during: horizon)
     if outcome.hasChanges { state.committed = horizon.current }
     return state
   }
@@ -208,8 +206,7 @@ struct ExtentStep: ~Copyable {
   consuming func aborted() -> ExtentState {
     state.log.abort()
     (state.separates, state.reclaim, state.victim, state.names) = former
-    state.ceiling = formerCeiling
-    (state.savedBytes, state.secondChances, state.forcedEvictions) = formerBounds
+    state.experience = formerExperience
     return state
   }
 

@@ -106,10 +106,10 @@ import Testing
     var ours: ExtentState?
     var theirs: ExtentState?
     try put(0..<5, in: file, &ours)
-    ours?.ceiling = 7
+    ours?.experience.ceiling.lower(to: 7)
     try put(5..<10, in: file, &theirs)
     try put(10..<15, in: file, &ours)
-    #expect(try ours?.committed.number == lastTransaction(of: file) && ours?.ceiling == 7)
+    #expect(try ours?.committed.number == lastTransaction(of: file) && ours?.experience.ceiling.extents == 7)
     try put(15..<20, in: file, &theirs)
     #expect(Set(try addresses(in: file)).count == 20)
     try file.close()

@@ -29,7 +29,7 @@ struct ExtentRoomTests: PackingFixture {
 
   @Test func `a transaction does not evict its own records`() throws {
     var model = try model()
-    model.states[0]?.ceiling = 3
+    model.states[0]?.experience.ceiling.lower(to: 3)
     var number = 0
     for _ in 0..<2 { try put(key(0), newValue(0, size: 900), in: &model) }
     for _ in 0..<4 { _ = try model.transaction { _, step in step.outcome.hasChanges = true } }
@@ -52,7 +52,7 @@ struct ExtentRoomTests: PackingFixture {
     #expect(isRelieved && model.target.committed.extents.count == count - 1)
     try fill(&model, from: 6000)
     #expect(model.target.committed.extents.count == count - 1)
-    model.states[0]?.ceiling = .max
+    model.states[0]?.experience.ceiling.remove()
     try fill(&model, from: 12_000)
     #expect(model.target.committed.extents.count == count && model.target.violations.isEmpty)
     try model.check()
@@ -131,16 +131,15 @@ struct ExtentRoomTests: PackingFixture {
   }
 
   @Test func `After a full map, the file may grow again by an extent in a while`() throws {
-    let layout = ExtentLayout(mapSize: 1 << 20)
-    var state = ExtentState(layout: layout, committed: .zero)
-    for _ in 0..<ExtentState.groupsBelowCeiling { state.noteGroup() }
-    #expect(state.ceiling == .max)
-    state.ceiling = 7
-    for _ in 1..<ExtentState.groupsBelowCeiling { state.noteGroup() }
-    #expect(state.ceiling == 7)
-    state.noteGroup()
-    #expect(state.ceiling == 8)
-    state.noteGroup()
-    #expect(state.ceiling == 8)
+    var ceiling = GrowthCeiling()
+    for _ in 0..<GrowthCeiling.groupsBeforeRise { ceiling.noteGroup() }
+    #expect(ceiling.extents == .max)
+    ceiling.lower(to: 7)
+    for _ in 1..<GrowthCeiling.groupsBeforeRise { ceiling.noteGroup() }
+    #expect(ceiling.extents == 7)
+    ceiling.noteGroup()
+    #expect(ceiling.extents == 8)
+    ceiling.noteGroup()
+    #expect(ceiling.extents == 8)
   }
 }

@@ -31,7 +31,7 @@ extension Writer {
       case .extents: try relieve(file, times: min(commit.spaceAttempts, 8), during: &commit)
       }
     // The smaller limits bound the number of extents then.
-    if error.code == .noSpace { extents?.ceiling = .max }
+    if error.code == .noSpace { extents?.experience.ceiling.remove() }
     if !hasRecords, commit.spaceAttempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
@@ -54,16 +54,16 @@ extension Writer {
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
   func tryLargerSize() {
-    extents?.noteGroup()
+    extents?.experience.noteGroup()
     // LMDB is not asked: outside a transaction, its pages can be missing because another program truncated the file.
     let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
     switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
     case .unchanged: break
     case .grown:
       extraMargin = 0
-      extents?.ceiling = .max
+      extents?.experience.ceiling.remove()
     case .recovered:
-      extents?.ceiling = .max
+      extents?.experience.ceiling.remove()
       report(StoreReport(.recovered, "the device has room for more records again", location: engine.directory))
     }
   }

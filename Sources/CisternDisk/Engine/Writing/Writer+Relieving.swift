@@ -24,7 +24,7 @@ extension Writer {
     case 1:
       // The reader may have ended a moment ago.
       _ = try commitTwice(in: file)
-    case 2: extents?.forcedEvictions = Writer.forcedEvictions
+    case 2: extents?.experience.forcedEvictions = Writer.forcedEvictions
     default:
       try makeSpace(
         &commit, in: file, budget: &budget,

@@ -1,0 +1,78 @@
+/// The facts that a writer learns from its transactions, and that the rows of the file do not have.
+///
+/// A writer keeps them if it reads the state of the file again. An aborted transaction teaches nothing.
+struct WriterExperience: Sendable {
+  var ceiling = GrowthCeiling()
+  var secondChances = SecondChances()
+  /// The number of extents that are evicted next, although others have more dead bytes. Cleaning alone has made no room.
+  var forcedEvictions = 0
+  /// The number of bytes by which evictions have copied less than half of their extents.
+  var savedBytes: Int
+  /// The mean size of the records in the last reclaimed extent.
+  var meanRecordSize = 1024
+  /// The pages of removed extents and separate records that LMDB cannot use again yet.
+  var freedPages = FreedPages()
+
+  init(layout: ExtentLayout) { savedBytes = Reclaim.mostSavedBytes(in: layout) }
+
+  /// Notes the beginning of a commit group.
+  mutating func noteGroup() {
+    forcedEvictions = 0
+    ceiling.noteGroup()
+  }
+
+  /// Notes the eviction of an extent, whose reclaim has ended.
+  mutating func noteEviction() {
+    forcedEvictions = max(forcedEvictions - 1, 0)
+    secondChances.noteEviction()
+  }
+}
+
+/// The number of extents above which the file does not grow, because the map or the device was full.
+struct GrowthCeiling: Sendable {
+  /// The number of extents. The greatest number if there is no ceiling.
+  private(set) var extents = Int.max
+  /// The number of commit groups since the ceiling has changed.
+  private var groups = 0
+
+  /// The number of commit groups after which the ceiling rises by an eighth.
+  ///
+  /// The map can be full again then. This costs a few small transactions.
+  static let groupsBeforeRise = 16
+
+  /// Sets the ceiling after the map was full.
+  mutating func lower(to extents: Int) {
+    self.extents = extents
+    groups = 0
+  }
+
+  /// Removes the ceiling.
+  mutating func remove() { extents = .max }
+
+  /// Notes the beginning of a commit group.
+  mutating func noteGroup() {
+    guard extents < .max else { return }
+    groups += 1
+    guard groups >= Self.groupsBeforeRise else { return }
+    groups = 0
+    extents += max(extents / 8, 1)
+  }
+}
+
+/// The number of separate records that can have a second chance before the next eviction.
+///
+/// Without a bound, large records that were read once would displace all records that were just written.
+struct SecondChances: Sendable {
+  private var count = Self.most
+  private static let most = 8
+
+  /// Returns whether a separate record that was read has a second chance, which is then used up.
+  mutating func take() -> Bool {
+    guard count > 0 else { return false }
+    count -= 1
+    return true
+  }
+
+  /// Notes the eviction of an extent or of a separate record.
+  mutating func noteEviction() { count = min(count + 1, Self.most) }
+}
