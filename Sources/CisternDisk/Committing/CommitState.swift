@@ -28,14 +28,8 @@ struct CommitState {
   /// The tickets of the first items, which are committed. They are collected only when they are needed.
   private var committed: Set<CommitTicket> = []
   private var committedCount = 0
-  /// The number of times that the map was full since the last committed step.
-  var spaceAttempts = 0
-  /// The number of transactions since the last committed item, in a file of extents.
-  private(set) var emptySteps = 0
-  /// The number of the last transactions that have neither put an item nor made room.
-  var stalls = 0
-  /// The number of times that the next item or batch has found no room in the usual way.
-  private var escalations = 0
+  /// The attempts to make room for the next items.
+  var attempts = RoomAttempts()
   /// Whether the file was closed and reopened, because LMDB refused further transactions.
   var hasReopened = false
   /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
@@ -53,36 +47,14 @@ struct CommitState {
     self.secondChances += secondChances
     self.debt = debt
     hasPreliminaries = true
-    spaceAttempts = 0
-    emptySteps = 0
-    stalls = 0
-    escalations = 0
-  }
-
-  /// Notes a transaction on extents that has put no item.
-  ///
-  /// - Parameter hasMadeRoom: Whether the transaction has emptied or examined extents.
-  mutating func noteEmptyStep(hasMadeRoom: Bool) {
-    emptySteps += 1
-    stalls = hasMadeRoom ? 0 : stalls + 1
-  }
-
-  /// Notes that the next transactions make room in another way. Returns how often that was necessary for the next item or batch.
-  mutating func noteEscalation() -> Int {
-    emptySteps = 0
-    stalls = 0
-    escalations += 1
-    return escalations
+    attempts = RoomAttempts()
   }
 
   /// Starts again from the first item, because another file is open.
   mutating func restart() {
     position = 0
     debt = nil
-    spaceAttempts = 0
-    emptySteps = 0
-    stalls = 0
-    escalations = 0
+    attempts = RoomAttempts()
     committed = []
     committedCount = 0
     hasPreliminaries = !round.hasPreliminaries
@@ -96,7 +68,7 @@ struct CommitState {
     if error.code != .noSpace { refusals.append(error) }
     position = unit.upperBound
     debt = nil
-    escalations = 0
+    attempts.noteSkip()
   }
 
   /// Gives up the next batch if it has become too large for one transaction. On a full device, also gives up a record

@@ -142,7 +142,7 @@ extension Writer {
     }
     isCommitted = true
     if position == start, case .extents = file.layout, commit.hasPreliminaries {
-      commit.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
+      commit.attempts.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
     } else {
       commit.advance(to: position, secondChances: room.secondChances, debt: room.batchDebt)
     }

@@ -12,27 +12,28 @@ extension Writer {
   func makeSpace(
     _ commit: inout CommitState, in file: DiskFile, budget: inout Int, _ error: LMDBError
   ) throws(LMDBError) {
-    commit.spaceAttempts += 1
+    commit.attempts.noteFullMap()
+    let attempts = commit.attempts.fullMaps
     let isResized = error.code == .noSpace ? try noteFullDevice(file) : false
-    if commit.spaceAttempts > (error.code == .noSpace ? 8 : 64) { throw error }
+    if attempts > (error.code == .noSpace ? 8 : 64) { throw error }
     try waitForReaders(of: file)
     let limits = room.limits
     budget = max(1, min(budget / 2, limits.pagesPerTransaction))
     // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
     // commits freed, and readers may have ended.
-    if commit.spaceAttempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
+    if attempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
     extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
     let hasRecords =
       switch file.layout {
       case .records:
         try evict(
-          bytes: limits.pagesPerTransaction * min(commit.spaceAttempts, 8) * DiskLimits.pageSize,
-          keeping: commit.spaceAttempts <= 3, in: file, during: &commit)
-      case .extents: try relieve(file, times: min(commit.spaceAttempts, 8), during: &commit)
+          bytes: limits.pagesPerTransaction * min(attempts, 8) * DiskLimits.pageSize,
+          keeping: attempts <= 3, in: file, during: &commit)
+      case .extents: try relieve(file, times: min(attempts, 8), during: &commit)
       }
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }
-    if !hasRecords, commit.spaceAttempts > 4 {
+    if !hasRecords, attempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
         room.isLimited
@@ -41,7 +42,7 @@ extension Writer {
             location: engine.directory)
           : CisternError(
             .tooLarge, "the record does not fit, although all others were evicted", location: engine.directory))
-      commit.spaceAttempts = 0
+      commit.attempts.forgetFullMaps()
     }
   }
 

@@ -15,12 +15,10 @@ extension Writer {
   /// Waits for the reader because of which no extent can be written. Without such a reader, evicts extents, and at last makes room as
   /// after a full map.
   func endStall(of commit: inout CommitState, in file: DiskFile, budget: inout Int) throws(LMDBError) {
-    guard commit.stalls >= Writer.normalStalls || commit.emptySteps > Writer.mostEmptySteps else { return }
-    if commit.stalls >= Writer.normalStalls, try waitForReaders(of: file, laggingMoreThan: 0) {
-      commit.stalls = 0
-      return
-    }
-    switch commit.noteEscalation() {
+    let isStalled = commit.attempts.stalls >= Writer.normalStalls
+    guard isStalled || commit.attempts.emptySteps > Writer.mostEmptySteps else { return }
+    if isStalled, try waitForReaders(of: file, laggingMoreThan: 0) { return commit.attempts.endStall() }
+    switch commit.attempts.escalate() {
     case 1:
       // The reader may have ended a moment ago.
       _ = try commitTwice(in: file)
