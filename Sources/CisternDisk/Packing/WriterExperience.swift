@@ -32,6 +32,8 @@ struct WriterExperience: Sendable {
 struct GrowthCeiling: Sendable {
   /// The number of extents. The greatest number if there is no ceiling.
   private(set) var extents = Int.max
+  /// The number of extents at which the ceiling ends: twice the number when the map was full.
+  private var end = Int.max
   /// The number of commit groups since the ceiling has changed.
   private var groups = 0
 
@@ -43,6 +45,7 @@ struct GrowthCeiling: Sendable {
   /// Sets the ceiling after the map was full.
   mutating func lower(to extents: Int) {
     self.extents = extents
+    end = 2 * extents
     groups = 0
   }
 
@@ -56,6 +59,7 @@ struct GrowthCeiling: Sendable {
     guard groups >= Self.groupsBeforeRise else { return }
     groups = 0
     extents += max(extents / 8, 1)
+    if extents >= end { remove() }
   }
 }
 

@@ -142,4 +142,12 @@ struct ExtentRoomTests: PackingFixture {
     ceiling.noteGroup()
     #expect(ceiling.extents == 8)
   }
+
+  @Test(arguments: [1, 3, 500])
+  func `The ceiling of a full map ends after many commit groups`(extents: Int) {
+    var ceiling = GrowthCeiling()
+    ceiling.lower(to: extents)
+    for _ in 0..<100 * GrowthCeiling.groupsBeforeRise { ceiling.noteGroup() }
+    #expect(ceiling.extents == .max)
+  }
 }
