@@ -28,16 +28,13 @@ struct LoadRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable
   var writeOptions: WriteOptions { options?.writeOptions ?? WriteOptions() }
 
-  /// Returns the same load, after an attempt that brought nothing.
+  /// Returns the options of the next attempt, after one that brought nothing.
   ///
   /// - Parameters:
   ///   - policy: The policy of the load.
   ///   - start: The time when the first attempt began to wait.
-  @usableFromInline
-  func continued(_ policy: LoadPolicy, start: MonotonicTime) -> LoadRequest {
-    let options = LoadOptions(
-      writeOptions: writeOptions, policy: policy, start: start, describes: options?.describes ?? false)
-    return LoadRequest(key, options: options, owner: owner, fetch: fetch)
+  func optionsOfNextAttempt(_ policy: LoadPolicy, start: MonotonicTime) -> LoadOptions {
+    LoadOptions(writeOptions: writeOptions, policy: policy, start: start, describes: options?.describes ?? false)
   }
 }
 

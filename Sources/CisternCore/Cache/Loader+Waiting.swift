@@ -45,7 +45,8 @@ extension Loader {
       let usual = WaitLimits<Value>(
         policy: wait.waitLimits.policy, start: wait.waitLimits.start,
         invalidationVersion: table.newestInvalidation.load(ordering: .acquiring))
-      switch try begin(request.continued(usual.policy, start: usual.start)) {
+      let options = request.optionsOfNextAttempt(usual.policy, start: usual.start)
+      switch try begin(request.key, options, owner: request.owner, request.fetch) {
       case .loaded(let loaded):
         return loaded
       case .waiting(let flight, let waiter, let source):

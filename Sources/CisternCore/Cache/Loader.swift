@@ -106,19 +106,17 @@ extension Loader {
 
   // MARK: 2. Begin
 
-  /// Hits, joins or leads, up to the point where the load must wait. Not inlined, so that the frames of waiting tasks are small.
+  /// Hits, joins or leads, up to the point where the load must wait.
+  ///
+  /// Not inlined, so that the frames of waiting tasks are small. The request is made only if the load leads or has limits:
+  /// a join copies no reference of it.
   @inlinable
   @inline(never)
   func begin(
     _ key: HashedKey<Key>, _ options: LoadOptions?, owner: any AnyObject & Sendable, _ fetch: Request.Fetch
   ) throws -> LoadStart {
-    try begin(Request(key, options: options, owner: owner, fetch: fetch))
-  }
-
-  @inlinable
-  @inline(__always)
-  func begin(_ request: Request) throws -> LoadStart {
-    let (key, policy) = (request.key, request.options?.policy ?? settings.policy)
+    func request() -> Request { Request(key, options: options, owner: owner, fetch: fetch) }
+    let policy = options?.policy ?? settings.policy
     let priority = Task.currentPriority
     var demand = policy.demand
     /// The older value, if the second tier alone has it.
@@ -131,11 +129,11 @@ extension Loader {
       switch decision {
       case .hit(let held, let isStale):
         records.noteUse(of: key)
-        return .loaded(loaded(held, isStale: isStale, for: request.options))
+        return .loaded(loaded(held, isStale: isStale, for: options))
       case .refresh(let held, let flight, let isStale):
-        start(flight, for: request, priority: priority)
+        start(flight, for: request(), priority: priority)
         records.noteUse(of: key)
-        return .loaded(loaded(held, isStale: isStale, for: request.options))
+        return .loaded(loaded(held, isStale: isStale, for: options))
       case .notCached:
         return .loaded(try records.cachedValue(of: key, accepting: policy.demand))
       case .expired:
@@ -148,24 +146,24 @@ extension Loader {
         demand.hasLookedInSecondTier = true
       case .join(let flight, let waiter, _, let instead):
         let waitLimits = waitLimits(
-          request.options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
-        return wait(for: flight, as: waiter, .joined, waitLimits, request)
+          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        return wait(for: flight, as: waiter, .joined, waitLimits, request())
       case .lead(let flight, let waiter, let instead, let looksInSecondTier):
         if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
           case .completed(let loaded): return .loaded(loaded)
           case .lookAgain: continue
           case .refreshing(let loaded):
-            start(flight, for: request, priority: priority)
+            start(flight, for: request(), priority: priority)
             return .loaded(loaded)
           case .nothing(let instead): secondTierValue = instead
           }
         }
         table.countMiss()
-        start(flight, for: request, priority: priority)
+        start(flight, for: request(), priority: priority)
         let waitLimits = waitLimits(
-          request.options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
-        return wait(for: flight, as: waiter, .fetched, waitLimits, request)
+          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+        return wait(for: flight, as: waiter, .fetched, waitLimits, request())
       }
     }
   }
@@ -175,11 +173,11 @@ extension Loader {
   @inline(__always)
   func wait(
     for flight: Flight<Value>, as waiter: Int, _ source: Loaded<Value>.Source, _ waitLimits: WaitLimits<Value>?,
-    _ request: Request
+    _ request: @autoclosure () -> Request
   ) -> LoadStart {
     guard let waitLimits else { return .waiting(flight, waiter: waiter, source) }
     let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
-    return .waitingWithLimits(LimitedLoad(request, wait))
+    return .waitingWithLimits(LimitedLoad(request(), wait))
   }
 
   // MARK: 3. Fetch
