@@ -40,6 +40,28 @@ import Testing
     try await tier.close()
   }
 
+  @Test(arguments: [DiskLayout.ordered, .dense], [200_000, 500_000])
+  func `A full file takes each record of permitted size`(layout: DiskLayout, size: Int) async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(4), layout: layout, told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<5000 {
+      cache.put("k\(number)", value(number, size: 900))
+      await cache.waitForRoom()
+    }
+    try await tier.flush()
+    for number in 0..<3 {
+      cache.put("large \(number)", value(number, size: size))
+      try await tier.flush()
+      #expect(cache.get("large \(number)") == value(number, size: size))
+    }
+    #expect(told.lost(.notWritten).isEmpty)
+    #expect(told.reportCodes.isEmpty)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `A record too large for the limit is refused, and the key's older record is removed`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(1))

@@ -182,6 +182,35 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `A store that another process's read has degraded recovers when that process was killed`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
+    options.readerPatience = .milliseconds(5)
+    options.retryInterval = .seconds(3600)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    let cache = try tier.cache()
+    for number in 0..<20_000 where cache.mode == .active {
+      cache.put("k\(number)", value(number, size: 1000))
+      await cache.waitForRoom()
+    }
+    #expect(cache.mode == .degraded)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    _ = child.kill()
+    try await tier.flush()
+    #expect(cache.mode == .active)
+    #expect(told.reportCodes == [.longReader, .degraded, .recovered])
+    cache.put("last", bytes("last"))
+    try await tier.flush()
+    #expect(cache.get("last") == bytes("last"))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")

@@ -64,9 +64,13 @@ extension Writer {
     let through = engine.newestTicket
     do throws(LMDBError) {
       if engine.file == nil { try openFreshFile() }
-      if let reader = longReader, let file = engine.file, try file.environment.readers().contains(reader) {
-        throw LMDBError(
-          .mapFull, operation: "commit", message: "a reader of process \(reader.process) still holds its snapshot")
+      if let reader = longReader, let file = engine.file {
+        // A process that ended during its read has left its slot.
+        try file.environment.clearStaleReaders()
+        guard try !file.environment.readers().contains(reader) else {
+          throw LMDBError(
+            .mapFull, operation: "commit", message: "a reader of process \(reader.process) still holds its snapshot")
+        }
       }
       longReader = nil
       guard let file = engine.file else { return }

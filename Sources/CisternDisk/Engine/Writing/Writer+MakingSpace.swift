@@ -5,8 +5,8 @@ import Synchronization
 extension Writer {
   /// Makes room after the map or the device was found full, so that the caller can try the transaction again.
   ///
-  /// The method evicts records in small transactions, and more of them with each call. If an item does not fit
-  /// although all other records are gone, the method gives up that item.
+  /// The method evicts records in small transactions, and more of them with each call. If an item did not fit into the
+  /// file without other records, the method gives up that item.
   ///
   /// - Throws: `error` if it cannot make room.
   func makeSpace(
@@ -23,7 +23,7 @@ extension Writer {
     // commits freed, and readers may have ended.
     if attempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
     extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
-    let hasRecords =
+    let hadRecords =
       switch file.layout {
       case .records:
         try evict(
@@ -33,7 +33,7 @@ extension Writer {
       }
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }
-    if !hasRecords, attempts > 4 {
+    if !hadRecords, attempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
         room.isLimited
@@ -84,7 +84,7 @@ extension Writer {
   /// Evicts about this many bytes, in at least three transactions, because LMDB reuses a page two commits after it
   /// was freed.
   ///
-  /// Returns false if no record is left.
+  /// Returns false if there was no record to evict.
   private func evict(
     bytes: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> Bool {
@@ -114,7 +114,8 @@ extension Writer {
       // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
       if rounds > 10_000 { break }
     }
-    return hasRecords
+    // The caller tries its transaction again after the eviction of the last records: it may fit now.
+    return hasRecords || freed > 0
   }
 
   /// Evicts at most `count` records in one transaction. Returns the freed bytes, and whether no record is left.
