@@ -79,3 +79,37 @@ func fillDevice() async throws {
   do { try await tier.close() } catch { exit(3) }
   exit(0)
 }
+
+/// Overwrites all values of a store together after its device has become full, and prints the number of values, of failed
+/// writes, and of defects.
+///
+/// The argument after the durability is the number of values.
+func overwriteOnFullDevice() async throws {
+  guard let count = Int(CommandLine.arguments[5]) else { exit(2) }
+  let path = "\(CommandLine.arguments[2])/store"
+  signal(SIGXFSZ, SIG_IGN)
+  var options = DiskOptions(limit: .mebibytes(12), layout: layout ?? .tested, durability: .processCrash)
+  options.faults = DiskFaults(isDeviceFull: { true }, freeBytes: { 0 })
+  let tier = try DiskTier(directory: path, options: options) { report in say("report \(report.code)") }
+  let cache = try tier.partition(named: "cache") { _ in }
+  func stage(_ byte: UInt8) {
+    for number in 0..<count {
+      _ = cache.stage(record(key(number), number, [UInt8](repeating: byte, count: 900)))
+    }
+  }
+  stage(1)
+  try await tier.flush()
+  var status = stat()
+  unsafe stat("\(path)/data.mdb", &status)
+  setDevice(Int(status.st_size))
+  stage(2)
+  var failures = 0
+  do { try await tier.flush() } catch { failures += 1 }
+  let new = (0..<count).count { number in
+    cache.withRecord(forKey: key(number).rawSpan) { _, bytes in
+      unsafe bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == 2
+    } ?? false
+  }
+  say("\(new) \(failures) \(tier.checkInvariants().count)")
+  exit(0)
+}

@@ -15,7 +15,7 @@ extension Writer {
     commit.attempts.noteFullMap()
     let attempts = commit.attempts.fullMaps
     let isResized = error.code == .noSpace ? try noteFullDevice(file) : false
-    if attempts > (error.code == .noSpace ? 8 : 64) { throw error }
+    if attempts > 64 { throw error }
     try waitForReaders(of: file)
     let limits = room.limits
     budget = max(1, min(budget / 2, limits.pagesPerTransaction))
@@ -105,7 +105,7 @@ extension Writer {
         // Even one eviction copies some pages. Commits that copy fewer pages make freed pages reusable.
         // A reader that began a moment ago can keep the pages that the last commits freed, and it ends soon.
         if atOnce == 1, try !waitForReaders(of: file, laggingMoreThan: 0) {
-          guard passes < 3, try commitTwice(in: file) else { throw error }
+          guard passes < 16, try commitTwice(in: file) else { throw error }
           passes += 1
         }
         atOnce = 1
@@ -163,19 +163,21 @@ extension Writer {
     }
   }
 
-  /// Commits two empty changes. Returns false if the map has no room even for these.
+  /// Commits two empty changes. Returns false if the file has no room even for the first.
   func commitTwice(in file: DiskFile) throws(LMDBError) -> Bool {
+    var count = 0
     do throws(LMDBError) {
-      for _ in 0..<2 {
+      while count < 2 {
         try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
           try step.advanceTransaction(in: &transaction.transaction)
         }
+        count += 1
       }
-      return true
     } catch {
-      if isAboutRoom(error) { return false }
-      throw error
+      guard isAboutRoom(error) else { throw error }
     }
+    // Also a single commit brings the pages that were freed before closer to reuse.
+    return count > 0
   }
 
   /// Whether the map or the device was too small for the transaction. A device can cut a write short.
