@@ -2,7 +2,8 @@ import CLMDB
 
 /// A position in the unnamed database, which moves forward from entry to entry in key order.
 ///
-/// The cursor reads mapped pages, and continues with LMDB if these give no answer. Its entries are those of LMDB's cursor.
+/// The cursor reads mapped pages. It throws an error at a damaged one, because LMDB ends the process at some damage. It uses
+/// LMDB only while the location of the pages or the root of the snapshot is unknown.
 ///
 /// The compiler ensures that a cursor does not outlive its transaction, and that its views end when it moves.
 @safe
@@ -11,9 +12,10 @@ package struct MainCursor: ~Copyable, ~Escapable {
   /// LMDB's transaction, which outlives the cursor.
   private let transaction: OpaquePointer
   private let environment: Unmanaged<Environment>
+  private let snapshot: UInt64
   /// The walk over the mapped pages, with the bytes of the present entry. It does not move if LMDB's cursor exists.
   @usableFromInline var walk: MappedWalk
-  /// LMDB's cursor, after the pages gave no answer. Valid until `deinit` closes it.
+  /// LMDB's cursor, if the walk gives no answer. Valid until `deinit` closes it.
   private var fallback: OpaquePointer?
   /// Whether the cursor is at an entry.
   @usableFromInline
@@ -24,7 +26,8 @@ package struct MainCursor: ~Copyable, ~Escapable {
     unsafe self.transaction = unsafe transaction.handle
     unsafe environment = unsafe transaction.environment
     let pages = unsafe environment._withUnsafeGuaranteedRef { unsafe $0.map.pages }
-    unsafe walk = unsafe MappedWalk(pages, snapshot: UInt64(transaction.number))
+    snapshot = UInt64(transaction.number)
+    unsafe walk = unsafe MappedWalk(pages, snapshot: snapshot)
     unsafe fallback = nil
   }
 
@@ -59,7 +62,8 @@ package struct MainCursor: ~Copyable, ~Escapable {
     unsafe try key.withUnsafeBytes { (bytes) throws(LMDBError) in
       if unsafe fallback == nil {
         let step = unsafe walk.move(toFirstFrom: bytes)
-        if step != .unknown { return take(step) }
+        if step != .unknown { return try take(step) }
+        if let step = unsafe try learnedStep(toFirstFrom: bytes) { return try take(step) }
       }
       return unsafe try seekByLMDB(bytes)
     }
@@ -68,28 +72,35 @@ package struct MainCursor: ~Copyable, ~Escapable {
   /// Moves to the next entry. Returns false after the last entry, or if the cursor is at no entry.
   package mutating func moveToNext() throws(LMDBError) -> Bool {
     guard isAtEntry else { return false }
-    if unsafe fallback == nil {
-      let step = unsafe walk.moveToNext()
-      if step != .unknown { return take(step) }
-    }
-    return try moveByLMDB()
+    if unsafe fallback == nil { return unsafe try take(walk.moveToNext()) }
+    return unsafe try moveByLMDB(MDB_NEXT, from: MDB_val())
   }
 
   @inline(__always)
-  private mutating func take(_ step: MappedWalk.Step) -> Bool {
+  private mutating func take(_ step: MappedWalk.Step) throws(LMDBError) -> Bool {
     isAtEntry = step == .entry
-    return isAtEntry
+    if isAtEntry || step == .end { return isAtEntry }
+    throw LMDBError(.corrupted, operation: "move a cursor", message: "a page is damaged")
   }
 
   // MARK: LMDB's cursor
 
-  /// Moves LMDB's cursor to the next entry. If the walk gave no answer, the cursor first moves to the present one.
+  /// Learns the location of the pages from the first entry, and moves there as the walk does. Returns nil if the walk still gives
+  /// no answer.
+  ///
+  /// LMDB reads only the pages that lead to the first entry.
   @inline(never)
-  private mutating func moveByLMDB() throws(LMDBError) -> Bool {
-    if unsafe fallback != nil { return unsafe try moveByLMDB(MDB_NEXT, from: MDB_val()) }
-    let visited = unsafe walk.key
-    guard unsafe try seekByLMDB(visited) else { return false }
-    return unsafe walk.key.elementsEqual(visited) ? try moveByLMDB(MDB_NEXT, from: MDB_val()) : true
+  private mutating func learnedStep(toFirstFrom key: UnsafeRawBufferPointer) throws(LMDBError) -> MappedWalk.Step? {
+    let canLearn = unsafe environment._withUnsafeGuaranteedRef { $0.map.canLearn }
+    guard canLearn, unsafe try moveByLMDB(MDB_FIRST, from: MDB_val()) else { return nil }
+    let pages = unsafe environment._withUnsafeGuaranteedRef { unsafe $0.map.pages }
+    guard unsafe pages != nil else { return nil }
+    unsafe walk = unsafe MappedWalk(pages, snapshot: snapshot)
+    let step = unsafe walk.move(toFirstFrom: key)
+    guard step != .unknown else { return nil }
+    if let fallback = unsafe fallback { unsafe mdb_cursor_close(fallback) }
+    unsafe fallback = nil
+    return step
   }
 
   private mutating func seekByLMDB(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {

@@ -2,8 +2,8 @@ import CSupport
 
 /// A walk over the entries of the unnamed database in mapped pages, in key order.
 ///
-/// The walk trusts no page, like the lookup of keys. It ends in damaged pages too, because the keys at which it enters
-/// them increase.
+/// The walk trusts no page, like the lookup of keys. It reports damage that it cannot read, and keys that do not rise. It
+/// therefore ends in damaged pages too, and visits no key twice.
 @unsafe
 @usableFromInline
 struct MappedWalk {
@@ -11,8 +11,12 @@ struct MappedWalk {
   enum Step {
     case entry
     case end
-    /// The pages give no answer, so the caller must use LMDB.
+    /// The location of the pages or the root of the snapshot is unknown, so the caller must use LMDB.
+    ///
+    /// Only a move to a key has this result.
     case unknown
+    /// A page is damaged. LMDB must not read it, because it could end the process.
+    case damaged
   }
 
   /// A page, and an index among its nodes.
@@ -27,6 +31,8 @@ struct MappedWalk {
   private static let nodesPrefetched = 8
 
   private let pages: MappedPages
+  /// Whether the pages and the root are known.
+  private let isKnown: Bool
   private let root: UInt64
   private let lastPage: UInt64
   /// The leaf of the present entry. Before the first move, the place after it is the first one.
@@ -43,20 +49,27 @@ struct MappedWalk {
   init(_ pages: MappedPages?, snapshot: UInt64) {
     if let pages = unsafe pages, let (root, lastPage) = unsafe pages.tree(of: snapshot) {
       unsafe (self.pages, self.root, self.lastPage) = unsafe (pages, root, lastPage)
+      unsafe isKnown = true
     } else {
       // No page number is within these bounds, so the walk does not read at this address.
       unsafe self.pages = unsafe MappedPages(start: UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped, shift: 0)
       unsafe (root, lastPage) = (0, 0)
+      unsafe isKnown = false
     }
     unsafe leaf = unsafe Place(page: self.pages.start, index: 0, count: 0)
   }
 
   /// Moves to the first entry at or after the key.
   mutating func move(toFirstFrom key: UnsafeRawBufferPointer) -> Step {
+    guard unsafe isKnown else { return .unknown }
     if unsafe root == TreeRecord.noPage { return .end }
     unsafe bound = nil
-    guard unsafe descend(toFirstFrom: key) else { return .unknown }
-    return unsafe moveToNext()
+    guard unsafe descend(toFirstFrom: key) else { return .damaged }
+    // The first entry can have the key itself.
+    unsafe self.key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    let step = unsafe moveToNext()
+    if step == .entry, unsafe self.key.precedes(key) { return .damaged }
+    return step
   }
 
   /// Moves to the next entry. The walk must be at an entry.
@@ -73,7 +86,7 @@ struct MappedWalk {
       if unsafe parent.index < parent.count {
         guard let node = unsafe pages.node(parent.index, of: parent.page),
           let (page, count) = unsafe leafPage(node.child)
-        else { return .unknown }
+        else { return .damaged }
         unsafe branch = unsafe parent
         unsafe leaf = unsafe Place(page: page, index: 0, count: count)
         unsafe prefetchLeaf(behind: parent)
@@ -81,9 +94,9 @@ struct MappedWalk {
       }
       guard let start = unsafe bound else { return .end }
       unsafe bound = nil
-      guard unsafe descend(toFirstFrom: start.nodeKey) else { return .unknown }
-      // Otherwise, damaged pages could lead back to the same branch.
-      if let next = unsafe bound, unsafe !start.nodeKey.precedes(next.nodeKey) { return .unknown }
+      guard unsafe descend(toFirstFrom: start.nodeKey) else { return .damaged }
+      // Otherwise, damaged pages could lead back to the same branch without an entry.
+      if let next = unsafe bound, unsafe !start.nodeKey.precedes(next.nodeKey) { return .damaged }
       unsafe leaf.index &+= 1
       if unsafe leaf.index < leaf.count { return unsafe read(leaf) }
     }
@@ -159,8 +172,11 @@ struct MappedWalk {
   private mutating func read(_ place: Place) -> Step {
     let ahead = unsafe place.index &+ Self.nodesPrefetched
     if unsafe ahead < place.count { unsafe pages.prefetchNode(ahead, of: place.page) }
-    guard let node = unsafe pages.node(place.index, of: place.page) else { return .unknown }
-    unsafe key = unsafe node.nodeKey
+    guard let node = unsafe pages.node(place.index, of: place.page) else { return .damaged }
+    // Otherwise, a damaged branch could lead to the same leaf twice.
+    let next = unsafe node.nodeKey
+    guard unsafe key.isBefore(next) else { return .damaged }
+    unsafe key = unsafe next
     if case .value(let bytes) = unsafe pages.value(of: node, in: place.page, lastPage: lastPage) {
       unsafe value = unsafe bytes
       return .entry
@@ -168,7 +184,7 @@ struct MappedWalk {
     // The value is the record of another database.
     guard unsafe node.word16(at: TreeNode.flagsPlace) == TreeNode.tableFlag,
       let record = unsafe pages.value(of: node, in: place.page)
-    else { return .unknown }
+    else { return .damaged }
     unsafe value = unsafe record
     return .entry
   }
@@ -183,6 +199,22 @@ extension UnsafeRawPointer {
 }
 
 extension UnsafeRawBufferPointer {
+  /// Whether the bytes precede those of a node, or are missing.
+  ///
+  /// Most neighbors differ within 16 bytes, which two comparisons of numbers find without a call.
+  @inline(__always)
+  fileprivate func isBefore(_ next: UnsafeRawBufferPointer) -> Bool {
+    guard let start = baseAddress else { return true }
+    let nextStart = unsafe next.baseAddress.unsafelyUnwrapped
+    if count >= 16, next.count >= 16 {
+      let (high, nextHigh) = unsafe (start.word64(at: 0).bigEndian, nextStart.word64(at: 0).bigEndian)
+      if high != nextHigh { return high < nextHigh }
+      let (low, nextLow) = unsafe (start.word64(at: 8).bigEndian, nextStart.word64(at: 8).bigEndian)
+      if low != nextLow { return low < nextLow }
+    }
+    return unsafe compareByMemory(start, count, nextStart, next.count) < 0
+  }
+
   /// Whether the bytes precede others in LMDB's key order.
   fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
     guard let start = baseAddress, let otherStart = other.baseAddress else { return count < other.count }

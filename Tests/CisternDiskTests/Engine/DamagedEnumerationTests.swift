@@ -1,12 +1,13 @@
 import CisternTestSupport
 import Foundation
+import LMDB
 import Testing
 
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Enumerations of a file in which keys are damaged, while the store is open. Its records are values under their keys.
-@Suite(.enabled(if: DiskLayout.tested == .ordered)) struct DamagedEnumerationTests {
+/// Enumerations of a file in which keys or items are damaged, while the store is open.
+@Suite struct DamagedEnumerationTests {
   /// Replaces bytes wherever the data file has them.
   private func replace(_ old: [UInt8], with new: [UInt8], in scratch: TemporaryDirectory) throws {
     var data = try Data(contentsOf: scratch.dataFile)
@@ -22,12 +23,18 @@ import Testing
     #expect(count > 0)
   }
 
-  /// Reads all chunks of a limit. Returns the number of chunks, or nil if the enumeration fails or has too many.
+  /// Reads all chunks of a limit. Returns the number of chunks, or nil if the enumeration fails or has too many. Each key must come
+  /// once at most.
   private func chunkCount(of cache: DiskPartition, limit: Int) throws -> Int? {
     var position: KeyPosition?
+    var keys: Set<[UInt8]> = []
     for count in 1...100 {
       do {
         let chunk = try cache.records(in: RecordRange(after: position, limit: limit))
+        for record in chunk.records {
+          let key = chunk.withKey(of: record) { $0.copiedBytes() }
+          if !keys.insert(key).inserted { Issue.record("the key \(key) comes twice, in chunks of \(limit)") }
+        }
         guard let end = chunk.end else { return count }
         if let position, end <= position { Issue.record("the chunk of \(limit) after \(position) ends at \(end)") }
         position = end
@@ -40,28 +47,74 @@ import Testing
     return nil
   }
 
-  @Test func `An enumeration ends although a key is less than those before it`() async throws {
+  /// Damages each of ten keys in turn, and counts the enumerations that fail.
+  ///
+  /// - Parameter damage: Returns the bytes of a key or item in the file, and those that replace them.
+  private func failures(
+    in layout: DiskLayout, _ damage: (DiskTier, Int) throws -> (old: [UInt8], new: [UInt8])
+  ) async throws -> Int {
     var failures = 0
     for damaged in 0..<10 {
       for limit in 1...4 {
         let scratch = TemporaryDirectory()
-        let tier = try openTier(scratch)
+        let tier = try openTier(scratch, layout: layout)
         let cache = try tier.diskPartition(named: "cache")
         for number in 0..<10 { cache.put("key-\(number)", [1]) }
         try await tier.flush()
-        #expect(try chunkCount(of: cache, limit: limit) == 10 / limit + 1)
-        try replace(bytes("key-\(damaged)"), with: bytes("ke!-\(damaged)"), in: scratch)
+        // A chunk of a dense file knows that no record follows.
+        #expect(try chunkCount(of: cache, limit: limit) == (layout == .dense ? (9 + limit) / limit : 10 / limit + 1))
+        let (old, new) = try damage(tier, damaged)
+        try replace(old, with: new, in: scratch)
         if try chunkCount(of: cache, limit: limit) == nil { failures += 1 }
         try await tier.close()
       }
     }
-    // Most searches do not meet the damaged key.
-    #expect(failures > 0)
+    return failures
+  }
+
+  @Test func `An enumeration ends although a key is less than those before it`() async throws {
+    let count = try await failures(in: .ordered) { _, damaged in
+      (bytes("key-\(damaged)"), bytes("ke!-\(damaged)"))
+    }
+    // Some searches do not meet the damaged key.
+    #expect(count > 0)
+  }
+
+  @Test(arguments: [0x00, 0xFF] as [UInt8])
+  func `An enumeration of a dense file ends although a digest has another place in the order`(byte: UInt8) async throws
+  {
+    let count = try await failures(in: .dense) { tier, damaged in
+      let item = try self.item("key-\(damaged)", in: tier)
+      return (item, [byte] + item.dropFirst())
+    }
+    #expect(count > 0)
+  }
+
+  @Test func `An enumeration of a dense file returns no record twice although an item comes twice`() async throws {
+    let count = try await failures(in: .dense) { tier, damaged in
+      let order = try (0..<10).map { try self.item("key-\($0)", in: tier) }.sorted { $0.rawSpan.precedes($1.rawSpan) }
+      return (order[damaged], order[damaged == 0 ? 1 : damaged - 1])
+    }
+    #expect(count == 40)
+  }
+
+  /// The item of a key in the index, as the file has it.
+  private func item(_ key: String, in tier: DiskTier) throws -> [UInt8] {
+    let file = try #require(tier.engine.file)
+    guard case .extents(let tables) = file.layout else { throw CocoaError(.featureUnsupported) }
+    let address = try file.environment.withRead { (transaction) throws(LMDBError) in
+      var isDamaged = false
+      return try tables.record(
+        forKey: bytes(key).rawSpan, of: .first, in: transaction, isDamaged: &isDamaged)?.address.bits
+    }
+    let bits = try #require(address)
+    return RecordDigest(of: bytes(key).rawSpan).bytes
+      + (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * (5 - $0))) }
   }
 
   @Test func `An enumeration by prefix ends although a key without a digest follows those with one`() async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch)
+    let tier = try openTier(scratch, layout: .ordered)
     let cache = try tier.diskPartition(named: "cache")
     let long = (0..<3).map { bytes("\($0)") + [UInt8](repeating: 9, count: 80) }
     for key in [bytes("a"), bytes("b")] + long { cache.put(key, [1]) }

@@ -19,6 +19,8 @@ extension RecordWalk {
       }
     var count = 0
     var last = range.start?.recordDigest ?? .zero
+    // The addresses of the last digest.
+    var addresses: [UInt64] = []
     chunk.reserveCapacity(min(range.limit, 1024))
     while isAtItem, let item = cursor.item {
       let digest = RecordDigest(lowBits: item.digest)
@@ -29,6 +31,12 @@ extension RecordWalk {
       if count >= range.limit, digest != last {
         return try endChunk(behind: last)
       }
+      // In a damaged file, an item can come twice. Two items of a sound one never have the same address.
+      if digest != last { addresses.removeAll(keepingCapacity: true) }
+      guard !addresses.contains(item.address) else {
+        throw LMDBError(.corrupted, operation: "walk over records", message: "a record comes twice")
+      }
+      addresses.append(item.address)
       if let address = RecordAddress(bits: item.address) {
         try add(address, digest, tables, in: transaction)
         if isOutdated {
