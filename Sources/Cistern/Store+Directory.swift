@@ -46,14 +46,18 @@ extension Store {
       isReadOnly: configuration.isReadOnly, commitInterval: configuration.commitInterval)
     let number = Self.nextNumber()
     let identity = try Self.identity(of: directory, isReadOnly: configuration.isReadOnly)
-    let settings = configuration.settings(memoryLimit: .bytes(memoryLimit), disk: options)
+    let settings = configuration.settings(memoryLimit: .bytes(memoryLimit), disk: options.settings)
     let (shared, isNew) = try StoreRegistry.shared.open(identity, settings: settings, location: directory) {
       () throws(CisternError) in
       let reportLog = ReportLog(handler: configuration.reportHandler, number: number)
       let tier = try DiskTier(directory: directory, options: options, report: { reportLog.add($0) })
       return SharedStore(
         memoryLimit: memoryLimit, secondTier: tier, configuration: configuration, reportLog: reportLog,
-        listing: SharedStore.Listing(settings: settings) { StoreRegistry.shared.forget($0, at: identity) })
+        listing: SharedStore.Listing {
+          configuration.settings(memoryLimit: .bytes(memoryLimit), disk: tier.settings)
+        } remove: {
+          StoreRegistry.shared.forget($0, at: identity)
+        })
     }
     if !isNew { shared.reportLog.addHandler(configuration.reportHandler, number) }
     self.init(sharing: shared, number: number)
@@ -70,8 +74,10 @@ extension Store {
 
 extension Store.Configuration {
   /// The settings that must be equal in all stores of a directory.
-  fileprivate func settings(memoryLimit: ByteCount, disk: DiskOptions) -> OpenSettings {
-    var settings = disk.settings
+  ///
+  /// - Parameter disk: The settings of the disk tier.
+  fileprivate func settings(memoryLimit: ByteCount, disk: OpenSettings) -> OpenSettings {
+    var settings = disk
     settings.add("memoryLimit", memoryLimit)
     settings.add("evictionPolicy", evictionPolicy)
     settings.add("clock", instance: clock)

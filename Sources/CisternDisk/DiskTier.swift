@@ -38,6 +38,9 @@ package final class DiskTier: SharedTier {
       report: report)
   }
 
+  /// The settings in which further openings of the directory in this process must agree.
+  package var settings: OpenSettings { engine.settings }
+
   deinit {
     // The writer thread still commits the staged writes. The deinitializer does not wait for it.
     if owner.close() { DiskRegistry.shared.release(engine, owner: owner) }

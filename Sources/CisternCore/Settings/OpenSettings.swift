@@ -2,7 +2,8 @@
 package struct OpenSettings: Sendable {
   private struct Setting: Sendable {
     let name: String
-    let value: any Hashable & Sendable
+    /// The value; nil for a setting that the opening leaves open.
+    let value: (any Hashable & Sendable)?
   }
 
   private var settings: [Setting] = []
@@ -17,6 +18,11 @@ package struct OpenSettings: Sendable {
   /// Adds a setting that may be nil. Nil is shown as "none".
   package mutating func add(_ name: String, _ value: (some Hashable & Sendable)?) {
     if let value { add(name, value) } else { add(name, "none") }
+  }
+
+  /// Adds a setting that an opening can leave open. Nil agrees with every value.
+  package mutating func add(_ name: String, ifGiven value: (some Hashable & Sendable)?) {
+    settings.append(Setting(name: name, value: value))
   }
 
   /// Adds a closure. Closures cannot be compared, so only their presence counts.
@@ -38,8 +44,10 @@ package struct OpenSettings: Sendable {
   /// Returns one phrase for each setting that differs in `other`, for example "diskLimit is 16 MiB, not 17 MiB".
   package func differences(in other: OpenSettings) -> [String] {
     zip(settings, other.settings).compactMap { mine, theirs in
-      guard AnyHashable(mine.value) != AnyHashable(theirs.value) else { return nil }
-      let (present, wanted) = ("\(mine.value)", "\(theirs.value)")
+      guard let value = mine.value, let other = theirs.value, AnyHashable(value) != AnyHashable(other) else {
+        return nil
+      }
+      let (present, wanted) = ("\(value)", "\(other)")
       return present == wanted
         ? "\(mine.name) is another instance of \(present)" : "\(mine.name) is \(present), not \(wanted)"
     }

@@ -19,12 +19,14 @@ package final class SharedStore: Sendable {
 
   /// The place of a shared state among those of all open directories.
   package struct Listing: Sendable {
-    /// The settings with which the directory is open.
-    let settings: OpenSettings
+    /// Returns the settings with which the directory is open. Another process can have replaced its file since.
+    let settings: @Sendable () -> OpenSettings
     /// Removes the state from the others; called with its identity when it ends.
     let remove: @Sendable (ObjectIdentifier) -> Void
 
-    package init(settings: OpenSettings, remove: @escaping @Sendable (ObjectIdentifier) -> Void) {
+    package init(
+      settings: @escaping @Sendable () -> OpenSettings, remove: @escaping @Sendable (ObjectIdentifier) -> Void
+    ) {
       self.settings = settings
       self.remove = remove
     }
@@ -59,7 +61,7 @@ package final class SharedStore: Sendable {
   ///
   /// Throws if the settings differ.
   package func join(_ settings: OpenSettings, location: String) throws(CisternError) -> Bool {
-    let differences = listing?.settings.differences(in: settings) ?? []
+    let differences = listing?.settings().differences(in: settings) ?? []
     let (isOpen, orphans) = state.withLock { state in
       guard !state.isClosed, differences.isEmpty else { return (!state.isClosed, [:]) }
       // Handlers of released stores still serve their caches, until another store joins.

@@ -42,6 +42,8 @@ public final class Store: Sendable {
     ///
     /// If it is nil, the file keeps its layout, and a new file is ``DiskLayout/dense``. Each file with a limit below 4 MiB is
     /// ``DiskLayout/ordered``.
+    ///
+    /// A further store of a directory that is open in this process shares the file if it names the layout of the file, or none.
     public var diskLayout: DiskLayout?
     /// The longest time that a staged write waits for its commit. It must not be negative.
     public var commitInterval = Duration.milliseconds(5)

@@ -99,6 +99,13 @@ final class DiskEngine: Sendable {
   /// The layout of the open file, or else of the next one.
   var layout: DiskLayout { file?.layout.kind ?? firstLayout }
 
+  /// The settings of the open directory. Its layout is that of the file, whatever layout the first opening named.
+  var settings: OpenSettings {
+    var options = options
+    options.layout = layout
+    return options.settings
+  }
+
   /// The open file without a reference count. It is valid as long as the caller retains the engine.
   @inline(__always)
   var uncountedFile: Unmanaged<DiskFile>? { unsafe currentFile.load(ordering: .acquiring) }

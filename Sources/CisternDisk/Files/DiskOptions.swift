@@ -2,7 +2,7 @@ import CisternCore
 
 /// The options of a disk tier.
 ///
-/// Every further opening of the directory in this process must have the same `settings`.
+/// Every further opening of the directory in this process must agree with the `settings` of the open one.
 package struct DiskOptions: Sendable {
   package var limit: ByteCount
   /// The layout of the data file. The opening converts a file with another layout.
@@ -46,10 +46,12 @@ package struct DiskOptions: Sendable {
   }
 
   /// The settings in which all openings of a directory in one process must agree.
+  ///
+  /// A configured layout must be that of the file. An opening without one, or one that only reads, uses either layout.
   package var settings: OpenSettings {
     var settings = OpenSettings()
     settings.add("diskLimit", limit)
-    settings.add("diskLayout", layout?.rawValue)
+    settings.add("diskLayout", ifGiven: isReadOnly ? nil : layout?.rawValue)
     settings.add("durability", durability)
     settings.add("isReadOnly", isReadOnly)
     settings.add("commitInterval", commitInterval)

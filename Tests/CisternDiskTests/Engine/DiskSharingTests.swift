@@ -53,6 +53,22 @@ import Testing
     try await openTier(scratch, limit: .mebibytes(17)).close()
   }
 
+  @Test(arguments: [nil, .dense, .ordered] as [DiskLayout?])
+  func `Tiers share a directory if one names the layout of the file, and the other names none`(
+    first: DiskLayout?
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    func open(_ layout: DiskLayout?) throws -> DiskTier {
+      try DiskTier(directory: scratch.store, options: DiskOptions(limit: .mebibytes(16), layout: layout))
+    }
+    let tier = try open(first)
+    let present = tier.engine.layout
+    for layout in [nil, present] { try await open(layout).close() }
+    let error = #expect(throws: CisternError.self) { _ = try open(present == .dense ? .ordered : .dense) }
+    #expect(error?.code == .conflictingOpen)
+    try await tier.close()
+  }
+
   @Test func `A released tier closes in the background and can be opened again`() async throws {
     let scratch = TemporaryDirectory()
     for round in 0..<5 {

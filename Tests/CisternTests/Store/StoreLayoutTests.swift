@@ -138,10 +138,48 @@ import Testing
     try await store.close()
   }
 
-  @Test func `stores of one directory must name the same layout`() async throws {
-    let store = try open(.dense)
-    let error = #expect(throws: CisternError.self) { _ = try open(.ordered) }
-    #expect(error?.code == .conflictingOpen && error.map { "\($0)" }?.contains("diskLayout") == true)
+  @Test(arguments: [DiskLayout.dense, .ordered], [true, false])
+  func `a store of an open directory shares its file, unless it names another layout`(
+    layout: DiskLayout, isNamedFirst: Bool
+  ) async throws {
+    try await open(layout).close()
+    let store = try open(isNamedFirst ? layout : nil)
+    try cache(in: store)["key"] = [1]
+    for other in [nil, layout] {
+      let second = try open(other)
+      #expect(try cache(in: second) === cache(in: store))
+      try await second.close()
+    }
+    let different: DiskLayout = layout == .dense ? .ordered : .dense
+    let error = #expect(throws: CisternError.self) { _ = try open(different) }
+    #expect(error?.code == .conflictingOpen)
+    #expect(error?.message.contains("diskLayout is \(layout), not \(different)") == true)
+    // The refused opening has changed nothing.
+    #expect(try cache(in: open(nil))["key"] == [1])
     try await store.close()
+    #expect(reports.elements == [])
+  }
+
+  @Test func `a layout that an opening converted to is the layout of the open directory`() async throws {
+    try await open(.dense).close()
+    let store = try open(.ordered)
+    try await open(nil).close()
+    #expect(throws: CisternError.self) { _ = try open(.dense) }
+    try await store.close()
+    try await open(.dense).close()
+  }
+
+  @Test func `stores that only read share a directory, whatever layout they name`() async throws {
+    try await open(.dense).close()
+    func openToRead(_ layout: DiskLayout?) throws -> Store {
+      var configuration = Store.Configuration()
+      configuration.isReadOnly = true
+      configuration.diskLayout = layout
+      return try Store(
+        directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8), configuration: configuration)
+    }
+    let stores = [try openToRead(.ordered), try openToRead(nil), try openToRead(.dense)]
+    #expect(try cache(in: stores[0]) === cache(in: stores[2]))
+    for store in stores { try await store.close() }
   }
 }

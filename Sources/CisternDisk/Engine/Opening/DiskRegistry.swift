@@ -45,7 +45,7 @@ final class DiskRegistry: Sendable {
       }
     }
     if let engine = shared {
-      let differences = engine.options.settings.differences(in: options.settings)
+      let differences = engine.settings.differences(in: options.settings)
       guard differences.isEmpty else {
         _ = release(engine, owner: owner)
         throw OpenSettings.conflict("the store", differences, location: directory)
