@@ -137,7 +137,7 @@ final class DiskEngine: Sendable {
   ///   that are not open.
   func partition(named name: String, isCommitted: Bool = false) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
-    let made = Partition(name: options.isReadOnly ? (try? file?.storedName(of: name)) ?? name : name)
+    let made = Partition(name: storedName(of: name))
     while true {
       let commitCount = unopened.withLock { $0.commitCount }
       // Required before a write can be staged: new invalidation versions continue from the one in the file.
@@ -157,6 +157,18 @@ final class DiskEngine: Sendable {
       learnGeneration(of: partition)
       if !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
       return partition
+    }
+  }
+
+  /// Returns the spelling of a partition's name in the file. Only a store that reads can find another spelling than the given one.
+  private func storedName(of name: String) -> String {
+    guard options.isReadOnly, let file else { return name }
+    do {
+      return try file.storedName(of: name) ?? name
+    } catch {
+      // If the file has another spelling, all reads of the partition are misses.
+      noteReadFailure(error, of: file.environment)
+      return name
     }
   }
 
