@@ -39,7 +39,7 @@ extension Loader {
     _ flight: Flight<Value>, of key: HashedKey<Key>, since base: MergeBase<Key, Value>?
   ) -> ContextFlight<Key, Value> {
     // A value that was stored after the key was found without one is not watched, and not passed to the fetch.
-    let stored = base.flatMap { _ in records.storedValue(of: key) }
+    let stored = base.flatMap { _ in records.storedValue(of: key, for: flight) }
     if let stored { base?.noteRead(key.key, tags: stored.timing.tags, by: flight) }
     return ContextFlight(flight, of: key, stored: stored, conditional: conditional)
   }

@@ -11,18 +11,26 @@ extension RecordPromoter {
   /// edits of the key.
   ///
   /// Prefers the record to the copy in memory, because another process may have replaced the record.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - flight: The flight that reads the value. It removes a record that cannot be used, as other reads do.
   @inlinable
-  func storedValue(of key: HashedKey<Key>) -> ReadValue<Value>? {
+  func storedValue(of key: HashedKey<Key>, for flight: Flight<Value>? = nil) -> ReadValue<Value>? {
     if !edits.isEmpty, let edited = edits[key.key] { return storedValue(below: edited) }
     let held = table.peek(key.key, hash: key.hash)
     if case nil = held, case nil = secondTier { return nil }
     let time = lifetimes.clock.now()
-    if held?.isPersisted ?? true, let record = secondTier?.read(key.key),
-      case .usable(let found) = interpret(record, of: key)
-    {
-      let isCurrent = record.metadata.schemaVersion == schemaVersion
-      return ReadValue(
-        value: found.value, timing: found.timing, time: time, record: isCurrent ? record.identity : nil)
+    if held?.isPersisted ?? true, let record = secondTier?.read(key.key) {
+      let interpretation = interpret(record, of: key)
+      if case .usable(let found) = interpretation {
+        let isCurrent = record.metadata.schemaVersion == schemaVersion
+        return ReadValue(
+          value: found.value, timing: found.timing, time: time, record: isCurrent ? record.identity : nil)
+      }
+      if let flight {
+        discard(interpretation, of: key, if: .beside(flight, invalidationVersion: flight.invalidationVersion))
+      }
     }
     guard let held, held.freshness(at: time) != .gone else { return nil }
     return ReadValue(value: held.value, timing: held.timing, time: time)
