@@ -56,7 +56,7 @@ import Testing
 
   @Test(arguments: 0..<4)
   func `every consumer has the cache's contents in the end`(seed: UInt64) async throws {
-    let fixture = try EnumerationFixture(commitInterval: .milliseconds(1))
+    let fixture = try EnumerationFixture(seed % 2 == 0 ? .ordered : .dense, commitInterval: .milliseconds(1))
     let (cache, store) = (fixture.cache, fixture.store)
     for (number, key) in Self.keys.enumerated() { cache[key] = [UInt8(number % 250)] }
     try await fixture.moveToDisk()
@@ -109,8 +109,9 @@ import Testing
     observations.cancelAll()
   }
 
-  @Test func `a store that closes during the enumeration ends the contents with an error`() async throws {
-    let fixture = try EnumerationFixture()
+  @Test(arguments: DiskLayout.both)
+  func `a store that closes during the enumeration ends the contents with an error`(layout: DiskLayout) async throws {
+    let fixture = try EnumerationFixture(layout)
     for number in 0..<2_000 { fixture.cache["\(number)"] = [1] }
     try await fixture.moveToDisk()
     var iterator = fixture.cache.contentUpdates().makeAsyncIterator()
@@ -122,10 +123,11 @@ import Testing
     #expect(error.code == .storeClosed)
   }
 
-  @Test(arguments: [ObservationScope<String>.all, .prefix("a"), .keys(["a", "b"]), .tagged("t")])
-  func `the contents of a closed store end with an error, in every scope`(scope: ObservationScope<String>) async throws
-  {
-    let fixture = try EnumerationFixture()
+  @Test(arguments: [ObservationScope<String>.all, .prefix("a"), .keys(["a", "b"]), .tagged("t")], DiskLayout.both)
+  func `the contents of a closed store end with an error, in every scope`(
+    scope: ObservationScope<String>, layout: DiskLayout
+  ) async throws {
+    let fixture = try EnumerationFixture(layout)
     fixture.cache["a"] = [1]
     try await fixture.store.close()
     var iterator = fixture.cache.contentUpdates(scope).makeAsyncIterator()

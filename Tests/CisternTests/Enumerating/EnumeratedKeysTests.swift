@@ -7,9 +7,11 @@ import Testing
 
 /// Enumerations of keys, which make no entries for chunks that only the disk has.
 @Suite struct EnumeratedKeysTests {
-  @Test(arguments: [[], [0, 1], [3, 700, 1_499], Array(0..<1_500)])
-  func `keys and their number are those of the entries that are not stale`(inMemory: [Int]) async throws {
-    let fixture = try EnumerationFixture(expiry: .after(.seconds(60), graceStale: .seconds(600)))
+  @Test(arguments: [[], [0, 1], [3, 700, 1_499], Array(0..<1_500)], DiskLayout.both)
+  func `keys and their number are those of the entries that are not stale`(
+    inMemory: [Int], layout: DiskLayout
+  ) async throws {
+    let fixture = try EnumerationFixture(layout, expiry: .after(.seconds(60), graceStale: .seconds(600)))
     let cache = fixture.cache
     for number in 0..<1_500 {
       let expiry = number % 3 == 0 ? Expiry.after(.seconds(10), graceStale: .seconds(600)) : nil
@@ -31,8 +33,11 @@ import Testing
     }
   }
 
-  @Test func `a key that is written and evicted again during an enumeration comes once at most`() async throws {
-    let fixture = try EnumerationFixture()
+  @Test(arguments: DiskLayout.both)
+  func `a key that is written and evicted again during an enumeration comes once at most`(
+    layout: DiskLayout
+  ) async throws {
+    let fixture = try EnumerationFixture(layout)
     let cache = fixture.cache
     for number in 0..<2_000 { cache["\(number)"] = [1] }
     try await fixture.moveToDisk()

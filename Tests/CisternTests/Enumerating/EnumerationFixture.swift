@@ -4,7 +4,7 @@ import CisternTesting
 
 @testable import CisternCore
 
-/// A store on disk with ordered keys, for tests of enumerations. Only flushes commit.
+/// A store on disk, for tests of enumerations. Only flushes commit.
 struct EnumerationFixture {
   let scratch = TemporaryDirectory()
   let clock = ManualClock()
@@ -12,17 +12,29 @@ struct EnumerationFixture {
   let cache: Cache<String, [UInt8]>
 
   init(
-    expiry: Expiry = .never, commitInterval: Duration = .seconds(3600),
+    _ layout: DiskLayout, expiry: Expiry = .never, commitInterval: Duration = .seconds(3600),
     configuration settings: CacheConfiguration<[UInt8]> = CacheConfiguration()
   ) throws {
     var configuration: Store.Configuration = .ignoringMemoryPressure(clock: clock)
     configuration.durability = .processCrash
-    configuration.diskLayout = .ordered
+    configuration.diskLayout = layout
     configuration.commitInterval = commitInterval
     store = try Store(
       directory: scratch.store, memoryLimit: .mebibytes(8), diskLimit: .mebibytes(32), configuration: configuration)
     cache = try store.cache(
       "cache", of: [UInt8].self, keyedBy: String.self, expiry: expiry, configuration: settings)
+  }
+
+  /// Returns the keys in the order of the file.
+  func inOrder(_ keys: [String]) -> [String] {
+    guard let partition = cache.secondTier?.partition else { return keys }
+    let places = keys.map { key in (key, key.withKeyBytes { partition.position(of: $0) }) }
+    return places.sorted { $0.1 < $1.1 }.map(\.0)
+  }
+
+  /// Returns the keys that follow a key in the order of the file.
+  func keys(of keys: [String], after key: String) -> [String] {
+    Array(inOrder(Set(keys + [key]).sorted()).drop { $0 != key }.dropFirst())
   }
 
   /// Commits, and evicts all of memory.

@@ -2,6 +2,9 @@ import CisternCore
 import CisternDisk
 
 extension DiskLayout {
-  /// The layout of the data files of all tests. The environment variable CISTERN_LAYOUT can name it.
+  /// Both layouts, for tests whose subject depends on the layout.
+  package static let both: [DiskLayout] = [.ordered, .dense]
+
+  /// The layout of the data files of all other tests. The environment variable CISTERN_LAYOUT can name it.
   package static let tested = DiskOptions(limit: .mebibytes(64)).layoutOfNewFile
 }
