@@ -72,7 +72,7 @@ extension Cache {
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
     let hashed = table.hashed(key)
     // Most removals from memory alone need no decision.
-    if case nil = secondTier, table.remove(hashed) { return }
+    if case nil = secondTier, table.remove(hashed, at: now()) { return }
     conditional.remove(hashed, context: context)
   }
 
@@ -98,7 +98,8 @@ extension Cache {
     _ value: Value, forKey key: Key, expiry: Expiry?, tags: [String]?, context: WriterContext?
   ) throws(CisternError) -> AppliedWrite<Value> {
     let hashed = table.hashed(key)
-    if observers.isObserved { records.endUnnoticed(hashed) }
+    // A write that depends on the cached value reads it, and notices its end.
+    if !dependsOnCached, observers.isObserved { records.endUnnoticed(hashed, isCounted: false) }
     if storesPlainly, !dependsOnCached, case nil = expiry, tags?.isEmpty ?? true {
       // The main path of sets: the value is not encoded, and usually needs no decision.
       let cost = UInt32(clamping: max(1, weigher?(value) ?? 1))
@@ -114,7 +115,7 @@ extension Cache {
   @inlinable
   @inline(never)
   func setWithoutOptions(_ value: Value, for key: HashedKey<Key>) {
-    if observers.isObserved { records.endUnnoticed(key) }
+    if observers.isObserved { records.endUnnoticed(key, isCounted: false) }
     let encoded = writes.encode(value, for: key, expiry: nil, tags: [])
     if case .some = writes.store(encoded, of: key, options: StoringOptions(if: .unedited)) { return }
     // Unconfirmed edits lie over the key. An error was reported.

@@ -66,9 +66,11 @@ extension ConditionalWriter {
     case .keep:
       return nil
     case .remove:
+      records.endUnnoticed(key, isCounted: true)
       return PreparedWrite(
         removing: secondTier?.bytes(key.key), if: snapshot.condition, stagesAlways: true, context: context)
     case .store(let value):
+      records.noticeExpiry(of: key)
       let options = ReplacementOptions(planned.writeOptions, effect: planned.effect, context: context)
       let (write, encodingError) = prepare(value, of: key, replacing: snapshot, options: options)
       if let encodingError { throw notEncodable(key.key, encodingError) }

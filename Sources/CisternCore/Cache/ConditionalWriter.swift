@@ -151,7 +151,8 @@ extension ConditionalWriter {
     keepsRecord: Bool = false, context: WriterContext?
   ) -> WriteOutcome? {
     let keyBytes = keepsRecord ? nil : secondTier?.bytes(key.key)
-    records.noticeExpiry(of: key)
+    // An ended value is an expiration, and no removal of a present key.
+    records.endUnnoticed(key, isCounted: true)
     return writes.apply(
       PreparedWrite(removing: keyBytes, if: condition, stagesAlways: stagesAlways, context: context), to: key)
   }

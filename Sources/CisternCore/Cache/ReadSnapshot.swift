@@ -48,7 +48,7 @@ extension RecordPromoter {
   func snapshot(
     of key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true
   ) -> ReadSnapshot<Key, Value> {
-    noticeExpiry(of: key)
+    if readsValue, observers.isObserved { endUnnoticed(key, isCounted: true) }
     let watched = table.watched(key.key, hash: key.hash, isOwnOf: flight)
     var snapshot = ReadSnapshot<Key, Value>(version: watched.version, flight: watched.isOwn ? flight : nil)
     if !edits.isEmpty, let edited = edits[key.key] {
@@ -60,7 +60,7 @@ extension RecordPromoter {
     if let held = watched.held {
       if !held.isGone(at: lifetimes.now()) {
         add(held.value, held.timing, to: &snapshot)
-      } else if case .some = secondTier {
+      } else {
         return snapshotAfterExpiry(of: key, isOwnOf: flight)
       }
     } else if let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) {

@@ -3,11 +3,16 @@
 extension RecordPromoter {
   /// Ends the value of an entry whose time is up, unless another thread already has. Its record ends too, unless another process
   /// has written or used the record since.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - isCounted: Whether the end counts as an expiration.
   @usableFromInline
-  func endExpired(_ key: HashedKey<Key>) {
+  func endExpired(_ key: HashedKey<Key>, isCounted: Bool = true) {
     let keyBytes = secondTier?.bytes(key.key)
     var write = PreparedWrite<Key, Value>(
-      .expire, EntryWrite(nil, if: .expired(at: lifetimes.now())), staged: keyBytes.map { .removal(key: $0) },
+      .expire(isCounted: isCounted), EntryWrite(nil, if: .expired(at: lifetimes.now())),
+      staged: keyBytes.map { .removal(key: $0) },
       keyBytes: keyBytes)
     write.recordCondition = .ended(by: lifetimes.wallNow())
     writes.apply(write, to: key)
@@ -28,28 +33,41 @@ extension RecordPromoter {
 
   /// Notifies observers that the value of a key has expired, unless they know. Call it before a write, because the written value
   /// does not replace the expired one. Without observers, the call costs one load of a number.
+  ///
+  /// The end is not counted, because a write without observers does not look for it.
   @inlinable
   func noticeExpiry(of key: HashedKey<Key>) {
-    if observers.isObserved { endUnnoticed(key) }
+    if observers.isObserved { endUnnoticed(key, isCounted: false) }
   }
 
+  /// Ends the value of a key in both tiers, if its time is up. The look is no use of the value.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - isCounted: Whether the end counts as an expiration.
   @usableFromInline
   @inline(never)
-  func endUnnoticed(_ key: HashedKey<Key>) {
+  func endUnnoticed(_ key: HashedKey<Key>, isCounted: Bool) {
     if let held = table.peek(key.key, hash: key.hash) {
-      if held.isGone(at: lifetimes.now()) { endExpired(key) }
+      if held.isGone(at: lifetimes.now()) { endExpired(key, isCounted: isCounted) }
       return
     }
     guard let secondTier, case nil = shownByEdits(key.key),
-      case .absent(let writeVersion, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
+      case .absent(let writeVersion, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now()),
+      let metadata = secondTier.partition.metadata(of: secondTier.bytes(key.key).rawSpan), isEnded(metadata)
     else { return }
     var gone: RecordIdentity?
     secondTier.view(key.key) { metadata, bytes in
-      if metadata.schemaVersion <= schemaVersion, lifetimes.isGone(metadata) {
-        gone = RecordIdentity(metadata, bytes: bytes)
-      }
+      if isEnded(metadata) { gone = RecordIdentity(metadata, bytes: bytes) }
     }
+    guard let gone else { return }
     // The writer may be a flight that did not look in the second tier.
-    if let gone { discard(.unusable(.expired, gone), of: key, if: .unheld(writeVersion: writeVersion)) }
+    let condition = WriteCondition<Value>.unheld(writeVersion: writeVersion)
+    discard(.unusable(.expired, gone), of: key, if: condition, isCounted: isCounted)
+  }
+
+  /// Whether the lifetime of a record has ended, and the record is not of a newer version of the schema.
+  private func isEnded(_ metadata: RecordMetadata) -> Bool {
+    metadata.schemaVersion <= schemaVersion && lifetimes.isGone(metadata)
   }
 }

@@ -131,11 +131,15 @@ extension RecordPromoter {
 
   /// Removes a record that cannot be used, unless the key was written since it was read.
   @usableFromInline
-  func discard(_ interpretation: Interpretation<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>) {
+  func discard(
+    _ interpretation: Interpretation<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>,
+    isCounted: Bool = true
+  ) {
     guard let secondTier, case .unusable(let reason, let record) = interpretation else { return }
     let keyBytes = secondTier.bytes(key.key)
     var write = PreparedWrite<Key, Value>(
-      .discard(reason), EntryWrite(nil, if: condition), staged: .removal(key: keyBytes), keyBytes: keyBytes)
+      .discard(reason, isCounted: isCounted), EntryWrite(nil, if: condition), staged: .removal(key: keyBytes),
+      keyBytes: keyBytes)
     write.recordCondition = .identity(record)
     writes.apply(write, to: key)
   }

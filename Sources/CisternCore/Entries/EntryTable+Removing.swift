@@ -8,14 +8,18 @@ extension EntryTable {
   /// - The cache is observed.
   /// - A key of the shard is watched or has unconfirmed edits.
   /// - This key has a flight.
+  /// - The lifetime of the value has ended, so that its end counts and not its removal.
   ///
   /// No promotion can race with this write, so it does not raise the write version.
   ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - now: The time for look-ups.
   /// - Returns: Whether the key has no value now. If not, the key is unchanged, and the caller uses
   ///   ``write(_:to:unless:decide:)``.
   @inlinable
   @inline(never)
-  func remove(_ key: HashedKey<Key>) -> Bool {
+  func remove(_ key: HashedKey<Key>, at now: MonotonicTime) -> Bool {
     // Released at the end, outside the lock.
     var removed: Shard<Key, Value>.Slots.RemovedEntry?
     defer { withExtendedLifetime(removed) {} }
@@ -26,7 +30,7 @@ extension EntryTable {
       guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
         shard.isCurrent(number, budget: budget)
       else { return true }
-      guard case .ready = shard.slots[number].entry else { return false }
+      guard case .ready(let held) = shard.slots[number].entry, !held.isGone(at: now) else { return false }
       shard.reorder(number, isReady: false, cost: nil, budget: budget)
       removed = shard.slots.remove(number)
       shard.counters.removals += 1

@@ -51,17 +51,19 @@ extension WriteDecision {
       let (residency, event, counter) = promotion(in: situation, rewriting: reason, stage: stage)
       return WriteDecision(
         .replace(residency, keepsFlight: keepsFlight), event: situation.isObserved ? event : nil, counter: counter)
-    case .discard(let reason):
+    case .discard(let reason, let isCounted):
       // The tier may have lost the record since it was read. Observers know of that.
       let isThere = situation.isObserved && ask() == .readable
       _ = stage()
-      return WriteDecision(.unchanged, event: isThere ? .removed(reason.cause) : nil, counter: reason.counter)
-    case .expire:
+      return WriteDecision(
+        .unchanged, event: isThere ? .removed(reason.cause) : nil, counter: isCounted ? reason.counter : nil)
+    case .expire(let isCounted):
       _ = stage()
       // The key still has a value if another process has written or used its record since.
       let hasRecord = situation.isObserved && ask() == .readable
       return WriteDecision(
-        .loseValue, event: situation.isObserved && !hasRecord ? .removed(.expired) : nil, counter: .expired)
+        .loseValue, event: situation.isObserved && !hasRecord ? .removed(.expired) : nil,
+        counter: isCounted ? .expired : nil)
     case .noteUse:
       guard stage() == .refused else { return WriteDecision(.unchanged) }
       let isLast = situation.isObserved && !situation.isInMemory

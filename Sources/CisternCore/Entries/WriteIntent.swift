@@ -14,9 +14,13 @@ enum WriteIntent: Sendable, Hashable {
   /// `keepsFlight` leaves the flight of the key under way. `rewriting` tells why the record is written again; nil for no reason.
   case promote(keepsFlight: Bool, rewriting: RewriteReason?)
   /// A record that cannot be used is removed.
-  case discard(DiscardReason)
+  ///
+  /// `isCounted` is false for a write that replaces the value, and looks at the record only for observers.
+  case discard(DiscardReason, isCounted: Bool)
   /// The lifetime of the value in memory has ended.
-  case expire
+  ///
+  /// `isCounted` is as for ``discard(_:isCounted:)``.
+  case expire(isCounted: Bool)
   /// The record of a key is written again with a new time of its last use.
   case noteUse
   /// The second tier lost the record of a key.

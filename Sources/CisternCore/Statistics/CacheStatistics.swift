@@ -30,7 +30,7 @@ public struct CacheStatistics: Sendable, Equatable {
   public var rejected: Int
   /// The number of values that were stored, by a set or by a flight that published.
   public var stores: Int
-  /// The number of removals on request, of keys that were present.
+  /// The number of removals on request, of keys that were present. The removal of an expired value is an expiration.
   public var removals: Int
   /// The number of entries evicted from memory to stay within the limit on cost. They may still be on disk.
   public var evictionsByCost: Int
@@ -38,7 +38,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var evictionsByCount: Int
   /// The number of entries that the second tier evicted to make room.
   public var diskEvictions: Int
-  /// The number of entries that expired, in either tier.
+  /// The number of expired values, in either tier, that lookups, loads, updates or removals found. A set or a fetched value that
+  /// replaces an expired one does not count it.
   public var expirations: Int
   /// The number of values that no tier could hold. Callers received them without storage.
   public var refused: Int

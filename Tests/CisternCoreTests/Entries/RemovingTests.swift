@@ -14,8 +14,8 @@ struct RemovingTests {
     /// Whether the fast path decides about the removal in a cache without observers.
     var isDecided: Bool {
       switch self {
-      case .present, .absent, .large, .tagged, .expired, .inGrace, .invalidated: true
-      case .fetching, .refreshing, .edited, .updating, .otherUpdating: false
+      case .present, .absent, .large, .tagged, .inGrace, .invalidated: true
+      case .expired, .fetching, .refreshing, .edited, .updating, .otherUpdating: false
       }
     }
   }
@@ -117,7 +117,7 @@ struct RemovingTests {
       switch way {
       case .removal: cache.removeValue(forKey: "a")
       case .anyWrite: cache.conditional.remove(cache.table.hashed("a"), context: nil)
-      case .fast: return cache.table.remove(cache.table.hashed("a"))
+      case .fast: return cache.table.remove(cache.table.hashed("a"), at: clock.now())
       }
       return nil
     }
@@ -157,7 +157,7 @@ struct RemovingTests {
   }
 
   @Test(arguments: Situation.allCases)
-  func `the fast path decides about values without flights, edits and watchers, and leaves others unchanged`(
+  func `the fast path decides about live values without flights, edits and watchers, and leaves others unchanged`(
     situation: Situation
   ) throws {
     let fast = try effects(of: .fast, in: situation, isObserved: false)
@@ -177,10 +177,12 @@ struct RemovingTests {
     #expect(fast.findings == [])
   }
 
-  @Test func `the removal of an expired value of an observed cache counts as an expiration`() throws {
+  @Test func `the removal of an expired value counts as an expiration, with and without observers`() throws {
+    let unobserved = try effects(of: .removal, in: .expired, isObserved: false)
     let removal = try effects(of: .removal, in: .expired, isObserved: true)
     #expect(removal.statistics?.expirations == 1)
     #expect(removal.statistics?.removals == 0)
+    #expect(removal.statistics == unobserved.statistics)
     #expect(removal.notices.filter { $0.contains("removed") }.count == 1)
     #expect(removal.notices.contains { $0.contains("expired") })
   }

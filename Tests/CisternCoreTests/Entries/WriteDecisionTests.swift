@@ -7,11 +7,14 @@ struct WriteDecisionTests {
   private static let bools = [false, true]
 
   private static var intents: [WriteIntent] {
-    var intents: [WriteIntent] = [.expire, .noteUse, .remove(stagesAlways: false), .remove(stagesAlways: true)]
+    var intents: [WriteIntent] = [.noteUse, .remove(stagesAlways: false), .remove(stagesAlways: true)]
     for effect in [WriteEffect.replacement, .addition, .olderAddition, .maintenance] {
       intents += bools.map { .store(effect: effect, isAnnounced: $0) }
     }
-    intents += DiscardReason.allCases.map { .discard($0) }
+    for isCounted in bools {
+      intents.append(.expire(isCounted: isCounted))
+      intents += DiscardReason.allCases.map { .discard($0, isCounted: isCounted) }
+    }
     intents += LossCause.allCases.map { .loseRecord($0) }
     for keepsFlight in bools {
       intents += [nil, .migration, .use].map { .promote(keepsFlight: keepsFlight, rewriting: $0) }
@@ -103,7 +106,8 @@ struct WriteDecisionTests {
 
     /// Whether a readable record is left after the end of a lifetime, according to the tier.
     private var isLeft: Bool {
-      let isAskedBefore = !situation.isInMemory && situation.shownByEdits == nil && intent != .expire
+      var isAskedBefore = !situation.isInMemory && situation.shownByEdits == nil
+      if case .expire = intent { isAskedBefore = false }
       return intent.endsLifetime && presence == .readable && !isAskedBefore
     }
 
@@ -116,9 +120,9 @@ struct WriteDecisionTests {
       case .remove: return existed ? .removed(.explicit) : nil
       case .promote(_, let reason):
         return reason != nil && staging == .refused && !situation.isHeld ? .removed(.refused) : nil
-      case .discard(.expired): return presence == .readable ? .removed(.expired) : nil
-      case .discard(.undecodable): return presence == .readable ? .removed(.lost) : nil
-      case .discard(.outdated): return presence == .readable ? .removed(.outdated) : nil
+      case .discard(.expired, _): return presence == .readable ? .removed(.expired) : nil
+      case .discard(.undecodable, _): return presence == .readable ? .removed(.lost) : nil
+      case .discard(.outdated, _): return presence == .readable ? .removed(.outdated) : nil
       case .expire: return isLeft ? nil : .removed(.expired)
       case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
       case .loseRecord(let cause):
@@ -150,9 +154,10 @@ struct WriteDecisionTests {
         }
       case .remove: existed ? .removed : nil
       case .promote(_, .migration): staging != .refused ? .migrated : nil
-      case .discard(.expired), .expire: .expired
-      case .discard(.undecodable): .undecodable
-      case .discard(.outdated): .outdated
+      case .discard(_, isCounted: false), .expire(isCounted: false): nil
+      case .discard(.expired, _), .expire: .expired
+      case .discard(.undecodable, _): .undecodable
+      case .discard(.outdated, _): .outdated
       case .promote, .noteUse, .loseRecord: nil
       }
     }
@@ -223,8 +228,8 @@ struct WriteDecisionTests {
         }
       }
     }
-    // 61 writes, 24 situations, 4 records and 4 answers.
-    #expect(cases == 103 * 24 * 16)
+    // 107 writes, 24 situations, 4 records and 4 answers.
+    #expect(cases == 107 * 24 * 16)
     print("decisions on writes covered: \(cases)")
   }
 

@@ -5,7 +5,12 @@ import Testing
 
 /// The announcement of records that only the second tier has, and whose lifetime has ended.
 struct ExpiredRecordTests {
-  enum Operation: CaseIterable, Sendable { case load, bulkLoad, reload, set, setDuringReload, update }
+  enum Operation: CaseIterable, Sendable {
+    case load, bulkLoad, reload, set, setDuringReload, update
+
+    /// The writes that do not look for the record without observers.
+    var isBlind: Bool { [.reload, .set, .setDuringReload].contains(self) }
+  }
 
   @Test(arguments: Operation.allCases, [SubjectKind.twoTiers, .staging])
   func `a new value of an expired record is announced as the end of the old one and an insertion`(
@@ -40,7 +45,7 @@ struct ExpiredRecordTests {
       for _ in 0..<50 { await Task.yield() }
       try #require(
         changes.elements == ["removed(\"a\", CisternCore.RemovalCause.expired)", "inserted(\"a\", 2)"])
-      try #require(cache.statistics.expirations == 1)
+      try #require(cache.statistics.expirations == (operation.isBlind ? 0 : 1))
       try #require(subject.findings == [])
       token.cancel()
     }
