@@ -143,7 +143,7 @@ struct CommitState {
     }
   }
 
-  /// Returns the evicted keys for which no newer write is staged.
+  /// Returns the evicted keys for which no newer write is staged or was given up.
   ///
   /// - Parameters:
   ///   - evicted: The records that the transaction evicted.
@@ -172,11 +172,11 @@ struct CommitState {
         putCount += 1
       }
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
-      // A newer record of the key is staged, or this step puts it after the eviction. The key is not lost.
-      if let entry = partition.stagedWrite(forKey: record.key.rawSpan), !committed.contains(entry.ticket),
-        !put.contains(entry.ticket)
-      {
-        return nil
+      // A newer write of the key is staged, or this step puts it after the eviction. The key is not lost. If that write was given
+      // up, it has a removal or a loss of its own.
+      if let entry = partition.stagedWrite(forKey: record.key.rawSpan) {
+        let isCommitted = committed.contains(entry.ticket) || put.contains(entry.ticket)
+        if !isCommitted || unwritten.contains(entry.ticket) { return nil }
       }
       let invalidationVersion = invalidationVersions[ObjectIdentifier(partition)] ?? .zero
       return EvictedKey(

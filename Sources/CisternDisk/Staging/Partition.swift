@@ -115,7 +115,13 @@ final class Partition: Sendable {
   ///
   /// Nil if the key is known to have another record or none.
   func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
-    staging.stage(write, if: condition) {
+    staging.stage(write, if: condition) { present in
+      // The key has no record that readers see, so the caller announces the end of a lost one. If a rewrite is staged instead, the
+      // key has a record until the loss is acknowledged.
+      if case .removal = write, case .removal = present.write, present.condition == nil {
+        lostKeys.remove(present.write.key)
+      }
+    } make: {
       switch write {
       case .record(let key, let metadata, _):
         // The record has left the disk, or an invalidation conceals it.

@@ -23,6 +23,15 @@ struct StagedEntry: Sendable {
   }
 }
 
+extension StagedEntry {
+  /// Takes the condition of an earlier write of the key that is not on disk, if this write replaces or removes its record.
+  ///
+  /// The disk has the record before that write. Otherwise, readers would see that older record again.
+  mutating func takeCondition(of earlier: StagedEntry) {
+    if let condition, condition.holds(for: earlier.write) { self.condition = earlier.condition }
+  }
+}
+
 /// The newest staged write of each key. A look-up by bytes allocates no array.
 struct StagedWrites: Sendable, Sequence {
   private var byHash: [UInt64: StagedEntry] = [:]
@@ -56,6 +65,18 @@ struct StagedWrites: Sendable, Sequence {
     let hash = StagedWrites.hash(key.rawSpan)
     guard self.entry(forKey: key.rawSpan, hash: hash) == nil else { return false }
     return set(entry, hash: hash) == nil
+  }
+
+  /// Lets the write of the same key take the condition of an earlier write that could not be committed. Returns whether the key has a
+  /// write.
+  mutating func takeCondition(of earlier: StagedEntry) -> Bool {
+    let hash = StagedWrites.hash(earlier.write.key.rawSpan)
+    guard var entry = entry(forKey: earlier.write.key.rawSpan, hash: hash) else { return false }
+    if entry.condition != nil {
+      entry.takeCondition(of: earlier)
+      _ = set(entry, hash: hash)
+    }
+    return true
   }
 
   /// Calls `body` with each entry, in no particular order.

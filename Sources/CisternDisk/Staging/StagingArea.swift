@@ -96,9 +96,14 @@ final class StagingArea: Sendable {
   }
 
   /// Takes a write that replaces or removes only a record for which the condition holds. Returns nil if a write of the key is
-  /// staged that the condition excludes, or if `make` returns nil. Calls `make` with the shard's lock held.
+  /// staged that the condition excludes, or if `make` returns nil. Calls one of the closures with the shard's lock held.
+  ///
+  /// - Parameters:
+  ///   - exclude: Called with the staged write that the condition excludes.
+  ///   - make: Orders the write.
   func stage(
-    _ write: StagedWrite, if condition: RecordCondition, make: () -> (ticket: CommitTicket, clearCount: ClearCount)?
+    _ write: StagedWrite, if condition: RecordCondition, exclude: (StagedEntry) -> Void,
+    make: () -> (ticket: CommitTicket, clearCount: ClearCount)?
   ) -> StagingChange? {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
@@ -106,6 +111,7 @@ final class StagingArea: Sendable {
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
       let present = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
       if let present, present.clearCount == shard.clearCount, !condition.permitsWrite(after: present) {
+        exclude(present)
         return (nil, nil)
       }
       guard let (ticket, clearCount) = make() else { return (nil, nil) }
@@ -115,7 +121,7 @@ final class StagingArea: Sendable {
       if let fresh, void == nil {
         entry.batch = fresh.batch
         // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
-        if condition.holds(for: fresh.write) { entry.condition = fresh.condition }
+        entry.takeCondition(of: fresh)
       }
       let left = shard.fresh.set(entry, hash: hash)
       let leftBytes = (left?.size ?? 0) + (void?.bytes ?? 0)
@@ -210,22 +216,21 @@ final class StagingArea: Sendable {
 
   /// Releases the handed-over writes after their commit is visible, or after it failed.
   ///
-  /// For each write that has no newer write of its key, `replacing` returns the write to stage instead, or nil for
-  /// none.
-  func finishCommitting(replacing: (StagedEntry) -> StagedEntry? = { _ in nil }) {
+  /// - Parameters:
+  ///   - isUnwritten: Returns whether a write was not committed.
+  ///   - replacing: Called with each such write that has no newer write of its key. Returns the write to stage instead, or nil for
+  ///     none.
+  func finishCommitting(
+    isUnwritten: (StagedEntry) -> Bool = { _ in false }, replacing: (StagedEntry) -> StagedEntry? = { _ in nil }
+  ) {
     for shard in shards {
       let (done, kept) = shard.state.withLock { shard in
         let done = shard.committing
         shard.committing = StagedWrites()
         var kept = 0
-        for entry in done {
+        for entry in done where entry.clearCount == shard.clearCount && isUnwritten(entry) {
           // A newer write of the key makes a replacement unnecessary.
-          let key = entry.write.key.rawSpan
-          guard entry.clearCount == shard.clearCount,
-            shard.fresh.entry(forKey: key, hash: StagedWrites.hash(key)) == nil
-          else {
-            continue
-          }
+          if shard.fresh.takeCondition(of: entry) { continue }
           if let replacement = replacing(entry), shard.fresh.insert(replacement) {
             kept += 1
             shard.freshBytes += replacement.size

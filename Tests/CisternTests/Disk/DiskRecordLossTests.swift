@@ -47,6 +47,37 @@ import Testing
     #expect(!isToBeTold(in: partition))
   }
 
+  @Test(arguments: [false, true])
+  func `A conditional removal ends the loss of a record that a staged removal replaces`(isOfRecord: Bool) {
+    let partition = Partition(name: "values")
+    let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
+    let condition: RecordCondition =
+      isOfRecord ? .identity(RecordIdentity(metadata, bytes: Self.key.rawSpan)) : .ended(by: metadata.created)
+    // The removal replaces a record that could not be written.
+    _ = partition.stage(.removal(key: Self.key)) { 1 }
+    partition.lostKeys.insert(
+      Self.key, LostRecord(clearCount: partition.clearCount, invalidationVersion: 0, tags: []))
+    #expect(isThere(in: partition))
+    #expect(partition.stage(.removal(key: Self.key), if: condition, makeTicket: { 2 }).map { _ in true } == nil)
+    #expect(!isThere(in: partition))
+    #expect(!isToBeTold(in: partition))
+  }
+
+  @Test(arguments: [false, true])
+  func `A conditional removal of a record that could not be written removes the older record`(isWritten: Bool) {
+    let partition = Partition(name: "values")
+    let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
+    _ = partition.stage(.record(key: Self.key, metadata, bytes: [7])) { 1 }
+    _ = partition.beginCommitting()
+    let condition = RecordCondition.identity(RecordIdentity(metadata, bytes: [7].rawSpan))
+    _ = partition.stage(.removal(key: Self.key), if: condition, makeTicket: { 2 })
+    partition.staging.finishCommitting(isUnwritten: { _ in !isWritten }, replacing: { $0 })
+    let entry = partition.stagedEntry(forKey: Self.key.rawSpan)
+    let isConditional = entry?.condition.map { _ in true } ?? false
+    // Without a condition, the removal applies to any record on disk.
+    #expect(entry?.ticket == 2 && isConditional == isWritten)
+  }
+
   private static let key: [UInt8] = [1, 2, 3]
 
   private func isThere(in partition: Partition) -> Bool { partition.isLost(Self.key.rawSpan) }

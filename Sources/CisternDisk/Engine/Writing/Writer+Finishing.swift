@@ -13,7 +13,8 @@ extension Writer {
     for batch in commit.round.batches {
       let unwritten = commit.unwritten
       batch.partition.staging.finishCommitting { entry in
-        guard unwritten.contains(entry.ticket), entry.clearCount == batch.clearCount else { return nil }
+        unwritten.contains(entry.ticket) && entry.clearCount == batch.clearCount
+      } replacing: { entry in
         if entry.isRewrite { return nil }
         if case .record(let key, let metadata, _) = entry.write {
           let record = LostRecord(
