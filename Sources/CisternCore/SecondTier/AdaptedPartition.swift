@@ -3,8 +3,7 @@ import Synchronization
 /// A partition of a user's own tier, with the interface that a cache calls.
 ///
 /// Such a tier has one writer, this process. A conditional write is therefore staged without its condition. The writes of
-/// a batch are staged one after another. The tier reports a loss after the key is absent, so no loss waits for an
-/// acknowledgment.
+/// a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
 package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
 
@@ -69,8 +68,7 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func isLost(_ key: RawSpan) -> Bool { false }
 
-  /// Returns true unless the key was written since its loss.
-  package func acknowledgeLoss(of key: RawSpan) -> Bool { !base.contains(key) }
+  package func acknowledgeLoss(of key: RawSpan) -> Bool { base.acknowledgeLoss(of: key) }
 
   package func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult { base.stage(write) }
 

@@ -1,7 +1,7 @@
 /// The part of a second tier that belongs to one cache. Keys are bytes of any length.
 ///
-/// The cache calls ``contains(_:)``, ``statistics`` and the methods that stage inside its critical sections. It sometimes
-/// also reads a record there, to compare its schema version. These methods must neither block for long nor call the cache.
+/// The cache calls ``contains(_:)``, ``acknowledgeLoss(of:)``, ``statistics`` and the methods that stage inside its critical sections.
+/// It sometimes also reads a record there, to compare its schema version. These methods must neither block for long nor call the cache.
 /// After a method that stages returns, reads show its effect, even if the tier has not committed it.
 ///
 /// The cache decides which values are current. It stages no value whose fetch began before an invalidation of the
@@ -26,6 +26,26 @@ public protocol SecondTierPartition: Sendable {
   ///
   /// - Parameter key: The bytes of the key.
   func contains(_ key: RawSpan) -> Bool
+
+  /// Acknowledges the loss of the key's record, after the tier has reported it (``RecordLoss``).
+  ///
+  /// The cache calls the method in its critical section of the key. It notifies its observers of the removal if the result is true.
+  /// The result is false if the key was written, removed, cleared or invalidated since the loss: that operation saw the key as present,
+  /// and has notified the observers.
+  ///
+  /// The default implementation returns true if the key has no record. That is right for a tier that loses records only between
+  /// two writes of a key. A tier that loses them at any time, for example in a thread of its own, implements the method:
+  ///
+  /// - From the loss on, ``contains(_:)`` returns true for the key, and reads find no record.
+  /// - Each method that stages a write or removal of the key ends this state.
+  /// - So does this method. It returns whether the key was in this state.
+  ///
+  /// Otherwise, a write between the loss and its report takes the key for absent. Observers then receive the insertion of a present
+  /// key, or two removals of one value.
+  ///
+  /// - Parameter key: The bytes of the key.
+  /// - Returns: Whether the cache must notify its observers of the loss.
+  func acknowledgeLoss(of key: RawSpan) -> Bool
 
   /// Stages a write. Reads return it from now on, and the tier commits it soon.
   ///
@@ -84,6 +104,9 @@ extension SecondTierPartition {
   public func contains(_ key: RawSpan) -> Bool {
     withRecord(forKey: key) { _, _ in true } ?? false
   }
+
+  /// Returns whether the key has no record.
+  public func acknowledgeLoss(of key: RawSpan) -> Bool { !contains(key) }
 
   /// False: the tier removes all records of the partition.
   public var invalidatesExactly: Bool { false }

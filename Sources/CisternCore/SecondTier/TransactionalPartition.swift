@@ -3,8 +3,9 @@
 ///
 /// The tier on disk implements it. ``AdaptedPartition`` makes one of every other partition.
 ///
-/// ``SecondTierPartition/contains(_:)`` is also true for a lost record until ``acknowledgeLoss(of:)``. A newer write of
-/// the key, a removal of all records, or an invalidation of the record ends this state earlier.
+/// ``SecondTierPartition/contains(_:)`` is also true for a lost record until
+/// ``SecondTierPartition/acknowledgeLoss(of:)``. A newer write of the key, a removal of all records, or an invalidation
+/// of the record ends this state earlier.
 @usableFromInline
 package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Registers the format in which the cache encodes its values. The cache calls it before it writes a record.
@@ -74,21 +75,6 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Returns whether the key's record was lost, and the loss is not acknowledged. Called in critical sections.
   func isLost(_ key: RawSpan) -> Bool
 
-  /// Acknowledges the loss of the key's record. From this call on, the key is absent.
-  ///
-  /// The cache calls it in the key's critical section, after the tier has reported the loss. The result tells
-  /// whether the cache must report the removal to its observers:
-  ///
-  /// - If the key was written since the loss, the result is false. The writer saw the key as present, and has reported
-  ///   the end of the lost value.
-  /// - If all records were removed, or an invalidation covered the record, the result is false. That operation has
-  ///   reported the removal.
-  /// - Otherwise, the result is true.
-  ///
-  /// - Parameter key: The bytes of the key.
-  /// - Returns: Whether the key has not been written, cleared, or invalidated since its record was lost.
-  func acknowledgeLoss(of key: RawSpan) -> Bool
-
   // MARK: Losses of all records
 
   /// Whether the cache must remove all records, because the tier can keep no more single removals or invalidations.
@@ -118,7 +104,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Another process may have replaced or used the record since a cache read it, or since the cache's copy in memory
   /// expired. That record stays, and reads return it.
   ///
-  /// A removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does.
+  /// A removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does. It does so also if it is dropped,
+  /// unless a record is staged that the condition excludes.
   ///
   /// - Parameters:
   ///   - write: The new record, or the removal.

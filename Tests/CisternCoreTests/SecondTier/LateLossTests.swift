@@ -1,0 +1,165 @@
+import CisternTesting
+import CisternTestSupport
+import Locking
+import Testing
+
+@testable import CisternCore
+
+/// A tier that loses records at any time, and reports them later. It implements the acknowledgment of losses.
+private final class LosingTier: SecondTier, SecondTierPartition {
+  private struct State {
+    var records: [[UInt8]: (metadata: RecordMetadata, bytes: [UInt8])] = [:]
+    /// The keys of lost records whose loss is not acknowledged.
+    var lost: Set<[UInt8]> = []
+    var lossHandler: @Sendable ([RecordLoss]) -> Void = { _ in }
+    var unreported: [RecordLoss] = []
+  }
+
+  private let state = Guarded(State())
+
+  func partition(
+    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void
+  ) throws(CisternError) -> any SecondTierPartition {
+    state.withLock { $0.lossHandler = lossHandler }
+    return self
+  }
+
+  func flush() async throws(CisternError) {}
+
+  func close() async throws(CisternError) {}
+
+  var statistics: SecondTierStatistics { SecondTierStatistics() }
+
+  func withRecord<Result>(
+    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    let key = key.copiedBytes()
+    guard let record = state.withLock({ $0.records[key] }) else { return nil }
+    return try body(record.metadata, record.bytes.rawSpan)
+  }
+
+  func contains(_ key: RawSpan) -> Bool {
+    let key = key.copiedBytes()
+    return state.withLock { $0.records[key] != nil || $0.lost.contains(key) }
+  }
+
+  func acknowledgeLoss(of key: RawSpan) -> Bool {
+    let key = key.copiedBytes()
+    return state.withLock { $0.lost.remove(key) != nil }
+  }
+
+  func stage(_ write: StagedWrite) -> StagingResult {
+    state.withLock { state in
+      state.lost.remove(write.key)
+      switch write {
+      case .record(let key, let metadata, let bytes): state.records[key] = (metadata, bytes)
+      case .removal(let key): state.records[key] = nil
+      }
+      return .staged(CommitTicket(number: 1))
+    }
+  }
+
+  func stageRemovalOfAll() -> CommitTicket {
+    state.withLock { state in
+      state.records = [:]
+      state.lost = []
+      return CommitTicket(number: 1)
+    }
+  }
+
+  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {}
+
+  func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    for (key, record) in state.withLock({ $0.records }) {
+      guard try body(key.rawSpan, record.metadata, record.bytes.count) else { return }
+    }
+  }
+
+  /// Removes the record of a key. The loss is reported later.
+  func lose(_ key: String) {
+    let key = Array(key.utf8)
+    state.withLock { state in
+      guard state.records.removeValue(forKey: key) != nil else { return }
+      state.lost.insert(key)
+      state.unreported.append(RecordLoss(key: key, cause: .evicted))
+    }
+  }
+
+  func report() {
+    let (handler, losses) = state.withLock { state in
+      defer { state.unreported = [] }
+      return (state.lossHandler, state.unreported)
+    }
+    handler(losses)
+  }
+}
+
+/// Losses that a user's tier reports after the key was used again.
+@Suite struct LateLossTests {
+  enum Operation: CaseIterable, Sendable {
+    case nothing, lookUp, set, setAndEvict, setAndRemoval, setAndLoss, setAndClear, removal, update, clear, expiry,
+      load, merge
+  }
+
+  private static func perform(
+    _ operation: Operation, _ cache: Cache<String, Int>, _ tier: LosingTier, _ clock: ManualClock
+  ) async throws {
+    switch operation {
+    case .nothing: break
+    case .lookUp: _ = cache["a"]
+    case .set: cache["a"] = 2
+    case .setAndEvict:
+      cache["a"] = 2
+      cache.trim(toCost: 0)
+    case .setAndRemoval:
+      cache["a"] = 2
+      cache["a"] = nil
+    case .setAndLoss:
+      cache["a"] = 2
+      cache.trim(toCost: 0)
+      tier.lose("a")
+    case .setAndClear:
+      cache["a"] = 2
+      cache.removeAll()
+    case .removal: cache["a"] = nil
+    case .update: cache.updateValue(forKey: "a") { $0 = ($0 ?? 0) + 2 }
+    case .clear: cache.removeAll()
+    case .expiry:
+      cache.setValue(2, forKey: "a", expiry: .after(.seconds(1)))
+      cache.trim(toCost: 0)
+      clock.advance(by: .seconds(2))
+      _ = cache["a"]
+    case .load: _ = try await cache.value(forKey: "a") { _ in 2 }
+    case .merge: try cache.batch { $0.setValue(2, forKey: "a") }
+    }
+  }
+
+  @Test(arguments: Operation.allCases, [false, true])
+  func `observers see a gapless sequence of changes, whenever the tier reports a loss`(
+    operation: Operation, isInMemory: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let (tier, clock) = (LosingTier(), ManualClock())
+      let store = try Store(
+        secondTier: tier, memoryLimit: .mebibytes(1),
+        configuration: .ignoringMemoryPressure(clock: clock, taskExecutor: executor))
+      let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+      let audit = Recorder<String>()
+      let changes = ChangeAudit()
+      let token = cache.observe { change in
+        changes.take(change)
+        audit.record("\(change.event)")
+      }
+      cache["a"] = 1
+      if !isInMemory { cache.trim(toCost: 0) }
+      tier.lose("a")
+      try await Self.perform(operation, cache, tier, clock)
+      tier.report()
+      for _ in 0..<100 { await Task.yield() }
+      try #require(changes.findings == [], "\(audit.elements)")
+      try #require((changes.values["a"] != nil) == cache.contains("a"), "\(audit.elements)")
+      try #require(cache.checkInvariants() == [])
+      token.cancel()
+    }
+  }
+}
