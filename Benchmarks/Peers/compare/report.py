@@ -5,6 +5,11 @@ from .table import number
 BEGIN = "<!-- measured: begin -->"
 END = "<!-- measured: end -->"
 
+#: The README's names for subjects that only the notes of the report explain.
+README_NAMES = {"Cistern arrays": "Cistern's `value(forKey:)`", "Cistern memory": "Cistern without a disk"}
+#: One mark for each group, because each group has its own machine.
+SUPERSCRIPTS = "¹²³⁴⁵⁶⁷⁸⁹"
+
 
 def markdown(groups, notes, plots):
     """Returns the report. `groups` has (title, tables) by name, `notes` the machine of each group, and `plots` the names of drawn tables."""
@@ -27,7 +32,9 @@ def markdown(groups, notes, plots):
 
 
 def readme_section(groups, notes, shown):
-    """Returns a table with the rows in `shown` (table name to row title), for the part between the README's markers."""
+    """Returns a table with the rows in `shown` (table name to row title), for the part between the README's markers.
+
+    A superscript in a row is the number of its machine. The machines follow the table, one line each."""
     rows = []
     machines = []
     for name, (title, tables) in groups.items():
@@ -35,13 +42,20 @@ def readme_section(groups, notes, shown):
             row = next((row for row in table.rows if row.title == shown.get(table.name)), None)
             if row is None:
                 continue
-            others = ", ".join(f"{subject} {number(row.ratios[subject][0])}" for subject in table.subjects if subject in row.ratios)
-            rows.append(f"| {title}, {table.title.lower()}: {row.title} | {row.cost} | {others} |")
-            machines.append(_note(notes.get(name, {}), short=True))
+            others = ", ".join(
+                f"{README_NAMES.get(subject, subject)} {number(row.ratios[subject][0])}"
+                for subject in table.subjects if subject in row.ratios)
+            machine = _note(notes.get(name, {}), short=True)
+            if machine not in machines:
+                machines.append(machine)
+            mark = SUPERSCRIPTS[machines.index(machine)]
+            rows.append(f"| {title}, {table.title.lower()}: {row.title} | {row.cost} {mark} | {others} |")
     if not rows:
         return ""
     header = "| | Cistern | others: above 1, Cistern is faster |\n| --- | ---: | --- |"
-    return "\n".join([header, *rows]) + "\n\n" + " ".join(dict.fromkeys(machines))
+    lines = [f"{mark} {machine or 'an unknown machine'}" for mark, machine in zip(SUPERSCRIPTS, machines)]
+    # A backslash at the end of a line breaks it.
+    return "\n".join([header, *rows]) + "\n\n" + "\\\n".join(lines)
 
 
 def put_between_markers(path, section):
