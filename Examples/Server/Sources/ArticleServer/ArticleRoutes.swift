@@ -41,7 +41,7 @@ struct ArticleRoutes: Sendable {
   private func answer<Content>(_ loaded: Loaded<Representation<Content>>?, to request: Request) throws -> Response {
     guard let loaded else { throw HTTPError(.notFound) }
     var headers: HTTPFields = [.cacheStatus: cacheStatus(of: loaded)]
-    // The server encodes the content anew, so its bytes can differ from those of the origin.
+    // The server encodes the content again, so its bytes can differ from those of the origin.
     if let tag = loaded.value.entityTag?.weakened {
       headers[.eTag] = tag.text
       if let known = request.headers[.ifNoneMatch], tag.matches(ifNoneMatch: known) {
