@@ -1,5 +1,6 @@
-/// The decision on a write of one key: the change of the entry, the event for observers, and the counter. The decision also
-/// stages the write. Pure.
+/// The decision on a write of one key: the change of the entry, the event for observers, and the counter.
+///
+/// It has no state. Its two effects are parameters: `ask` reads the presence of the record, and `stage` stages the write.
 ///
 /// `EntryTable` enters the key's critical section, checks the ``WriteCondition``, asks for the decision and applies it. A batch is
 /// several such writes in one critical section. ``Entry`` decides about flights; this type decides about the two tiers.
