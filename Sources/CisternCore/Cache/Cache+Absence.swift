@@ -1,6 +1,8 @@
 extension Cache where Value: OptionalValue {
-  /// Whether a key is known to have no value. A fetch that returned nil, or `setValue(nil, forKey:)`, stored the absence, and it has
-  /// not expired. A look-up, as ``value(forKey:)`` is.
+  /// Returns whether a key is known to have no value.
+  ///
+  /// A fetch that returned nil, or `setValue(nil, forKey:)`, stored the absence, and it has not expired. The call reads
+  /// both tiers, as ``value(forKey:)`` does.
   ///
   /// ```swift
   /// let articles = try store.cache("articles", of: Article?.self, keyedBy: String.self, expiry: .after(.seconds(60)))
@@ -8,9 +10,13 @@ extension Cache where Value: OptionalValue {
   /// let article = try await articles.value(forKey: id) { id in try await client.articleIfAny(id) }
   /// ```
   ///
-  /// In such a cache, `articles[id] = nil` *removes* the key, as in every cache. After that, the cache does not know whether the key
-  /// has a value. To store absence, call `articles.setValue(nil, forKey: id)`. To read the value whether or not its absence is known,
-  /// write `articles[id] ?? nil`.
+  /// In such a cache, `articles[id] = nil` *removes* the key, as in every cache. After that, the cache does not know
+  /// whether the key has a value. To store absence, call `articles.setValue(nil, forKey: id)`. To read the value
+  /// whether or not its absence is known, write `articles[id] ?? nil`.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: Whether the cache has stored the absence of a value.
+  /// - Complexity: As ``value(forKey:)``.
   @inlinable
   public func isKnownAbsent(_ key: Key) -> Bool {
     guard case .some(let value) = value(forKey: key) else { return false }
@@ -19,10 +25,9 @@ extension Cache where Value: OptionalValue {
 }
 
 extension CacheConfiguration where Value: OptionalValue {
-  /// The lifetime of known absence; nil for the lifetime of other values. Usually it is shorter, because a missing value may come
-  /// soon.
+  /// The lifetime of known absence; nil for the lifetime of other values.
   ///
-  /// A write with its own expiry does not use it.
+  /// Usually it is shorter, because a missing value may come soon. A write with its own expiry does not use it.
   public var absenceExpiry: Expiry? {
     get { absenceRule?.expiry }
     set { absenceRule = newValue.map { AbsenceRule(absence: Absence(), expiry: $0) } }
@@ -36,7 +41,7 @@ struct AbsenceRule<Value: Sendable>: Sendable {
 }
 
 extension CacheConfiguration {
-  /// The expiry of a value, from the value itself; also of an absent one.
+  /// The expiry of a value, from the value itself. An absent value has one, too.
   var expiryFromValue: (@Sendable (Value) -> Expiry?)? {
     guard let absenceRule else { return expiryOfValue }
     return { [expiryOfValue] value in

@@ -1,6 +1,5 @@
 extension Cache {
-  /// Makes several writes as one. No reader sees some of them without the others. On disk they are one commit, which a crash
-  /// leaves whole or not at all. Observers of sets get one set (``observeChangeSets(_:_:)``).
+  /// Makes several writes as one.
   ///
   /// ```swift
   /// try articles.batch { batch in
@@ -9,19 +8,24 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// Returns when all values are readable; ``commitBatch(context:_:)`` waits for the disk. If the cache merges, each value is
-  /// merged, also with those that the batch set for its key before. If memory cannot hold all values, the rest is on disk only.
+  /// No reader sees some of the writes without the others. On disk they are one commit, which a crash leaves whole or
+  /// not at all. Observers of sets get one set (``observeChangeSets(_:_:)``).
   ///
-  /// A batch may fill a quarter of the data file, 256 MiB at most. Each of its values may be as large as alone. A large batch evicts
-  /// more than its own size: on disk it is one transaction, which copies the pages that it changes.
+  /// The call returns when all values are readable; ``commitBatch(context:_:)`` waits for the disk. If the cache
+  /// merges, each value is merged, also with those that the batch set for its key before. If memory cannot hold all
+  /// values, the rest is on disk only.
   ///
-  /// Throws the error of `body`. Throws `CisternError` if the batch is larger than that, or too large for memory without a
-  /// disk. Also throws it if a value cannot be encoded or merged. Then nothing is stored. O(n) for n keys, whose shards are
-  /// locked together for that time.
+  /// A batch may fill a quarter of the data file, and at most 256 MiB. Each of its values may be as large as outside of
+  /// a batch. A large batch evicts more than its own size. On disk it is one transaction, which copies the pages that
+  /// it changes.
   ///
   /// - Parameters:
-  ///   - context: the writer, for ``Change/context``.
-  ///   - body: makes the writes. Runs once, at once, outside all locks.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - body: The closure that makes the writes. It runs once, during the call, outside all locks.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`. `CisternError` if the batch exceeds these bounds, or memory without a disk.
+  ///   `CisternError` also if a value cannot be encoded or merged. After an error, nothing is stored.
+  /// - Complexity: O(*n*) for *n* keys, whose shards are locked together for that time.
   @inlinable
   @discardableResult
   public func batch<Result>(
@@ -34,9 +38,16 @@ extension Cache {
     return result
   }
 
-  /// As ``batch(context:_:)``, and returns when the batch is on disk: no crash undoes any of it.
+  /// Makes several writes as one, like ``batch(context:_:)``, and returns when they are on disk. No crash undoes any of
+  /// them.
   ///
-  /// Throws `CisternError` also if the disk refuses the batch or fails; memory holds it nevertheless, if it can.
+  /// - Parameters:
+  ///   - context: The writer, for ``Change/context``.
+  ///   - body: The closure that makes the writes. It runs once, during the call, outside all locks.
+  /// - Returns: The result of `body`.
+  /// - Throws: As ``batch(context:_:)``, and `CisternError` if the disk refuses the batch or fails. Memory holds the
+  ///   batch nevertheless, if it can.
+  /// - Complexity: O(*n*) for *n* keys.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func commitBatch<Result>(

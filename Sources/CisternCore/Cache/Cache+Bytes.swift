@@ -1,17 +1,22 @@
 extension Cache {
-  /// Calls `body` with the encoded value of a key, directly in the disk's map: nothing is copied or decoded, and
-  /// memory is not filled. Returns nil for a key without a fresh value, and in a cache without a store, which has no codec.
+  /// Calls `body` with the encoded value of a key, directly in the map of the disk.
   ///
-  /// The view ends with `body`, which the compiler checks. `body` runs inside a read transaction, under no lock. It may
-  /// use the cache, and should be short: the space on disk cannot be reused during the transaction.
-  ///
-  /// Returns nil also for known absence (``OptionalValue``).
+  /// The call copies and decodes nothing, and does not fill memory. The view ends with `body`, which the compiler
+  /// checks. `body` runs inside a read transaction, under no lock. It may use the cache, and should be short: the space
+  /// on disk cannot be reused during the transaction.
   ///
   /// On disk, the checksum of the whole record is verified before `body` runs. A damaged record is a miss, and is
-  /// removed. A value that waits for its commit is shown from the bytes that will be written.
+  /// removed. A value that waits for its commit is shown from the bytes that will be written. A value that only memory
+  /// holds is encoded first. A value that an older version of the schema wrote is migrated first, so `body` gets bytes
+  /// of the cache's own version only.
   ///
-  /// A value that only memory holds is encoded first. A value that an older version of the schema wrote is migrated first:
-  /// `body` gets bytes of the cache's own version only. O(log n) for n entries on disk.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - body: The closure that receives the bytes.
+  /// - Returns: The result of `body`. Nil for a key without a fresh value, for known absence (``OptionalValue``), and
+  ///   in a cache without a store, which has no codec.
+  /// - Throws: The error of `body`.
+  /// - Complexity: O(log *n*) for *n* entries on disk, and the bytes of the record for its checksum.
   @inlinable
   public func withBytes<Result, Failure: Error>(
     forKey key: Key, _ body: (RawSpan) throws(Failure) -> Result
@@ -49,20 +54,20 @@ extension Cache {
     return try body(bytes.rawSpan)
   }
 
-  /// Calls `body` with a part of the encoded value of a key, as ``withBytes(forKey:_:)`` does with all of it. For example, it
-  /// answers a request for a range of a large value without a copy of the value.
+  /// Calls `body` with a part of the encoded value of a key, as ``withBytes(forKey:_:)`` does with all of it.
   ///
-  /// A range that is partly outside of the value is clamped to it. A range that is wholly outside, and every range of an
-  /// empty value, gives no bytes. Call ``withBytes(forKey:_:)`` if you also need the size of the value.
-  ///
-  /// The checksum covers the whole record, so the call reads each byte of it once: O(log n + m) for n entries on disk and m
-  /// bytes of the value.
+  /// For example, it answers a request for a range of a large value without a copy of the value. A range that is partly
+  /// outside of the value is clamped to it. A range that is wholly outside, and every range of an empty value, gives no
+  /// bytes. Call ``withBytes(forKey:_:)`` if you also need the size of the value.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - range: The offsets of the bytes in the encoded value.
   ///   - body: The closure that receives the bytes.
   /// - Returns: The result of `body`, or nil as ``withBytes(forKey:_:)``.
+  /// - Throws: The error of `body`.
+  /// - Complexity: O(log *n* + *m*) for *n* entries on disk and *m* bytes of the value. The checksum covers the whole
+  ///   record.
   @inlinable
   public func withBytes<Result, Failure: Error>(
     forKey key: Key, in range: Range<Int>, _ body: (RawSpan) throws(Failure) -> Result

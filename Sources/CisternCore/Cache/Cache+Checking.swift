@@ -1,7 +1,7 @@
 extension Cache: StoreMember {
   /// The counters of the cache since it was opened, and its contents, as of one instant.
   ///
-  /// Holds all locks of the cache while it adds up the counters: microseconds.
+  /// - Complexity: O(1) for a given number of shards. The call holds all locks of the cache for some microseconds.
   public var statistics: CacheStatistics {
     let snapshot = table.snapshot()
     var statistics = CacheStatistics(
@@ -14,11 +14,15 @@ extension Cache: StoreMember {
   }
 
   /// Evicts from memory until no more than this total cost is left. Records on disk stay.
+  ///
+  /// - Parameter target: The total cost to keep.
+  /// - Complexity: O(*n*) for *n* evicted entries.
   public func trim(toCost target: Int) {
     table.trim(toCost: target)
   }
 
-  /// Recounts everything and returns the contradictions; empty if all is sound. Visits every entry: for tests.
+  /// Recounts the contents of memory and describes each contradiction. Returns an empty array if the cache is
+  /// consistent and no flight is in progress. For tests: visits every entry.
   package func checkInvariants() -> [String] {
     table.findings()
   }

@@ -1,21 +1,23 @@
 extension Cache {
-  /// Removes every key from both tiers at once: no look-up sees some of them. Fetches that are under way are not
-  /// stored. Observers get one event, ``Change/Event/cleared``.
+  /// Removes every key from both tiers at once. No look-up sees some of them.
   ///
-  /// O(1). A task releases the values of memory, if they are many. Records on disk are unreachable at once and are purged in the
-  /// background. A crash within the store's commit interval may bring the values back; ``commitRemovalOfAll(context:)`` waits.
+  /// Fetches in progress are not stored. Observers get one event, ``Change/Event/cleared``. A task releases the values
+  /// of memory, if they are many. Records on disk are unreachable at once, and are purged in the background. A crash
+  /// within the store's commit interval can bring the values back; ``commitRemovalOfAll(context:)`` waits.
   ///
-  /// - Parameter context: the writer, for ``Change/context``.
+  /// - Parameter context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), regardless of the number of values.
   @inlinable
   public func removeAll(context: WriterContext? = nil) {
     _ = clear(context: context)
   }
 
-  /// Removes every key, as ``removeAll(context:)`` does, and returns when that is on disk: no crash brings a value back.
+  /// Removes every key, like ``removeAll(context:)``, and returns when the removal is on disk. No crash brings a value
+  /// back.
   ///
-  /// Throws `CisternError` if the disk fails.
-  ///
-  /// - Parameter context: the writer, for ``Change/context``.
+  /// - Parameter context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk fails.
+  /// - Complexity: As ``removeAll(context:)``.
   public nonisolated(nonsending) func commitRemovalOfAll(
     context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -23,9 +25,12 @@ extension Cache {
     if let ticket = clear(context: context) { try await secondTier?.partition.waitForCommit(ticket) }
   }
 
-  /// Removes every key in one critical section of all shards. Returns the ticket of the removal in the second tier.
+  /// Removes every key in one critical section of all shards.
   ///
-  /// - Parameter isWidened: whether it replaces a removal by tag or prefix.
+  /// - Parameters:
+  ///   - context: The writer, for ``Change/context``.
+  ///   - isWidened: Whether the clear replaces a removal by tag or prefix.
+  /// - Returns: The ticket of the removal in the second tier; nil without one.
   @inlinable
   func clear(context: WriterContext?, isWidened: Bool = false) -> CommitTicket? {
     // Released outside the locks.

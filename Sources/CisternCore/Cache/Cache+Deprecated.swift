@@ -13,8 +13,8 @@ extension Cache {
     return try await editValue(forKey: key, options: options, change, confirmedBy: operation)
   }
 
-  /// Updates a value as ``updateValueInBackground(forKey:expiry:tags:context:_:)`` does, and passes the result of that task to
-  /// `completion`.
+  /// Updates a value as ``updateValueInBackground(forKey:expiry:tags:context:_:)`` does, and passes the result of that
+  /// task to `completion`.
   @available(*, deprecated, renamed: "updateValueInBackground(forKey:expiry:tags:context:_:)")
   public func updateValueInBackground(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,

@@ -11,28 +11,35 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// Every look-up finds the changed value, and observers get it, before this suspends. Then `operation` runs, in the caller's
-  /// task. If it returns a value (the one that a server stored), the key gets that value, merged if the cache merges. If it returns nil,
-  /// the changed value stays. If it throws, or is cancelled, the change is withdrawn.
+  /// Every look-up finds the changed value, and observers get it, before this suspends. Then `operation` runs, in the
+  /// caller's task:
   ///
-  /// Several edits of a key may be under way. Each is kept or withdrawn by itself: readers see the confirmed value with all
-  /// unconfirmed changes applied, in the order in which they began. A change that is confirmed before an earlier one comes before it
-  /// from then on. A load, set, update, batch or draft replaces the confirmed value, and the changes
-  /// are applied to the new one. A load that began before an edit was confirmed does not replace it. A removal ends the edits: their
-  /// operations go on, and nothing of them is stored.
+  /// - If it returns a value, for example the one that a server stored, the key gets that value. The value is merged if
+  ///   the cache merges.
+  /// - If it returns nil, the changed value stays.
+  /// - If it throws or is cancelled, the change is withdrawn.
   ///
-  /// A shown value has no lifetime. While an edit is pending, look-ups and loads return it as a fresh value. The confirmed value
-  /// may then be in grace or gone. A value that is gone does not come back. An edit that is confirmed later is applied to no value,
-  /// and after a failed edit the key is absent.
+  /// Several edits of a key can be in progress. Each is kept or withdrawn separately. Readers see the confirmed value
+  /// with all unconfirmed changes applied, in the order in which the edits began. A change that is confirmed before an
+  /// earlier one comes before it from then on.
+  ///
+  /// A load, set, update, batch or draft replaces the confirmed value, and the changes are applied to the new one. A
+  /// load that began before an edit was confirmed does not replace it. A removal ends the edits. Their operations
+  /// continue, and nothing of them is stored.
+  ///
+  /// A shown value has no lifetime. While an edit is pending, look-ups and loads return it as a fresh value. The
+  /// confirmed value may then be in grace or gone. A value that is gone does not come back. An edit that is confirmed
+  /// later is applied to no value, and after a failed edit the key is absent.
   ///
   /// No unconfirmed value is on disk, nor in ``withBytes(forKey:_:)``. A crash leaves the confirmed value.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - options: The lifetime and the tags of the confirmed value, and the writer of all changes of the edit.
-  ///   - change: Returns the shown value. Receives the value below the edit, which may be in grace, or nil if there is none.
-  ///     Called outside all locks, whenever the value below changes. It should have no other effect, and must not write the key.
-  ///   - operation: Confirms the change.
+  ///   - change: The closure that returns the shown value. It receives the value below the edit, which may be in grace,
+  ///     or nil for no value. It runs outside all locks, whenever the value below changes. It should have no other
+  ///     effect, and must not write the key.
+  ///   - operation: The closure that confirms the change.
   /// - Returns: The confirmed value; nil if the key has none, was removed concurrently, or no tier takes the value.
   /// - Throws: The error of `operation`, and `CisternError` if its value cannot be merged.
   @discardableResult

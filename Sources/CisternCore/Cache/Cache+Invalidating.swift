@@ -1,24 +1,34 @@
 import Synchronization
 
-// Removing many keys at once. A removal by tag or prefix visits no entry: it numbers the invalidation. Older values that it
-// concerns count as gone in both tiers from then on, and are released in the background.
+// Removing many keys at once. A removal by tag or prefix visits no entry: it numbers the invalidation. Older values
+// that it concerns count as gone in both tiers from then on, and are released in the background.
 
 extension Cache {
-  /// Removes all values with a tag, from both tiers at once. A fetch under way whose value has the tag is not stored.
+  /// Removes all values with a tag, from both tiers at once.
   ///
-  /// O(1), however many values there are: some microseconds. A task releases the values of memory. Records on disk are
-  /// purged in the background, in small transactions. A crash within the store's commit interval may bring the values back;
-  /// ``commitRemovalOfAll(tagged:context:)`` waits. Observers get one event, ``Change/Event/invalidated(_:)``, and none
-  /// for each key. An empty tag is no tag: no value has it.
+  /// A fetch in progress whose value has the tag is not stored. A task releases the values of memory. Records on disk
+  /// are purged in the background, in small transactions. A crash within the store's commit interval can bring the
+  /// values back; ``commitRemovalOfAll(tagged:context:)`` waits. Observers get one event,
+  /// ``Change/Event/invalidated(_:)``, and none for each key. An empty tag is no tag: no value has it.
+  ///
+  /// - Parameters:
+  ///   - tag: The tag.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), regardless of the number of values.
   @inlinable
   public func removeAll(tagged tag: String, context: WriterContext? = nil) {
     guard !tag.isEmpty else { return }
     _ = invalidate(tag: tag, context: context)
   }
 
-  /// As ``removeAll(tagged:context:)``, and returns when it is on disk: no crash brings a value back.
+  /// Removes all values with a tag, like ``removeAll(tagged:context:)``, and returns when the removal is on disk. No
+  /// crash brings a value back.
   ///
-  /// Throws `CisternError` if the disk fails.
+  /// - Parameters:
+  ///   - tag: The tag.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk fails.
+  /// - Complexity: O(1), and the wait for the commit.
   public nonisolated(nonsending) func commitRemovalOfAll(
     tagged tag: String, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -26,17 +36,19 @@ extension Cache {
     if let ticket = invalidate(tag: tag, context: context) { try await secondTier?.partition.waitForCommit(ticket) }
   }
 
-  /// Removes every key for which `isRemoved` returns true, one after the other, from both tiers. A fetch of such a key that was
-  /// under way when this began is not stored: its waiters get the value. Keys that are stored while it runs may stay.
+  /// Removes every key for which `isRemoved` returns true, one after the other, from both tiers.
   ///
-  /// Visits every key: O(n) on the calling thread, and reads the disk in small steps. If a tag or a prefix covers the
-  /// keys, ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit none.
+  /// A fetch of such a key that was in progress when the call began is not stored, and its waiters get the value. Keys
+  /// that are stored during the call may stay. If a tag or a prefix covers the keys, ``removeAll(tagged:context:)`` and
+  /// `removeAll(withPrefix:)` visit no key.
   ///
   /// - Parameters:
-  ///   - isRemoved: called outside all locks and transactions, once for a key.
-  ///   - context: the writer, for ``Change/context``.
-  /// - Returns: the number of removed keys. A key that was only being fetched does not count. Neither does a key whose
-  ///   record a newer schema version wrote: the record is removed, and the key was absent for readers and observers.
+  ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Returns: The number of removed keys. A key that was only being fetched does not count. Neither does a key whose
+  ///   record a newer schema version wrote. That record is removed, and the key was absent for readers and observers.
+  /// - Throws: The error of `isRemoved`. Keys that were removed before stay removed.
+  /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps.
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
     // The value of a key in progress is in no tier yet. A removal prevents that it is stored.
@@ -71,17 +83,26 @@ extension Cache {
 }
 
 extension Cache where Key: CacheKey {
-  /// Removes every key whose bytes begin with `prefix`, as ``removeAll(tagged:context:)`` removes by tag. A fetch of such a
-  /// key that is under way is not stored. The empty prefix removes all keys.
+  /// Removes every key whose bytes begin with `prefix`, as ``removeAll(tagged:context:)`` removes by tag.
   ///
-  /// O(1), however many keys there are.
+  /// A fetch of such a key in progress is not stored. The empty prefix removes all keys.
+  ///
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), regardless of the number of keys.
   public func removeAll(withPrefix prefix: KeyPrefix, context: WriterContext? = nil) {
     _ = invalidate(bytesPrefix: prefix.bytes, context: context)
   }
 
-  /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
+  /// Removes every key with a prefix, like `removeAll(withPrefix:)`, and returns when the removal is on disk. No crash
+  /// brings a value back.
   ///
-  /// Throws `CisternError` if the disk fails.
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk fails.
+  /// - Complexity: O(1), and the wait for the commit.
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: KeyPrefix, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -92,17 +113,26 @@ extension Cache where Key: CacheKey {
 }
 
 extension Cache where Key == String {
-  /// Removes every key that begins with `prefix`, by its UTF-8 bytes, as ``removeAll(tagged:context:)`` removes by tag. A
-  /// fetch of such a key that is under way is not stored. The empty prefix removes all keys.
+  /// Removes every key whose UTF-8 bytes begin with `prefix`, as ``removeAll(tagged:context:)`` removes by tag.
   ///
-  /// O(1), however many keys there are.
+  /// A fetch of such a key in progress is not stored. The empty prefix removes all keys.
+  ///
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), regardless of the number of keys.
   public func removeAll(withPrefix prefix: String, context: WriterContext? = nil) {
     removeAll(withPrefix: KeyPrefix(prefix), context: context)
   }
 
-  /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
+  /// Removes every key with a prefix, like `removeAll(withPrefix:)`, and returns when the removal is on disk. No crash
+  /// brings a value back.
   ///
-  /// Throws `CisternError` if the disk fails.
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk fails.
+  /// - Complexity: O(1), and the wait for the commit.
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: String, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -111,17 +141,26 @@ extension Cache where Key == String {
 }
 
 extension Cache where Key == [UInt8] {
-  /// Removes every key that begins with `prefix`, as ``removeAll(tagged:context:)`` removes by tag. A fetch of such a key
-  /// that is under way is not stored. The empty prefix removes all keys.
+  /// Removes every key that begins with `prefix`, as ``removeAll(tagged:context:)`` removes by tag.
   ///
-  /// O(1), however many keys there are.
+  /// A fetch of such a key in progress is not stored. The empty prefix removes all keys.
+  ///
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), regardless of the number of keys.
   public func removeAll(withPrefix prefix: [UInt8], context: WriterContext? = nil) {
     removeAll(withPrefix: KeyPrefix(prefix), context: context)
   }
 
-  /// As `removeAll(withPrefix:)`, and returns when it is on disk: no crash brings a value back.
+  /// Removes every key with a prefix, like `removeAll(withPrefix:)`, and returns when the removal is on disk. No crash
+  /// brings a value back.
   ///
-  /// Throws `CisternError` if the disk fails.
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk fails.
+  /// - Complexity: O(1), and the wait for the commit.
   public nonisolated(nonsending) func commitRemovalOfAll(
     withPrefix prefix: [UInt8], context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -167,8 +206,9 @@ extension Cache {
     return staged.ticket
   }
 
-  /// Whether the second tier removes all records instead of those that an invalidation concerns. Then memory does the same:
-  /// the tiers, observers and counts agree.
+  /// Whether the second tier removes all records instead of those that an invalidation concerns.
+  ///
+  /// Memory then does the same, so that the tiers, observers and counts agree.
   @usableFromInline
   var widensInvalidations: Bool {
     guard let partition = secondTier?.partition, partition.mode != .closed else { return false }
@@ -182,13 +222,17 @@ extension Cache {
     return clear(context: context, isWidened: true)
   }
 
-  /// Invalidates in the second tier and in all shards at once: no writer finds the invalidation in one of them only.
-  /// Runs no code of the user, except a key's.
+  /// Invalidates in the second tier and in all shards at once. No writer finds the invalidation in one of them only.
+  ///
+  /// The function runs no user code except a key's.
   ///
   /// - Parameters:
-  ///   - batch: the invalidation of several partitions that this is a part of; nil for none.
-  ///   - concerns: whether the invalidation concerns a key whose value has these tags. Called under locks.
-  ///   - add: adds the invalidation to the pending ones, by its number.
+  ///   - what: The invalidation.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - batch: The invalidation of several partitions that this is a part of; nil for none.
+  ///   - concerns: Returns whether the invalidation concerns a key whose value has these tags. Called under locks.
+  ///   - add: Adds the invalidation to the pending ones, by its number.
+  /// - Returns: The results that the caller releases or reports outside the locks.
   @inlinable
   func stageInvalidation(
     _ what: Invalidation, context: WriterContext?, in batch: BatchToken?, concerns: (Key, [String]) -> Bool,

@@ -1,26 +1,28 @@
 extension Cache {
   /// Returns the value of a key. If neither tier has it, it is fetched once for all concurrent callers.
   ///
-  /// - A hit returns without suspending, on the caller's actor. So does a value in grace, by default; it is fetched anew
-  ///   in the background, once.
-  /// - If a flight for the key is under way, the caller joins it: `fetch` is not called.
-  /// - Else `fetch` runs in a separate task, at the highest priority among the waiting callers and with this
-  ///   caller's task-local values. Its value is stored in both tiers before any caller gets it. If the key was set
-  ///   or removed concurrently, only the waiting callers get the value.
-  /// - All waiting callers get an error of `fetch`. It is not kept: another load, also from a `catch` block, fetches again.
-  /// - A cancelled caller gets `CancellationError` at once, which does not concern the others. When the last caller is cancelled, the
-  ///   flight is cancelled, unless ``CacheConfiguration/completesAbandonedFlights`` is set.
-  ///
-  /// Throws the error of `fetch`, `CancellationError`, and `CisternError` if the policy says so
-  /// (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``). Throws `CisternError` with the code
-  /// ``CisternError/Code/cyclicLoad`` inside a fetch that would wait for itself.
+  /// - A hit returns without suspending, on the caller's actor. By default, a value in grace returns in the same way,
+  ///   and starts one background refresh.
+  /// - If a flight for the key is in progress, the caller joins it, and `fetch` is not called.
+  /// - Otherwise, `fetch` runs in a separate task, with this caller's task-local values and at the highest priority of
+  ///   the waiting callers. Its value is stored in both tiers before any caller gets it. If the key was set or removed
+  ///   concurrently, only the waiting callers get the value.
+  /// - All waiting callers get an error of `fetch`. It is not kept. Another load, also from a `catch` block, fetches
+  ///   again.
+  /// - A cancelled caller gets `CancellationError` at once, which does not affect the others. When the last caller is
+  ///   cancelled, the flight is cancelled, unless ``CacheConfiguration/completesAbandonedFlights`` is set.
   ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - expiry: the lifetime of a fetched value; nil for the one that the value itself or the cache gives.
-  ///   - tags: the tags of a fetched value, for ``removeAll(tagged:context:)``.
-  ///   - policy: the values that the caller accepts, and how long it waits; nil for the cache's policy.
-  ///   - fetch: returns the value from its origin.
+  ///   - key: The key.
+  ///   - expiry: The lifetime of a fetched value; nil for the one that the value itself or the cache gives.
+  ///   - tags: The tags of a fetched value, for ``removeAll(tagged:context:)``.
+  ///   - policy: The values that the caller accepts, and how long it waits; nil for the cache's policy.
+  ///   - fetch: The closure that returns the value from its origin.
+  /// - Returns: The value.
+  /// - Throws: The error of `fetch`, and `CancellationError`. `CisternError` if the policy requires it
+  ///   (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``). `CisternError` with the code
+  ///   ``CisternError/Code/cyclicLoad`` inside a fetch that would wait for itself.
+  /// - Complexity: O(1) for a hit in memory.
   @inlinable
   @inline(__always)
   public nonisolated(nonsending) func value(
@@ -38,8 +40,17 @@ extension Cache {
     }
   }
 
-  /// As ``value(forKey:expiry:tags:policy:fetch:)``, and returns also the source, the age and the remaining lifetime of
-  /// the value.
+  /// Returns a value like ``value(forKey:expiry:tags:policy:fetch:)``, with its source, age and remaining lifetime.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - expiry: The lifetime of a fetched value; nil for the one that the value itself or the cache gives.
+  ///   - tags: The tags of a fetched value, for ``removeAll(tagged:context:)``.
+  ///   - policy: The values that the caller accepts, and how long it waits; nil for the cache's policy.
+  ///   - fetch: The closure that returns the value from its origin.
+  /// - Returns: The value with its details.
+  /// - Throws: As ``value(forKey:expiry:tags:policy:fetch:)``.
+  /// - Complexity: O(1) for a hit in memory.
   @inlinable
   public nonisolated(nonsending) func loadedValue(
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
@@ -63,17 +74,29 @@ extension Cache {
 
   /// Returns the value of a key from either tier, fresh or in grace, and its source. Never fetches and never suspends.
   ///
-  /// The same as a load with ``LoadPolicy/cachedOnly``. Throws `CisternError` with the code
-  /// ``CisternError/Code/notCached`` if neither tier has the value. ``find(_:)`` returns nil instead, and ``value(forKey:)``
-  /// returns nil also for a value in grace.
+  /// The call is the same as a load with ``LoadPolicy/cachedOnly``. ``find(_:)`` returns nil instead of an error, and
+  /// ``value(forKey:)`` returns nil also for a value in grace.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value with its details.
+  /// - Throws: `CisternError` with the code ``CisternError/Code/notCached`` if neither tier has the value.
+  /// - Complexity: As ``value(forKey:)``.
   public func cachedValue(forKey key: Key) throws(CisternError) -> Loaded<Value> {
     try records.cachedValue(of: table.hashed(key), accepting: LoadPolicy.cachedOnly.demand)
   }
 
-  /// Fetches the value of a key anew and returns it, even if one is cached. Joins a flight that is under way. The older value
-  /// stays readable during the fetch, and stays if the fetch fails.
+  /// Fetches the value of a key and returns it, even if one is cached. Joins a flight in progress.
   ///
-  /// The same as a load with ``LoadPolicy/reload``. Throws the error of `fetch`, and `CancellationError`.
+  /// The older value stays readable during the fetch, and stays if the fetch fails. The call is the same as a load with
+  /// ``LoadPolicy/reload``.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - expiry: The lifetime of the fetched value; nil for the one that the value itself or the cache gives.
+  ///   - tags: The tags of the fetched value, for ``removeAll(tagged:context:)``.
+  ///   - fetch: The closure that returns the value from its origin.
+  /// - Returns: The fetched value.
+  /// - Throws: The error of `fetch`, and `CancellationError`.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func refreshValue(
@@ -82,16 +105,23 @@ extension Cache {
     try await value(forKey: key, expiry: expiry, tags: tags, policy: .reload, fetch: fetch)
   }
 
-  /// Returns the value that a load with this policy returns without suspending and without a flight; nil if it must do more.
+  /// Returns the value that a load with this policy returns without suspending and without a flight; nil if it must do
+  /// more.
+  ///
   /// Targets that wrap loads begin with it.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - policy: The policy of the load; nil for the cache's policy.
+  /// - Returns: The value; nil if the load must do more than look in memory.
   @inlinable
   package func valueInMemory(forKey key: Key, accepting policy: LoadPolicy?) -> Value? {
     let hashed = table.hashed(key)
     return if let policy { usableInMemory(hashed, accepting: policy.demand) } else { usableInMemory(hashed) }
   }
 
-  /// As ``usableInMemory(_:accepting:)``, for a load with the cache's policy. Not inlined, so that a load does not copy
-  /// the policy.
+  /// Returns a value of memory like ``usableInMemory(_:accepting:)``, for a load with the cache's policy. Not inlined,
+  /// so that a load does not copy the policy.
   @inlinable
   @inline(never)
   func usableInMemory(_ key: HashedKey<Key>) -> Value? {
@@ -109,8 +139,11 @@ extension EntryTable {
   /// Returns a value that a load accepts and that needs nothing to begin.
   ///
   /// - Parameters:
-  ///   - demand: the values that the load accepts. Read twice at most.
-  ///   - noteUse: called with the uses of a value that the second tier should get.
+  ///   - key: The key.
+  ///   - now: The time of the load.
+  ///   - demand: The values that the load accepts. Read twice at most.
+  ///   - noteUse: Called with the uses of a value that the second tier should get.
+  /// - Returns: The value; nil if the load must do more than look in memory.
   @inlinable
   @inline(__always)
   func usableValue(

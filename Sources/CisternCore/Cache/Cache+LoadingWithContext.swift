@@ -5,14 +5,14 @@ extension Cache {
   /// stored one with a new lifetime, stores nothing, or states that the origin has no value. Everything else is as in
   /// ``value(forKey:expiry:tags:policy:fetch:)``. Loads of both kinds share their flights.
   ///
-  /// Returns nil if the origin has no value (``FetchOutcome/absent(expiry:)``). Throws the error of `fetch`,
-  /// `CancellationError`, and `CisternError` as the policy says. Throws ``CisternError/Code/invalidArgument`` if the fetch
-  /// keeps a stored value that does not exist.
-  ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - policy: the values that the caller accepts, and how long it waits; nil for the cache's policy.
-  ///   - fetch: returns the outcome of a request to the origin.
+  ///   - key: The key.
+  ///   - policy: The values that the caller accepts, and how long it waits; nil for the cache's policy.
+  ///   - fetch: The closure that returns the outcome of a request to the origin.
+  /// - Returns: The value with its source and lifetime; nil if the origin has no value
+  ///   (``FetchOutcome/absent(expiry:)``).
+  /// - Throws: The error of `fetch`, `CancellationError`, and `CisternError` as the policy says. ``CisternError`` with
+  ///   the code ``CisternError/Code/invalidArgument`` if the fetch keeps a stored value that does not exist.
   @inlinable
   public nonisolated(nonsending) func load(
     _ key: Key, policy: LoadPolicy? = nil,
@@ -29,18 +29,21 @@ extension Cache {
     }
   }
 
-  /// Starts a fetch of a key in the background, and returns at once. The value in both tiers stays readable until the outcome
-  /// of the fetch is stored.
+  /// Starts a fetch of a key in the background, and returns at once.
   ///
-  /// Starts nothing if a flight of the key is in progress. Starts nothing either for
-  /// ``CacheConfiguration/refreshRetryInterval`` after a refresh of the key failed, even if the key was written since. The
-  /// failed load of a key without a value does not prevent a refresh. Other loads can join the flight. It continues without
-  /// callers, and a failure is reported (``StoreReport/Code/refreshFailed``).
+  /// The value in both tiers stays readable until the outcome of the fetch is stored. Other loads can join the flight.
+  /// It continues without callers, and a failure is reported (``StoreReport/Code/refreshFailed``).
+  ///
+  /// The call starts nothing in these cases:
+  ///
+  /// - A flight of the key is in progress.
+  /// - A refresh of the key failed within ``CacheConfiguration/refreshRetryInterval``, even if the key was written
+  ///   since. The failed load of a key without a value does not prevent a refresh.
   ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - fetch: returns the outcome of a request to the origin.
-  /// - Returns: whether a fetch begins.
+  ///   - key: The key.
+  ///   - fetch: The closure that returns the outcome of a request to the origin.
+  /// - Returns: Whether a fetch begins.
   @discardableResult
   public func refresh(
     _ key: Key, fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>

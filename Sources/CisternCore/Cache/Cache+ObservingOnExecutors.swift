@@ -1,9 +1,16 @@
-// Observing with handlers that are called on an executor of the user. The order is the same as on the library's threads: each
-// observer gets its changes one at a time, each once.
+// Observing with handlers that are called on an executor of the user. The order is the same as on the library's
+// threads: each observer gets its changes one at a time, each once.
 
 extension Cache {
-  /// Observes changes like ``observe(_:_:)``, and calls the handler on `executor`. A blocking handler blocks a thread of
-  /// the executor.
+  /// Observes changes like ``observe(_:_:)``, and calls the handler on `executor`.
+  ///
+  /// A blocking handler blocks a thread of the executor.
+  ///
+  /// - Parameters:
+  ///   - scope: The changes that are delivered.
+  ///   - executor: The executor that runs the handler.
+  ///   - handler: The closure that receives a change.
+  /// - Returns: The token that keeps the observation alive.
   public func observe(
     _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
     _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
@@ -18,6 +25,12 @@ extension Cache {
   ///   title.text = change.value?.title
   /// }
   /// ```
+  ///
+  /// - Parameters:
+  ///   - scope: The changes that are delivered.
+  ///   - actor: The main actor.
+  ///   - handler: The closure that receives a change.
+  /// - Returns: The token that keeps the observation alive.
   public func observe(
     _ scope: ObservationScope<Key> = .all, on actor: MainActor,
     _ handler: @escaping @MainActor @Sendable (Change<Key, Value>) -> Void

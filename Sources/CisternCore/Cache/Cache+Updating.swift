@@ -1,24 +1,29 @@
 extension Cache {
-  /// Reads the value of a key from either tier, lets `transform` change it, and stores the new value in its place; nil removes
-  /// the key. No update of one process is lost, however many run concurrently. Two processes can replace each other's updates.
+  /// Reads the value of a key from either tier, and replaces it by the value that `transform` makes of it.
   ///
-  /// `transform` gets nil if the key has no fresh value. If it leaves nil then, the key is removed all the same: a value in grace
-  /// goes, and unconfirmed edits end. To leave such a key as it is, throw.
+  /// No update of one process is lost, regardless of how many run concurrently. Two processes can replace each other's
+  /// updates.
   ///
-  /// `transform` may run several times: if the key is written while it runs, its result is dropped, and it runs again on the newer
-  /// value. The same happens if an invalidation by tag or prefix concerns the value that it got. An invalidation of other values
-  /// does not disturb it. So it should only change the value, and must not write the key itself. If it throws, or the task is
-  /// cancelled, nothing changes.
+  /// `transform` receives nil if the key has no fresh value. A value of nil at its end removes the key. If the key had
+  /// no fresh value, a value in grace is removed, too, and unconfirmed edits end. To leave such a key as it is, throw.
   ///
-  /// Returns the result of `transform`, when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for
-  /// the disk. A fetch of the key that is under way is not stored. The value is not merged: it replaces.
+  /// `transform` can run several times. If the key is written while it runs, its result is dropped, and it runs again
+  /// on the newer value. The same happens if an invalidation by tag or prefix concerns the value that it received. An
+  /// invalidation of other values does not disturb it. The closure should therefore only change the value, and must not
+  /// write the key itself. If it throws, or the task is cancelled, nothing changes.
+  ///
+  /// The call returns when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for the disk. A
+  /// fetch of the key in progress is not stored. The new value replaces the old one, and is not merged.
   ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - expiry: the new value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
-  ///   - context: the writer, for ``Change/context``.
-  ///   - transform: changes the value. Runs outside all locks, on the caller's actor.
+  ///   - key: The key.
+  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - transform: The closure that changes the value. It runs outside all locks, on the caller's actor.
+  /// - Returns: The result of `transform`.
+  /// - Throws: The error of `transform`, and `CancellationError`.
+  /// - Complexity: As a look-up and a set, for each run of `transform`.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func updateValue<Result>(
@@ -29,7 +34,19 @@ extension Cache {
     return try await update(key, options: options, transform).result
   }
 
-  /// As `updateValue(forKey:)`, on the calling thread. Blocks it only while more writes are staged than the disk can commit.
+  /// Updates a value on the calling thread, like the asynchronous `updateValue(forKey:)`.
+  ///
+  /// The call blocks the thread only while more writes are staged than the disk can commit.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - transform: The closure that changes the value. It runs outside all locks.
+  /// - Returns: The result of `transform`.
+  /// - Throws: The error of `transform`.
+  /// - Complexity: As a look-up and a set, for each run of `transform`.
   @inlinable
   @discardableResult
   public func updateValue<Result, Failure: Error>(
@@ -48,9 +65,17 @@ extension Cache {
     return result
   }
 
-  /// As `updateValue(forKey:)`, and returns when the new value, or the removal, is on disk.
+  /// Updates a value like `updateValue(forKey:)`, and returns when the new value, or the removal, is on disk.
   ///
-  /// Throws the error of `transform`, and `CisternError` if the disk refuses the value or fails.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - transform: The closure that changes the value. It runs outside all locks, on the caller's actor.
+  /// - Returns: The result of `transform`.
+  /// - Throws: The error of `transform`, `CancellationError`, and `CisternError` if the disk refuses the value or
+  ///   fails.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func commitUpdate<Result>(
@@ -64,18 +89,19 @@ extension Cache {
     return result
   }
 
-  /// As `updateValue(forKey:)`, in a separate task that starts at once.
+  /// Updates a value like `updateValue(forKey:)`, in a separate task that starts at once.
   ///
-  /// The update runs to its end if the caller drops the task. A cancelled update that is not yet stored stores nothing, and its
-  /// task throws `CancellationError`. Cancellation does not take back a stored value.
+  /// The update runs to its end if the caller drops the task. A cancelled update that is not yet stored stores nothing,
+  /// and its task throws `CancellationError`. Cancellation does not take back a stored value.
   ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - expiry: the new value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
-  ///   - context: the writer, for ``Change/context``.
-  ///   - transform: changes the value. Runs in that task, on the cache's task executor if it has one.
-  /// - Returns: the task. Its value is the stored value, or nil after a removal. It throws the error of `transform`.
+  ///   - key: The key.
+  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
+  ///   - context: The writer, for ``Change/context``.
+  ///   - transform: The closure that changes the value. It runs in that task, on the cache's task executor if it has
+  ///     one.
+  /// - Returns: The task. Its value is the stored value, or nil after a removal. It throws the error of `transform`.
   @discardableResult
   public func updateValueInBackground(
     forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil,

@@ -1,25 +1,30 @@
 extension Cache {
-  /// Stores a value in both tiers. It replaces the older one or is merged with it (``CacheConfiguration/merge``). A fetch of
-  /// the key that is under way is not stored; if the cache merges, it is merged under the value.
+  /// Stores a value in both tiers.
   ///
-  /// Returns at once: the value is readable now, and on disk within the store's commit interval. A crash before that
-  /// leaves the older value; ``commitValue(_:forKey:expiry:tags:context:)`` waits. Blocks the thread only while more writes are
-  /// staged than the disk can commit.
+  /// The value replaces the older one, or is merged with it (``CacheConfiguration/merge``). A fetch of the key in
+  /// progress is not stored. If the cache merges, its result is merged under the value.
   ///
-  /// A value larger than the memory limit is kept on disk only. So is a new value larger than a sixteenth of it, if it promises
-  /// fewer hits than the entries that it would evict. A cache without a disk does not store such a value. A value that no tier
-  /// can hold is not stored, evicts no entry, and removes the older value. O(1), and the encoding.
+  /// The call returns at once. The value is readable from then on, and on disk within the store's commit interval. A
+  /// crash before that leaves the older value; ``commitValue(_:forKey:expiry:tags:context:)`` waits. The call blocks
+  /// the thread only while more writes are staged than the disk can commit.
+  ///
+  /// A value larger than the memory limit is kept on disk only. Memory can also refuse a new value that is larger than
+  /// a sixteenth of the limit and than twice the mean cost. It does so if the value promises fewer hits than the
+  /// entries that it would evict. A cache without a disk does not store such a value. A value that no tier can hold is
+  /// not stored, evicts no entry, and removes the older value.
   ///
   /// A value that cannot be encoded is reported, and removes the older value. It stays in memory if the cache has a
-  /// ``CacheConfiguration/weigher``; else its size is not known, and it is not stored.
+  /// ``CacheConfiguration/weigher``. Otherwise its size is not known, and it is not stored.
   ///
   /// - Parameters:
-  ///   - value: the value.
-  ///   - key: the key.
-  ///   - expiry: the value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means no tags, or, in
-  ///     a cache that merges, the tags of the cached value.
-  ///   - context: the writer, for ``Change/context``.
+  ///   - value: The value.
+  ///   - key: The key.
+  ///   - expiry: The value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means no tags,
+  ///     or, in a
+  ///     cache that merges, the tags of the cached value.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), and the encoding.
   @inlinable
   @inline(__always)
   public func setValue(
@@ -33,15 +38,18 @@ extension Cache {
     _ = try? write(value, forKey: key, expiry: expiry, tags: tags, context: context)
   }
 
-  /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does. Suspends while more writes are staged than the disk
-  /// can commit, and blocks no thread. Use it in tasks that write faster than the disk.
+  /// Stores a value like ``setValue(_:forKey:expiry:tags:context:)``, and blocks no thread.
+  ///
+  /// The call suspends while more writes are staged than the disk can commit. Use it in tasks that write faster than
+  /// the disk.
   ///
   /// - Parameters:
-  ///   - value: the value.
-  ///   - key: the key.
-  ///   - expiry: the value's lifetime; nil for the cache's.
-  ///   - tags: the tags of the value; nil for none, or, in a cache that merges, for those of the cached value.
-  ///   - context: the writer, for ``Change/context``.
+  ///   - value: The value.
+  ///   - key: The key.
+  ///   - expiry: The value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the value; nil for none, or, in a cache that merges, for those of the cached value.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1), and the encoding.
   public nonisolated(nonsending) func setValueWithoutBlocking(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) async {
@@ -50,11 +58,19 @@ extension Cache {
     _ = try? write(value, forKey: key, expiry: expiry, tags: tags, context: context)
   }
 
-  /// Stores a value, as ``setValue(_:forKey:expiry:tags:context:)`` does, and returns when it is on disk: no crash brings an older
-  /// value back. In a store without a second tier it returns at once.
+  /// Stores a value like ``setValue(_:forKey:expiry:tags:context:)``, and returns when it is on disk.
   ///
-  /// Throws `CisternError` if the disk refuses the value or fails; memory holds it nevertheless, if it can. Throws also if the value
-  /// cannot be merged with the cached one, which stays.
+  /// No crash brings an older value back. In a store without a second tier, the call returns at once.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - key: The key.
+  ///   - expiry: The value's lifetime; nil for the cache's.
+  ///   - tags: The tags of the value; nil for none, or, in a cache that merges, for those of the cached value.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk refuses the value or fails. Memory holds the value nevertheless, if it can.
+  ///   `CisternError` also if the value cannot be merged with the cached one, which stays.
+  /// - Complexity: O(1), the encoding, and the wait for the commit.
   @inlinable
   public nonisolated(nonsending) func commitValue(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
@@ -64,10 +80,16 @@ extension Cache {
     try await writes.waitForCommit(written, of: key)
   }
 
-  /// Removes a key from both tiers. A fetch of it that is under way is not stored; its callers get its result.
+  /// Removes a key from both tiers.
   ///
-  /// Returns at once: no look-up finds the key from now on. A crash within the store's commit interval may bring the value back;
-  /// ``commitRemoval(forKey:context:)`` waits. O(1).
+  /// A fetch of the key in progress is not stored, and its callers get its result. The call returns at once. From then
+  /// on, no look-up finds the key. A crash within the store's commit interval can bring the value back;
+  /// ``commitRemoval(forKey:context:)`` waits.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Complexity: O(1).
   @inlinable
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
     let hashed = table.hashed(key)
@@ -76,9 +98,14 @@ extension Cache {
     conditional.remove(hashed, context: context)
   }
 
-  /// Removes a key, as ``removeValue(forKey:context:)`` does, and returns when that is on disk: no crash brings the value back.
+  /// Removes a key like ``removeValue(forKey:context:)``, and returns when the removal is on disk. No crash brings the
+  /// value back.
   ///
-  /// Throws `CisternError` when the disk fails.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Throws: `CisternError` if the disk fails.
+  /// - Complexity: O(1), and the wait for the commit.
   @inlinable
   public nonisolated(nonsending) func commitRemoval(
     forKey key: Key, context: WriterContext? = nil
@@ -89,9 +116,9 @@ extension Cache {
     try await writes.waitForCommit(AppliedWrite(value: nil, outcome: outcome), of: key)
   }
 
-  /// Stores a value: as it is, or merged with the cached one.
+  /// Stores a value as it is, or merged with the cached one.
   ///
-  /// Throws if the two cannot be merged, which is reported. The cached value stays.
+  /// - Throws: An error if the two cannot be merged, which is reported. The cached value stays.
   @inlinable
   @inline(__always)
   func write(

@@ -26,8 +26,8 @@ import Synchronization
 ///        ▼ after unlocking                                 ▼
 ///     waiters are resumed, observers notified ───────▶ returns
 ///
-/// Every method may be called from any thread or task. No code of the user runs under a lock, except a key's
-/// `hash(into:)` and `==`.
+/// Any thread or task may call every method. User code never runs under a lock or in a transaction, with the exceptions
+/// that <doc:Cistern> lists.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The name of the cache in its store; empty for a cache without a store.
   public let name: String

@@ -9,31 +9,32 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   public var countLimit: Int?
   /// Returns the cost of a value in memory, in bytes or another unit of the limits. A cost below 1 counts as 1.
   ///
-  /// Nil for the size of the encoded value. Called outside all locks, by the writer. The greatest cost that memory holds is
-  /// 4,294,967,294 (4 GiB less 2 bytes), also with a higher limit or none. Use a larger unit for larger costs.
+  /// Nil for the size of the encoded value. Called outside all locks, by the writer. The greatest cost that memory
+  /// holds is 4,294,967,294 (4 GiB less 2 bytes), also with a higher limit or none. Use a larger unit for larger costs.
   public var weigher: (@Sendable (Value) -> Int)?
   /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
   /// cancelled with its last caller.
   public var completesAbandonedFlights = false
-  /// Merges the cached and the incoming value, if each source has only a part of the value. If a usable value is cached, every value
-  /// that is set, loaded or saved is merged. The merged value is stored and announced, and the callers of a load get it.
+  /// Merges the cached and the incoming value, if each source has only a part of the value. If a usable value is
+  /// cached, every value that is set, loaded or saved is merged. The merged value is stored and announced, and the
+  /// callers of a load get it.
   ///
-  /// Called outside all locks, and again if another write of the key comes between: it must not write that key itself. It may invalidate
-  /// by tag and prefix, also the cached value: then the incoming value is stored alone. Nil: the incoming value replaces the cached
-  /// one. ``JSONMergePatch`` has a ready-made merge.
+  /// Called outside all locks, and again if another write of the key comes between: it must not write that key itself.
+  /// It may invalidate by tag and prefix, also the cached value: then the incoming value is stored alone. Nil: the
+  /// incoming value replaces the cached one. ``JSONMergePatch`` has a ready-made merge.
   public var merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)?
-  /// Whether two values are the same for observers. A write of an equal value is not announced, and is in no conflict with
-  /// a ``Draft``. Called outside all locks. Nil to announce every write. For `Equatable` values, use `(==)`.
+  /// Whether two values are the same for observers. A write of an equal value is not announced, and is in no conflict
+  /// with a ``Draft``. Called outside all locks. Nil to announce every write. For `Equatable` values, use `(==)`.
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
   /// The version of the values' encoding, and the migration of older versions; nil for version 0.
   public var schema: CacheSchema<Value>?
   /// The policy of loads of one key without their own. Loads of several keys use ``LoadPolicy/cachedOrFetch``.
   public var loadPolicy = LoadPolicy.cachedOrFetch
-  /// The time without a refresh of a stale value after a fetch failed, or took too long for a caller. Loads return the stale value
-  /// until then. This also holds for up to 16,384 keys whose value only the second tier has.
+  /// The time without a refresh of a stale value after a fetch failed, or took too long for a caller. Loads return the
+  /// stale value until then. This also holds for up to 16,384 keys whose value only the second tier has.
   public var refreshRetryInterval = Duration.seconds(1)
-  /// Returns the expiry of a value, from the value itself; nil for the cache's. Not called for a write with an expiry. Called
-  /// outside all locks, by the writer.
+  /// Returns the expiry of a value, from the value itself; nil for the cache's. Not called for a write with an expiry.
+  /// Called outside all locks, by the writer.
   public var expiryOfValue: (@Sendable (Value) -> Expiry?)?
   /// Returns the tags of a value, from the value itself. The value also has the tags of its write: see
   /// ``Cache/removeAll(tagged:context:)``. Called outside all locks, by the writer.
@@ -50,12 +51,14 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
 
   /// The tiers that the cache uses.
   ///
-  /// A cache that uses the second tier only needs a store that has one. The values of unconfirmed edits stay in the process.
+  /// A cache that uses the second tier only needs a store that has one. The values of unconfirmed edits stay in the
+  /// process.
   public var tiers = CacheTiers.both
   /// Whether a load may return its stale value after a fetch failed with this error; nil for all errors.
   ///
-  /// If it returns false, the callers get the error, and the stale value stays. Not called for a timeout, nor for a fetch that the
-  /// circuit breaker rejected: these return the stale value. Called outside all locks, once for each caller.
+  /// If it returns false, the callers get the error, and the stale value stays. Not called for a timeout, nor for a
+  /// fetch that the circuit breaker rejected: these return the stale value. Called outside all locks, once for each
+  /// caller.
   public var fallsBack: (@Sendable (any Error) -> Bool)?
   /// The conditions under which the cache stops calling an origin that fails; nil for none.
   public var circuitBreaker: CircuitBreaker?

@@ -4,9 +4,10 @@ public enum CacheTiers: String, Sendable, Hashable, CaseIterable {
   case both
   /// Memory only. Nothing survives a restart, and records that the second tier has under the cache's name stay unread.
   case memoryOnly
-  /// The second tier only, for values that are large or seldom read. Each look-up reads the second tier. Concurrent loads
-  /// share one fetch, as in every cache.
+  /// The second tier only, for values that are large or seldom read. Each look-up reads the second tier. Concurrent
+  /// loads share one fetch, as in every cache.
   ///
-  /// If the store is closed or read-only, a write is lost. It is reported as ``StoreReport/Code/refused``, and a batch throws.
+  /// If the store is closed or read-only, a write is lost. It is reported as ``StoreReport/Code/refused``, and a batch
+  /// throws.
   case secondTierOnly
 }

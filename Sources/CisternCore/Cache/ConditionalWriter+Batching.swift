@@ -21,8 +21,8 @@ extension ConditionalWriter {
   /// Reads keys, decides on all of them, and writes them at once. Begins again if one of them is written in between.
   ///
   /// - Parameters:
-  ///   - dependsOnCached: whether `plan` needs the cached values.
-  ///   - plan: returns the write of a key. May be called several times for each.
+  ///   - dependsOnCached: Whether `plan` needs the cached values.
+  ///   - plan: Returns the write of a key. May be called several times for each.
   @inlinable
   func writeTogether(
     _ keys: [Key], context: WriterContext?, dependsOnCached: Bool,

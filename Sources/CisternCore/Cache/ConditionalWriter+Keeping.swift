@@ -1,8 +1,8 @@
 // The outcomes of a fetch that concern the stored value of its key.
 
 extension ConditionalWriter {
-  /// Gives the stored value a new lifetime, if the entry is still the flight's and the value still stands. Returns whether it did. If
-  /// so, the flight has left its entry.
+  /// Gives the stored value a new lifetime, if the entry is still the flight's and the value still stands. Returns
+  /// whether it did. If so, the flight has left its entry.
   ///
   /// The value may have left memory since it was read. Then the version of the key tells whether it was invalidated.
   ///

@@ -17,7 +17,8 @@ extension ConditionalWriter {
     }
   }
 
-  /// The meaning of an arriving value for flights under way. If the cache merges, they are merged under the value. Else they are over.
+  /// The meaning of an arriving value for flights under way. If the cache merges, they are merged under the value. Else
+  /// they are over.
   @inlinable
   var newValueEffect: WriteEffect { merge == nil ? .replacement : .addition }
 
@@ -63,8 +64,8 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     version = table.watch(hash, fetchedSince: flight.invalidationVersion)
   }
 
-  /// Notes that the fetch reads a value with these tags. If an invalidation since the flight began concerns them, the version of
-  /// the key differs from this one.
+  /// Notes that the fetch reads a value with these tags. If an invalidation since the flight began concerns them, the
+  /// version of the key differs from this one.
   @usableFromInline
   func noteRead(_ key: Key, tags: [String], by flight: Flight<Value>) {
     table.noteRead(key, hash: hash, tags: tags, version: version, since: flight.invalidationVersion)
@@ -100,10 +101,10 @@ struct FetchedValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension ConditionalWriter {
   /// Stores a fetched value, merged with the cached one.
   ///
-  /// If the key was set since the fetch began, the set value is the newer one, and the fetched value is merged *under* it. If the
-  /// key was removed, or its value was replaced by an update, nothing is stored.
+  /// If the key was set since the fetch began, the set value is the newer one, and the fetched value is merged *under*
+  /// it. If the key was removed, or its value was replaced by an update, nothing is stored.
   ///
-  /// - Returns: the value for the waiters. Throws if it cannot be merged.
+  /// - Returns: The value for the waiters. Throws if it cannot be merged.
   @usableFromInline
   func mergeAndPublish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>) throws -> Value {
     let (value, flight, key) = (fetched.value, fetched.flight, fetched.key)

@@ -1,5 +1,5 @@
-/// Writes that depend on the cached value. A writer reads the value with its version, makes another one of it outside all locks, and
-/// stores that if the version still stands. Else it begins again.
+/// Writes that depend on the cached value. A writer reads the value with its version, makes another one of it outside
+/// all locks, and stores that if the version still stands. Else it begins again.
 @usableFromInline
 final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Snapshot = ReadSnapshot<Key, Value>
@@ -77,7 +77,7 @@ struct ReplacementOptions: Sendable {
 extension ConditionalWriter {
   /// Reads, decides and writes, until the key was not written in between.
   ///
-  /// - Parameter decide: returns the new state of the key. May be called several times.
+  /// - Parameter decide: Returns the new state of the key. May be called several times.
   @inlinable
   func readModifyWrite<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions, _ decide: (Snapshot) throws(Failure) -> Replacement<Value>
@@ -106,7 +106,8 @@ extension ConditionalWriter {
       return outcome.map { AppliedWrite(value: nil, outcome: $0) }
     case .store(let value):
       var (write, encodingError) = prepare(value, of: key, replacing: snapshot, options: options)
-      // An equal value concerns no write that depends on the key. Other tags do: such a write would keep the older ones.
+      // An equal value concerns no write that depends on the key. Other tags do: such a write would keep the older
+      // ones.
       if case .store(.addition, isAnnounced: false) = write.intent,
         write.entry.preparedValue?.timing.tags == snapshot.timing.tags
       {
@@ -118,7 +119,8 @@ extension ConditionalWriter {
     }
   }
 
-  /// Prepares the write of a value that depends on a read. If the key has unconfirmed edits, the value is the confirmed one.
+  /// Prepares the write of a value that depends on a read. If the key has unconfirmed edits, the value is the confirmed
+  /// one.
   @inlinable
   func prepare(
     _ value: Value, of key: HashedKey<Key>, replacing snapshot: Snapshot, options: ReplacementOptions

@@ -1,4 +1,5 @@
-/// The result of a fetch that received a context. It determines the value that callers get, and the value that is stored.
+/// The result of a fetch that received a context. It determines the value that callers get, and the value that is
+/// stored.
 ///
 /// ```swift
 /// let article = try await articles.load(id) { context in
@@ -40,16 +41,16 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - expiry: The lifetime of the value; nil for the one that the value itself or the cache gives. A lifetime of zero or
-  ///     less is the same as ``returnAndRemove(_:)``.
+  ///   - expiry: The lifetime of the value; nil for the one that the value itself or the cache gives. A lifetime of
+  ///     zero or less is the same as ``returnAndRemove(_:)``.
   ///   - tags: The tags of the value, beside those of ``CacheConfiguration/tagsOfValue``.
   @inlinable
   public static func store(_ value: Value, expiry: Expiry? = nil, tags: [String] = []) -> FetchOutcome {
     FetchOutcome(.store(value), expiry: expiry, tags: tags)
   }
 
-  /// Returns the stored value (``FetchContext/stored``) and gives it a new lifetime, which begins now. For an origin that
-  /// answers "not modified".
+  /// Returns the stored value (``FetchContext/stored``) and gives it a new lifetime, which begins now. For an origin
+  /// that answers "not modified".
   ///
   /// The value is not encoded again. Observers are not notified, because the key's value stays the same. If the record
   /// was replaced by another process, removed or evicted since the flight began, nothing is stored.

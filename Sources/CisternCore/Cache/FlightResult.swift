@@ -22,8 +22,11 @@ struct FlightResult<Value: Sendable>: Sendable {
 }
 
 extension Loader {
-  /// Returns the value that a flight brought to a waiter. Returns nil if it brought nothing that this waiter may have: the waiter
-  /// must look again. Throws the error of the flight, and ``AbsentValue`` if the origin has no value.
+  /// Returns the value that a flight brought to a waiter.
+  ///
+  /// - Returns: The value; nil if the flight brought no result that this waiter may have. The waiter must then look
+  ///   again.
+  /// - Throws: The error of the flight, and ``AbsentValue`` if the origin has no value.
   @inlinable
   @inline(__always)
   func use(

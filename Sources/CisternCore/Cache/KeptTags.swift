@@ -1,7 +1,7 @@
 /// The tags of a value that is made of a cached one.
 ///
-/// An update, an edit, a draft and a merge keep the tags of the cached value unless the write names others. The new value still
-/// depends on the data of these tags: a removal by one of them must find it.
+/// An update, an edit, a draft and a merge keep the tags of the cached value unless the write names others. The new
+/// value still depends on the data of these tags: a removal by one of them must find it.
 @usableFromInline
 struct KeptTags<Value: Sendable>: Sendable {
   @usableFromInline let tagsOfValue: (@Sendable (Value) -> [String])?
@@ -41,7 +41,8 @@ extension KeptTags {
     return named
   }
 
-  /// Returns the options for an arriving value. If the cache merges, the value is made of the cached one. Else it replaces that.
+  /// Returns the options for an arriving value. If the cache merges, the value is made of the cached one. Else it
+  /// replaces that.
   @inlinable
   func arriving(_ writeOptions: WriteOptions) -> WriteOptions { merges ? writeOptions : writeOptions.withoutKeptTags }
 

@@ -84,8 +84,8 @@ extension Lifetimes {
     return timing
   }
 
-  /// As ``timing(of:)``, for the record of a key. If a fetch of the key failed since the record was written, no refresh is due
-  /// before the end of that pause.
+  /// As ``timing(of:)``, for the record of a key. If a fetch of the key failed since the record was written, no refresh
+  /// is due before the end of that pause.
   @usableFromInline
   func timing(of metadata: RecordMetadata, pausedFor hash: UInt64) -> Timing? {
     let timing = timing(of: metadata)

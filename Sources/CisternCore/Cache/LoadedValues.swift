@@ -21,7 +21,10 @@ public struct LoadedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// (``Cache/values(forKeys:expiry:tags:policy:fetch:)``).
   public var details: [Key: Loaded<Value>] { described }
 
-  /// The keys that the fetch did not return, and those that the origin does not have (``FetchOutcome/absent(expiry:)``).
+  /// The keys without a value.
+  ///
+  /// The fetch did not return them, or the origin does not have them (``FetchOutcome/absent(expiry:)``). With a policy
+  /// that does not fetch, no tier has them.
   @inlinable
   public var missing: Set<Key> { withoutValue }
 

@@ -39,8 +39,13 @@ extension Loader {
 
   /// Loads these keys, by one fetch at most.
   ///
-  /// - Returns: the keys that this load must ask for again. Another bulk load was to bring them and did not, or an invalidation
-  ///   came before this load joined. Only an own fetch tells whether they are missing.
+  /// - Parameters:
+  ///   - keys: The keys.
+  ///   - request: The load.
+  ///   - result: Receives the values, the errors and the missing keys.
+  /// - Returns: The keys that this load must ask for again. Another bulk load did not bring them, or an invalidation
+  ///   came before this load joined. Only a separate fetch tells whether they are missing.
+  /// - Throws: `CancellationError`.
   @inlinable
   nonisolated(nonsending) func load(
     _ keys: Set<Key>, for request: BulkRequest<Key, Value>, into result: inout LoadedValues<Key, Value>
@@ -99,8 +104,13 @@ extension Loader {
     return leftOut
   }
 
-  /// Ends the waits whose time is up before they begin, and starts the timer of the others. It ends them all at the timeout: a wait
-  /// begins after those of other keys, and its flight may have ended in time.
+  /// Ends the waits whose time is up before they begin, and starts the timer of the others.
+  ///
+  /// The timer ends them all at the timeout. A wait begins after those of other keys, and its flight may have ended in
+  /// time.
+  ///
+  /// - Parameter awaited: The waits. Those that end get their outcome.
+  /// - Returns: The timer; nil if no wait needs one.
   @usableFromInline
   func startTimer(ofBulk awaited: inout [BulkWaiter]) -> Task<Void, Never>? {
     var waits: [KeyedWait] = []
@@ -112,7 +122,7 @@ extension Loader {
     return waits.isEmpty ? nil : startTimer(of: waits)
   }
 
-  /// Waits for the flight of one key. Returns nil if the flight brought nothing that this load may have.
+  /// Waits for the flight of one key. Returns nil if the flight brought no result that this load may have.
   @inlinable
   nonisolated(nonsending) func wait(
     _ waiter: BulkWaiter, for request: BulkRequest<Key, Value>, since invalidationVersion: InvalidationVersion,

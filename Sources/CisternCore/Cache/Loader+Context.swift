@@ -1,7 +1,7 @@
 // Flights whose fetch receives a context and returns an outcome.
 
 extension Loader {
-  /// The second half of such a flight: reads the stored value, fetches, applies the outcome, completes.
+  /// Runs the second half of such a flight: reads the stored value, fetches, applies the outcome, and completes.
   @inlinable
   @inline(never)
   func runWithContext(_ flight: Flight<Value>, for request: Request) async {
@@ -24,7 +24,7 @@ extension Loader {
     }
   }
 
-  /// Returns the state of the key before a fetch with a context. Nil if no value is stored that the fetch could keep.
+  /// Returns the state of the key before a fetch with a context; nil if no value is stored that the fetch could keep.
   @inlinable
   func contextBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value>? {
     dependsOnCached || records.mayHaveStoredValue(of: key) ? makeMergeBase(of: flight, for: key) : nil
@@ -32,8 +32,10 @@ extension Loader {
 
   /// Reads the stored value of a key for the fetch of its flight.
   ///
-  /// The flight has taken the entry, and the key is watched. A later write or invalidation of the value therefore either takes the
-  /// entry from the flight or changes the version of the key.
+  /// The flight has taken the entry, and the key is watched. A later write or invalidation of the value therefore
+  /// either takes the entry from the flight or changes the version of the key.
+  ///
+  /// - Returns: The flight with the stored value.
   @inlinable
   func contextFlight(
     _ flight: Flight<Value>, of key: HashedKey<Key>, since base: MergeBase<Key, Value>?
@@ -44,8 +46,9 @@ extension Loader {
     return ContextFlight(flight, of: key, stored: stored, conditional: conditional)
   }
 
-  /// Applies the outcome of a fetch, and completes its flight. Throws if the outcome cannot be applied: the flight is
-  /// then in progress.
+  /// Applies the outcome of a fetch, and completes its flight.
+  ///
+  /// - Throws: An error if the outcome cannot be applied. The flight is then in progress.
   @inlinable
   func complete(
     _ context: ContextFlight<Key, Value>, with outcome: FetchOutcome<Value>, of key: HashedKey<Key>,
@@ -105,7 +108,9 @@ extension Loader {
 }
 
 extension FetchOutcome {
-  /// The value that the outcome stores; nil for none. An absent value is one, if the type of the values is an optional.
+  /// The value that the outcome stores; nil for none.
+  ///
+  /// An absent value is one, if the type of the values is an optional.
   @inlinable
   var valueToStore: Value? {
     switch kind {

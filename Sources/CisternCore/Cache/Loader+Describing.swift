@@ -32,11 +32,13 @@ extension Loader {
     return records.described(held.value, held.timing, from: .memory, isStale: isStale)
   }
 
-  /// Returns whether a load that joined a flight may use the value that the flight announced. If not, the flight has left its entry.
+  /// Returns whether a load that joined a flight may use the value that the flight announced.
   ///
   /// The tags of an announced value are not known. A load that began after an invalidation that began after the flight
-  /// therefore starts another flight, even if the invalidation does not concern the value. So does a load of a key that unconfirmed
-  /// edits remove: they may have begun after the announcement.
+  /// therefore starts another flight, even if the invalidation does not concern the value. So does a load of a key that
+  /// unconfirmed edits remove, because they may have begun after the announcement.
+  ///
+  /// - Returns: Whether the load may use the value. If not, the flight has left its entry.
   @usableFromInline
   func isCurrent(_ flight: Flight<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion)
     -> Bool
@@ -60,8 +62,9 @@ extension RecordPromoter {
   }
 }
 
-/// The error of a load whose fetch found that the origin has no value. Callers of the library get nil, or
-/// ``CisternError/Code/noValue``.
+/// The error of a load whose fetch found that the origin has no value.
+///
+/// Callers of the library get nil, or ``CisternError/Code/noValue``.
 @usableFromInline
 struct AbsentValue: Error {
   @usableFromInline

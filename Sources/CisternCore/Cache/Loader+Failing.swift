@@ -1,8 +1,10 @@
 // Flights that end without a value.
 
 extension Loader {
-  /// Ends a flight without a value. Its entry goes first: a waiter that asks again starts a new flight. A value that the flight was
-  /// to refresh stays, and no refresh is due for a while.
+  /// Ends a flight without a value.
+  ///
+  /// The entry loses the flight before its waiters resume, so a waiter that loads again starts a new flight. A value
+  /// that the flight was to refresh stays, and no refresh is due for a while.
   @inlinable
   @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
@@ -18,10 +20,12 @@ extension Loader {
       end: lifetimes.clockTime().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
   }
 
-  /// Counts and reports the failure of a flight, before it completes. Returns the error for the waiters.
+  /// Counts and reports the failure of a flight, before it completes.
   ///
-  /// A flight that was abandoned, or whose key was written, has not failed: the entry is not its own. Nor has one of a key that
-  /// a bulk fetch left out.
+  /// A flight that was abandoned, or whose key was written, has not failed, because the entry is no longer the
+  /// flight's. Neither has the flight of a key that a bulk fetch omitted.
+  ///
+  /// - Returns: The error for the waiters.
   @usableFromInline
   func noteFailure(
     of flight: Flight<Value>, of key: HashedKey<Key>, _ error: any Error, isOwn: Bool

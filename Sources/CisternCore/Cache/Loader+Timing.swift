@@ -14,9 +14,12 @@ extension Loader {
     }
   }
 
-  /// Starts the task that ends these waits in time. They have the same timeouts and the same start. Returns nil if they have no end.
+  /// Starts the task that ends these waits in time. They have the same timeouts and the same start.
   ///
   /// The waits may begin later. A wait whose flight ends or announces a value before the timeout gets that outcome.
+  ///
+  /// - Parameter waits: The waits.
+  /// - Returns: The task; nil if the waits have no end.
   @usableFromInline
   func startTimer(of waits: [KeyedWait]) -> Task<Void, Never>? {
     let softDeadline = waits.lazy.compactMap(\.wait.waitLimits.softDeadline).first
@@ -37,9 +40,12 @@ extension Loader {
     }
   }
 
-  /// Ends a wait whose time is up before it begins. Returns nil if there is time to wait.
+  /// Ends a wait whose time is up before it begins.
   ///
-  /// The caller does not get the outcome of a flight that has completed: that would depend on the speed of the fetch.
+  /// The caller does not get the outcome of a flight that has completed, because that would depend on the speed of the
+  /// fetch.
+  ///
+  /// - Returns: The outcome of the wait; nil if time is left.
   @usableFromInline
   func endIfOver(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
     let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
@@ -52,8 +58,12 @@ extension Loader {
     return outcome
   }
 
-  /// Ends a wait at its soft timeout: the caller leaves with the older value. The flight continues, so that its value is stored.
-  /// Returns nil after the end of the older value's grace: the wait continues.
+  /// Ends a wait at its soft timeout. The caller leaves with the older value.
+  ///
+  /// The flight continues, so that its value is stored.
+  ///
+  /// - Parameter wait: The wait.
+  /// - Returns: The outcome of the wait; nil after the end of the older value's grace. The wait then continues.
   private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
     guard case .some = wait.waitLimits.softDeadline, let instead = wait.waitLimits.instead,
       instead.canReplaceFetch(at: lifetimes.now())

@@ -1,12 +1,16 @@
 // Waiting for a flight with limits: it may fail or take too long, and there may be an older value to return.
 
 extension Loader {
-  /// Returns the limits of a wait; nil for a load that waits until its flight completes and gets the outcome.
+  /// Returns the limits of a wait.
   ///
   /// - Parameters:
-  ///   - instead: the older value that memory has.
-  ///   - secondTierValue: the older value that the second tier alone has.
-  ///   - lendsPermit: whether the wait must lend the permit of a fetch that it is inside of. Asked last, because it costs most.
+  ///   - options: The options of the load.
+  ///   - invalidationVersion: The invalidation version when the load began.
+  ///   - instead: The older value that memory has.
+  ///   - secondTierValue: The older value that the second tier alone has.
+  ///   - lendsPermit: Whether the wait must lend the permit of a fetch that encloses it. Asked last, because it costs
+  ///     most.
+  /// - Returns: The limits; nil for a load that waits until its flight completes and gets the outcome.
   @inlinable
   func waitLimits(
     _ options: LoadOptions?, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
@@ -32,8 +36,13 @@ extension Loader {
       instead: (secondTierValue ?? instead)?.held, source: secondTierValue == nil ? .memory : .secondTier)
   }
 
-  /// Waits for a flight, and for further ones if the first brings nothing that this caller may have. The timeouts of the policy span
-  /// all of them.
+  /// Waits for a flight, and for further ones if the first brings no result that this caller may have.
+  ///
+  /// The timeouts of the policy span all of them.
+  ///
+  /// - Parameter load: The load.
+  /// - Returns: The value.
+  /// - Throws: The error of the flight, `CancellationError`, and `CisternError` at the timeout.
   @usableFromInline
   @inline(never)
   nonisolated(nonsending) func finish(_ load: LimitedLoad<Key, Value>) async throws -> Loaded<Value> {
@@ -57,8 +66,11 @@ extension Loader {
     }
   }
 
-  /// Waits as long as the policy says. After that, or if the flight fails, returns the older value while that is in grace. Returns nil
-  /// if the caller must look again.
+  /// Waits as long as the policy says.
+  ///
+  /// - Returns: The value of the flight. After the end of the time, or if the flight fails, the older value while that
+  ///   is in grace. Nil if the caller must look again.
+  /// - Throws: As ``conclude(_:of:for:_:)``.
   @usableFromInline
   nonisolated(nonsending) func finish(
     _ wait: Wait<Value>, of key: HashedKey<Key>, for options: LoadOptions?
@@ -79,8 +91,11 @@ extension Loader {
     return try conclude(outcome, of: wait, for: key, options)
   }
 
-  /// Returns the result of a wait with limits. Returns the older value after the end of the time, or if the flight failed, while that
-  /// value is in grace. Returns nil if the caller must look again.
+  /// Returns the result of a wait with limits.
+  ///
+  /// - Returns: The value of the flight. After the end of the time, or if the flight failed, the older value while that
+  ///   is in grace. Nil if the caller must look again.
+  /// - Throws: The error of the flight, and `CisternError` at the timeout.
   @usableFromInline
   func conclude(
     _ outcome: FlightOutcome<Value>, of wait: Wait<Value>, for key: HashedKey<Key>, _ options: LoadOptions?
@@ -137,7 +152,7 @@ extension Loader {
   }
 }
 
-/// A load that waits with limits. It is a class, so that it takes one reference in the frame of a waiting task.
+/// A load that waits with limits. A class, so that it takes one reference in the frame of a waiting task.
 @usableFromInline
 final class LimitedLoad<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let request: LoadRequest<Key, Value>

@@ -2,14 +2,16 @@ import Synchronization
 
 /// Loads of values that memory does not have: joins and leads flights, fetches, and publishes.
 ///
-/// A load goes down once and comes up once. This file has all of it, from top to bottom:
+/// The steps of a load, in order. If a step is in another file, its name is in parentheses:
 ///
-/// 1. ``load(_:)`` begins, waits if it must, and returns.
-/// 2. ``begin(_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead. A leader looks
-///    in the second tier (`RecordPromoter+Loads.swift`).
+/// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
+///    `Loader+Waiting.swift`).
+/// 2. ``begin(_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead. A
+///    leader looks in the second tier (`RecordPromoter+Loads.swift`).
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
-/// 5. The flight completes: its waiters are resumed. ``fail(_:of:_:)`` ends one without a value (`Loader+Failing.swift`).
+/// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value
+///    (`Loader+Failing.swift`).
 @usableFromInline
 final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Request = LoadRequest<Key, Value>
@@ -52,8 +54,13 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension Loader {
   /// Hits, joins or leads.
   ///
-  /// Inlined and minimal, like ``attempt(_:)``: the frames of a waiting task must fit into the first piece of the task's stack.
-  /// Functions that are not inlined get the parts of the request, because the frame of the task would hold the request.
+  /// Inlined and minimal, like ``attempt(_:)``: the frames of a waiting task must fit into the first piece of the
+  /// task's stack. Functions that are not inlined get the parts of the request, because the frame of the task would
+  /// hold the request.
+  ///
+  /// - Parameter request: The load.
+  /// - Returns: The value.
+  /// - Throws: The error of the fetch, `CancellationError`, and the errors of the policy.
   @inlinable
   @inline(__always)
   nonisolated(nonsending) func load(_ request: Request) async throws -> Loaded<Value> {
@@ -110,6 +117,9 @@ extension Loader {
   ///
   /// Not inlined, so that the frames of waiting tasks are small. The request is made only if the load leads or has limits:
   /// a join copies no reference of it.
+  ///
+  /// - Returns: The value, or the wait for a flight.
+  /// - Throws: `CisternError` if the policy does not fetch and neither tier has a value.
   @inlinable
   @inline(never)
   func begin(
@@ -187,8 +197,8 @@ extension Loader {
   @inline(__always)
   func start(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
     noteFetch(by: flight)
-    // The closure is written twice for speed. A task without an executor preference checks less at each switch. A closure
-    // that is passed on needs another closure and an asynchronous frame.
+    // The closure is written twice for speed. A task without an executor preference checks less at each switch. A
+    // closure that is passed on needs another closure and an asynchronous frame.
     if flightOptions.hasTaskExecutor { return startOnExecutor(flight, for: request, priority: priority) }
     flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
   }
@@ -209,7 +219,8 @@ extension Loader {
     if let partition = secondTier?.partition { flight.noteFetch(tierVersion: partition.invalidationVersion) }
   }
 
-  /// The second half of a flight: fetches, publishes, completes. Does nothing if all waiters left before it began.
+  /// Runs the second half of a flight: fetches, publishes, and completes. Does nothing if all waiters left before it
+  /// began.
   @inlinable
   @inline(__always)
   func run(_ flight: Flight<Value>, for request: Request) async {
@@ -248,7 +259,11 @@ extension Loader {
 
   /// Stores a fetched value, if the entry is still the flight's.
   ///
-  /// - Returns: the value for the waiters: merged with the cached one, if the cache merges.
+  /// - Parameters:
+  ///   - fetched: The value.
+  ///   - base: The state of the key before the fetch; nil if publishing depends on the entry alone.
+  /// - Returns: The value for the waiters. If the cache merges, it is merged with the cached one.
+  /// - Throws: `CisternError` if the value cannot be merged.
   @inlinable
   @inline(__always)
   func publish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>?) async throws -> Value {
@@ -258,8 +273,9 @@ extension Loader {
     return fetched.value
   }
 
-  /// Stores a fetched value that does not depend on the cached one. Not inlined, so that the frame of the flight's task
-  /// contains neither the record nor the write.
+  /// Stores a fetched value that does not depend on the cached one.
+  ///
+  /// Not inlined, so that the frame of the flight's task contains neither the record nor the write.
   @inlinable
   @inline(never)
   func store(_ fetched: FetchedValue<Key, Value>) {

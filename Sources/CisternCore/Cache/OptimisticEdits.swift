@@ -1,5 +1,5 @@
-/// Edits that are shown before they are confirmed. Memory and observers have the value that the edits make of the confirmed one.
-/// The second tier has the confirmed value alone.
+/// Edits that are shown before they are confirmed. Memory and observers have the value that the edits make of the
+/// confirmed one. The second tier has the confirmed value alone.
 @usableFromInline
 final class OptimisticEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Edited = EditedKeys<Key, Value>.Edited
@@ -39,13 +39,15 @@ enum EditStep {
 }
 
 extension OptimisticEdits {
-  /// Changes the edits of a key, and shows the value that they make of the confirmed one. Begins again if the key is written in
-  /// between.
+  /// Changes the edits of a key, and shows the value that they make of the confirmed one. Begins again if the key is
+  /// written in between.
   ///
   /// - Parameters:
-  ///   - options: the options of a confirmed value.
-  ///   - step: changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called several times.
-  /// - Returns: the edits after the step; nil if the step changed nothing. They have no confirmed value if no tier holds it.
+  ///   - options: The options of a confirmed value.
+  ///   - step: Changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called
+  ///     several times.
+  /// - Returns: The edits after the step; nil if the step changed nothing. They have no confirmed value if no tier
+  ///   holds it.
   @discardableResult
   func settle<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions,
@@ -78,8 +80,8 @@ extension OptimisticEdits {
     return prepare(edited, replacing: snapshot, of: key, options: options, after: .confirms)
   }
 
-  /// Returns the value that the edits of a key make of a confirmed value, or `.some(nil)` if they show none. Returns nil for a key
-  /// without edits.
+  /// Returns the value that the edits of a key make of a confirmed value, or `.some(nil)` if they show none. Returns
+  /// nil for a key without edits.
   func shownValue(over confirmed: Value, of key: Key) -> Value?? {
     guard var queue = records.edits.isEmpty ? nil : records.edits[key]?.queue else { return nil }
     queue.replaceBase(by: confirmed)
@@ -89,8 +91,8 @@ extension OptimisticEdits {
   /// Weighs and encodes, outside all locks.
   ///
   /// - Parameters:
-  ///   - options: the options of the confirmed value, if that changes.
-  ///   - step: the change of the edits.
+  ///   - options: The options of the confirmed value, if that changes.
+  ///   - step: The change of the edits.
   private func prepare(
     _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, options: ReplacementOptions,
     after step: EditStep
@@ -146,8 +148,8 @@ extension OptimisticEdits {
     return write
   }
 
-  /// The cost of a shown value in memory. A value that cannot be encoded has no known size and counts as larger than any limit: it
-  /// is kept with its edits.
+  /// The cost of a shown value in memory. A value that cannot be encoded has no known size and counts as larger than
+  /// any limit: it is kept with its edits.
   private func cost(ofShown value: Value) -> UInt32 {
     guard writes.weigher == nil, let codec = writes.codec else { return writes.cost(of: value, encodedSize: 1) }
     return writes.cost(of: value, encodedSize: codec.encodedSize(value) ?? (try? codec.encode(value).count) ?? .max)

@@ -8,7 +8,8 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline var entry: EntryWrite<Value>
   /// The write of the second tier; nil for none.
   @usableFromInline let staged: StagedWrite?
-  /// The key in the second tier; nil without one, and for a write that does not ask it. Made outside all locks by the user's code.
+  /// The key in the second tier; nil without one, and for a write that does not ask it. Made outside all locks by the
+  /// user's code.
   @usableFromInline let keyBytes: [UInt8]?
   /// The record that the write may replace or remove; nil for any.
   @usableFromInline var recordCondition: RecordCondition?

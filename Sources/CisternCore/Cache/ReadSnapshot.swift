@@ -11,7 +11,8 @@ struct ReadSnapshot<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline var shown: Value?
   /// The unconfirmed edits of the key; nil for none. The usable value is the one below them.
   @usableFromInline var edited: EditedKeys<Key, Value>.Edited?
-  /// Whether the key has a record of a newer version of the schema alone. The key reads as absent, and the record stays.
+  /// Whether the key has a record of a newer version of the schema alone. The key reads as absent, and the record
+  /// stays.
   @usableFromInline var hasForeignRecord = false
   @usableFromInline let version: KeyVersions.Version
   /// The flight that the reader asked about, if the entry is its own.
@@ -42,8 +43,8 @@ extension RecordPromoter {
   /// Reads a key that is watched. If memory has no value, it asks the second tier and decodes: outside all locks.
   ///
   /// - Parameters:
-  ///   - flight: the flight that the caller asks about.
-  ///   - readsValue: whether the caller needs the value, beside the version.
+  ///   - flight: The flight that the caller asks about.
+  ///   - readsValue: Whether the caller needs the value, beside the version.
   @inlinable
   func snapshot(
     of key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true
@@ -122,8 +123,8 @@ extension RecordPromoter {
 
   /// Reads a key, with the number of the newest change that the read includes.
   ///
-  /// The number is read first. A change that ends the value without a new version, such as an eviction, may follow before the
-  /// value is read. Such a change has a greater number.
+  /// The number is read first. A change that ends the value without a new version, such as an eviction, may follow
+  /// before the value is read. Such a change has a greater number.
   func numberedSnapshot(of key: HashedKey<Key>) -> (ReadSnapshot<Key, Value>, ChangeNumber) {
     table.watch(key.hash)
     defer { table.unwatch(key.hash) }

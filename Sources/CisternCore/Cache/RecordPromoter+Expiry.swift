@@ -1,8 +1,9 @@
 // The end of values by time, as writes and look-ups notice it.
 
 extension RecordPromoter {
-  /// Ends the value of an entry whose time is up, unless another thread already has. Its record ends too, unless another process
-  /// has written or used the record since.
+  /// Ends the value of an entry whose time is up, unless another thread already has.
+  ///
+  /// Its record ends too, unless another process has written or used the record since.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -18,8 +19,10 @@ extension RecordPromoter {
     writes.apply(write, to: key)
   }
 
-  /// Ends the value of an entry whose time is up. Returns the fresh value of a record that another process has written or used
-  /// since.
+  /// Ends the value of an entry whose time is up.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The fresh value of a record that another process has written or used since; nil for none.
   @usableFromInline
   @inline(never)
   func valueAfterExpiry(of key: HashedKey<Key>) -> Value? {
@@ -31,10 +34,10 @@ extension RecordPromoter {
     return valueInSecondTier(key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
   }
 
-  /// Notifies observers that the value of a key has expired, unless they know. Call it before a write, because the written value
-  /// does not replace the expired one. Without observers, the call costs one load of a number.
+  /// Notifies observers that the value of a key has expired, unless they know.
   ///
-  /// The end is not counted, because a write without observers does not look for it.
+  /// Call it before a write, because the written value does not replace the expired one. Without observers, the call
+  /// costs one load of a number. The end is not counted, because a write without observers does not look for it.
   @inlinable
   func noticeExpiry(of key: HashedKey<Key>) {
     if observers.isObserved { endUnnoticed(key, isCounted: false) }

@@ -44,7 +44,7 @@ extension RecordPromoter {
     return loaded(found, isStale: isStale)
   }
 
-  /// As ``valuePromotedMeanwhile(_:)``, for a value that the demand accepts.
+  /// Returns a promoted value like ``valuePromotedMeanwhile(_:)``, if the demand accepts it.
   private func findPromotedMeanwhile(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     guard case .held(let held, let isStale, let uses) = table.find(key, at: lifetimes.now(), accepting: demand) else {
       return nil
@@ -60,7 +60,10 @@ extension RecordPromoter {
     return described(held.value, held.timing, from: .memory, isStale: isStale)
   }
 
-  /// Returns the value of a load that may not fetch, if memory has none for it. Throws if the second tier has none either.
+  /// Returns the value of a load that may not fetch, if memory has none for it.
+  ///
+  /// - Returns: The value with its details.
+  /// - Throws: `CisternError` if the second tier has no value either.
   @usableFromInline
   func cachedValue(of key: HashedKey<Key>, accepting demand: Demand) throws(CisternError) -> Loaded<Value> {
     if let loaded = find(key, accepting: demand) { return loaded }

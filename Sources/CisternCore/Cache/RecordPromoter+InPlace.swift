@@ -1,6 +1,7 @@
 // Records whose values a codec decodes without a copy of their bytes (`InPlaceCodec`).
 
-/// The outcome of a read that decodes in place. The large payloads are indirect, because most misses and hits have none.
+/// The outcome of a read that decodes in place. The large payloads are indirect, because most misses and hits have
+/// none.
 @usableFromInline
 enum InPlaceReading<Value: Sendable> {
   /// The second tier has no record of the key.
@@ -12,7 +13,9 @@ enum InPlaceReading<Value: Sendable> {
 }
 
 extension RecordPromoter {
-  /// Reads the record of a key, and decodes it; nil if the second tier has no record. The caller must not hold a lock.
+  /// Reads the record of a key, and decodes it. The caller must not hold a lock.
+  ///
+  /// - Returns: The interpretation of the record; nil if the second tier has no record.
   @inlinable
   @inline(__always)
   func interpretedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
@@ -23,8 +26,10 @@ extension RecordPromoter {
 
   /// Decodes the record of a key during the read.
   ///
-  /// Some records are copied, and interpreted after the read: their bytes are needed later, or they hold no value of this
-  /// version. User code other than the codec must not run in the transaction.
+  /// Some records are copied and interpreted after the read, because their bytes are needed later, or they hold no
+  /// value of this version. User code other than the codec must not run in the transaction.
+  ///
+  /// - Returns: The interpretation of the record; nil if the second tier has no record.
   @inlinable
   func interpretInPlace(
     _ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>, _ decode: (RawSpan) throws -> Value

@@ -1,5 +1,5 @@
-// Loads and the second tier. The leader of a flight looks there before it fetches. Other loads look there beside a flight whose
-// leader does not.
+// Loads and the second tier. The leader of a flight looks there before it fetches. Other loads look there beside a
+// flight whose leader does not.
 
 /// The answer of the second tier to the leader of a flight.
 @usableFromInline
@@ -24,7 +24,11 @@ enum LookupBesideFlight<Value: Sendable> {
 }
 
 extension RecordPromoter {
-  /// Looks in the second tier for the leader of a flight, on the leader's thread: a resident page costs less than a task.
+  /// Looks in the second tier for the leader of a flight.
+  ///
+  /// The look-up runs on the leader's thread, because a read of a resident page costs less than a task.
+  ///
+  /// - Returns: The value, or the further course of the flight.
   @inlinable
   func lookUp(
     for flight: Flight<Value>, of key: HashedKey<Key>, accepting demand: Demand
@@ -55,10 +59,12 @@ extension RecordPromoter {
     return .completed(loaded(found))
   }
 
-  /// The leader found a value that is stale, or due for a refresh.
+  /// Uses a value that the leader found, and that is stale or due for a refresh.
   ///
-  /// Others that joined the flight may accept the value, or not: they look again. They find the value in memory, or in the second
-  /// tier if memory could not hold it.
+  /// Each waiter that joined the flight looks again, because it may or may not accept the value. The waiters find the
+  /// value in memory, or in the second tier if memory could not hold it.
+  ///
+  /// - Returns: The value, or the further course of the flight.
   @usableFromInline
   func useOlder(
     _ found: FoundRecord<Value>, _ verdict: Demand.Verdict, for flight: Flight<Value>, of key: HashedKey<Key>
@@ -87,8 +93,9 @@ extension RecordPromoter {
     }
   }
 
-  /// Puts a value into memory beside its key's flight, which goes on. Returns false if the key was written concurrently: then the
-  /// flight has ended.
+  /// Puts a value into memory beside its key's flight, which continues.
+  ///
+  /// - Returns: Whether the flight is in progress. False if the key was written concurrently, which ends the flight.
   private func keep(_ found: FoundRecord<Value>, beside flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
     let promotion = promote(
       found, of: key, if: .beside(flight, invalidationVersion: flight.invalidationVersion), isNeeded: true)
@@ -96,8 +103,8 @@ extension RecordPromoter {
       table.complete(flight, .lookAgain, of: key)
       return false
     }
-    // A value whose record is lost is returned and not kept, like a value that memory cannot hold. To look again would repeat until
-    // the commit that removes the record is visible.
+    // A value whose record is lost is returned and not kept, like a value that memory cannot hold. To look again would
+    // repeat until the commit that removes the record is visible.
     table.leaveSecondTierToNextLoad(flight, hash: key.hash)
     return true
   }
@@ -112,8 +119,11 @@ extension RecordPromoter {
     Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true))
   }
 
-  /// Looks in the second tier before a load joins the refresh of a value that memory does not hold. The refresh itself does not
-  /// look there. The flight stays under way.
+  /// Looks in the second tier before a load joins the refresh of a value that memory does not hold.
+  ///
+  /// The refresh itself does not look there. The flight stays in progress.
+  ///
+  /// - Returns: The value that the demand accepts, or the older value for the case that the flight fails.
   @usableFromInline
   @inline(never)
   func lookUp(

@@ -20,7 +20,7 @@ extension RecordPromoter {
     }
   }
 
-  /// Looks in the second tier, and puts the value into memory, unless the key was written since. Returns a fresh value.
+  /// Looks in the second tier, and puts a fresh value into memory, unless the key was written since. Returns the value.
   @inlinable
   @inline(__always)
   func valueInSecondTier(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
@@ -42,7 +42,10 @@ extension RecordPromoter {
   /// Returns the fresh value that memory has after the second tier had no record.
   ///
   /// Another reader may have promoted the value after the first look in memory. If the second tier evicted the record
-  /// then, memory alone has the value. One look is enough: a value never moves from memory to the second tier.
+  /// then, memory alone has the value. One look is enough, because a value never moves from memory to the second tier.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value; nil if memory has none.
   @inlinable
   @inline(never)
   func valuePromotedMeanwhile(_ key: HashedKey<Key>) -> Value? {
@@ -85,8 +88,11 @@ extension RecordPromoter {
     return isThere
   }
 
-  /// Returns the encoding of a value that memory holds; nil if it holds none, or the value cannot be encoded. If the key has
-  /// unconfirmed edits, the encoding of the confirmed value.
+  /// Returns the encoding of a value that memory holds. If the key has unconfirmed edits, returns the encoding of the
+  /// confirmed value.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The bytes; nil if memory holds no value, or the value cannot be encoded.
   @usableFromInline
   func encodedInMemory(_ key: HashedKey<Key>) -> [UInt8]? {
     guard let codec else { return nil }
@@ -101,7 +107,12 @@ extension RecordPromoter {
     return confirmedValue(of: key).flatMap { codec.shownBytes(of: $0) }
   }
 
-  /// Returns the bytes of a key in the cache's own version, if an older version wrote its record. A look-up migrates the record.
+  /// Returns the bytes of a key in the cache's own version, if an older version wrote its record.
+  ///
+  /// A look-up migrates the record.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The bytes; nil if the key has no value after the migration.
   @usableFromInline
   func migratedBytes(_ key: HashedKey<Key>) -> [UInt8]? {
     var found: Value?

@@ -1,7 +1,8 @@
 // Records of other versions of the cache's schema (`CacheSchema`).
 
 extension RecordPromoter {
-  /// Interprets a record of another version. Runs the user's migration and the codec: outside all locks and transactions.
+  /// Interprets a record of another version. Runs the user's migration and the codec, outside all locks and
+  /// transactions.
   @usableFromInline
   @inline(never)
   func interpretOther(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {

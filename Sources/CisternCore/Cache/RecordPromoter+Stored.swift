@@ -7,14 +7,14 @@ extension RecordPromoter {
     return !edits.isEmpty
   }
 
-  /// Returns the value that the cache holds for a key, fresh or in grace, as a fetch begins. Without the unconfirmed
-  /// edits of the key.
+  /// Returns the value that the cache holds for a key as a fetch begins, fresh or in grace, without unconfirmed edits.
   ///
-  /// Prefers the record to the copy in memory, because another process may have replaced the record.
+  /// The function prefers the record to the copy in memory, because another process may have replaced the record.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - flight: The flight that reads the value. It removes a record that cannot be used, as other reads do.
+  /// - Returns: The value; nil if neither tier has one.
   @inlinable
   func storedValue(of key: HashedKey<Key>, for flight: Flight<Value>? = nil) -> ReadValue<Value>? {
     if !edits.isEmpty, let edited = edits[key.key] { return storedValue(below: edited) }

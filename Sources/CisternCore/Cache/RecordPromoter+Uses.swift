@@ -3,8 +3,10 @@ import Synchronization
 // Uses of values with a time to idle. Memory notes each use, and the second tier gets some of them.
 
 extension RecordPromoter {
-  /// Writes the record of a key again with a new time of its last use, if memory still holds the value with these uses. Observers
-  /// are not notified. Reads and stages outside the critical section of the use; never waits.
+  /// Writes the record of a key again with a new time of its last use, if memory still holds the value with these uses.
+  ///
+  /// Observers are not notified. The function reads and stages outside the critical section of the use, and never
+  /// waits.
   @usableFromInline
   @inline(never)
   func writeUse(_ uses: LastAccess, of key: HashedKey<Key>) {
@@ -45,8 +47,8 @@ extension RecordPromoter {
     writes.apply(write, to: key)
   }
 
-  /// Returns the record with a new time of its last use, to replace the record that was read. Returns nil if the use is not due
-  /// for the tier.
+  /// Returns the record with a new time of its last use, to replace the record that was read. Returns nil if the use is
+  /// not due for the tier.
   @usableFromInline
   func rewritingUse(_ record: StoredRecord, timing: Timing, of key: Key) -> Rewriting? {
     guard case .detailed(let life) = timing, life.takeAccessForDisk(at: lifetimes.clock.now()) != nil else {
@@ -55,8 +57,8 @@ extension RecordPromoter {
     return used(record, of: key)
   }
 
-  /// Returns the same record with a new time of its last use. Returns nil if the tier takes no writes, or if another schema
-  /// version wrote the record.
+  /// Returns the same record with a new time of its last use. Returns nil if the tier takes no writes, or if another
+  /// schema version wrote the record.
   private func used(_ record: StoredRecord, of key: Key) -> Rewriting? {
     guard let secondTier, secondTier.partition.mode == .active, record.metadata.schemaVersion == schemaVersion,
       record.metadata.idle != 0

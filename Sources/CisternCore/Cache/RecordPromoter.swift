@@ -35,7 +35,8 @@ final class RecordPromoter<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 enum Interpretation<Value: Sendable> {
   /// Its value may be returned and put into memory.
   case usable(FoundRecord<Value>)
-  /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the result.
+  /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the
+  /// result.
   indirect case unusable(DiscardReason, RecordIdentity)
   /// A newer version of the schema wrote it. It reads as absent, and stays.
   case foreign
@@ -93,12 +94,17 @@ extension RecordPromoter {
     }
   }
 
-  /// Puts the value of a record into memory, with the cost and the lifetime that it was stored with. Usually the key's value
-  /// does not change.
+  /// Puts the value of a record into memory, with the cost and the lifetime that it was stored with.
+  ///
+  /// Usually the key's value does not change.
   ///
   /// - Parameters:
-  ///   - isNeeded: whether a waiter must find the value in memory. Then the policy is not asked.
-  ///   - hit: the read, to be counted.
+  ///   - found: The value of the record.
+  ///   - key: The key.
+  ///   - condition: The condition of the write.
+  ///   - isNeeded: Whether a waiter must find the value in memory. The policy is then not asked.
+  ///   - hit: The read, to be counted.
+  /// - Returns: The outcome.
   @inlinable
   @discardableResult
   func promote(
@@ -179,7 +185,8 @@ extension RecordPromoter {
 // MARK: Edits
 
 extension RecordPromoter {
-  /// Returns the value that the unconfirmed edits of a key show, if memory does not hold it; nil for a key without edits.
+  /// Returns the value that the unconfirmed edits of a key show, if memory does not hold it; nil for a key without
+  /// edits.
   @inlinable
   func shownByEdits(_ key: Key) -> Value?? {
     edits.isEmpty ? nil : shownByLiveEdits(key)

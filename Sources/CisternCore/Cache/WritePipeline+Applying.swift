@@ -1,10 +1,12 @@
 // The critical section of every write, and the actions that follow it.
 
 extension WritePipeline {
-  /// Applies the write of a value that is set, is fetched, or is made of the cached one. As ``apply(_:to:)``, with code for
-  /// this kind of write alone.
+  /// Applies the write of a value that is set, is fetched, or is made of the cached one.
   ///
-  /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
+  /// The function does what ``apply(_:to:)`` does, with code for this kind of write alone.
+  ///
+  /// - Returns: The outcome in the second tier. If the condition does not hold, nothing has happened, and the result is
+  ///   nil.
   @inlinable
   @inline(never)
   func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, options: StoringOptions<Value>) -> WriteOutcome? {
@@ -31,7 +33,8 @@ extension WritePipeline {
 
   /// Applies a write of one key to both tiers, and notifies observers.
   ///
-  /// - Returns: the outcome in the second tier; nil if the condition does not hold, and then nothing has happened.
+  /// - Returns: The outcome in the second tier. If the condition does not hold, nothing has happened, and the result is
+  ///   nil.
   @inlinable
   @discardableResult
   func apply(_ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>) -> WriteOutcome? {
@@ -41,7 +44,8 @@ extension WritePipeline {
     return apply(write, to: key, &effects) ? effects.outcome : nil
   }
 
-  /// Applies a write of one key to both tiers, notifies observers, and adds to the effects. Returns whether the condition holds.
+  /// Applies a write of one key to both tiers, notifies observers, and adds to the effects. Returns whether the
+  /// condition holds.
   @inlinable
   func apply(
     _ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>, _ effects: inout WriteEffects<Key, Value>
@@ -120,9 +124,12 @@ extension WritePipeline {
     (secondTier?.partition.hasLostKeys ?? false) || (flight?.recordHasDeparted ?? false)
   }
 
-  /// Whether the second tier has lost the record that a promotion puts into memory. Called inside the critical section of the key.
+  /// Returns whether the second tier has lost the record that a promotion puts into memory.
   ///
-  /// Another reader may have found the key absent since. A promotion would bring the value back.
+  /// Called inside the critical section of the key. Another reader may have found the key absent since. A promotion
+  /// would bring the value back.
+  ///
+  /// - Returns: Whether the record is lost. The outcome then says so.
   @inlinable
   func hasLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
     guard case .promote = write.intent, mayHaveLostRecord(of: write.entry.condition.witness), lacksRecord(write) else {
@@ -178,10 +185,12 @@ extension WritePipeline {
     }
   }
 
-  /// Returns the write with the invalidation version of its value. A fetched value has the version at the start of its fetch, and
-  /// a set value has the present version.
+  /// Returns the write with the invalidation version of its value.
   ///
-  /// Called inside the critical section of the key: no invalidation of this process can come between.
+  /// A fetched value has the version at the start of its fetch, and a set value has the present version. Called inside
+  /// the critical section of the key, so no invalidation of this process can come between.
+  ///
+  /// - Returns: The write with the version.
   @inlinable
   func withVersion(_ write: StagedWrite, fetchedBy flight: Flight<Value>?) -> StagedWrite {
     guard let partition = secondTier?.partition else { return write }
@@ -217,8 +226,8 @@ extension WritePipeline {
     }
   }
 
-  /// Delivers recorded changes to observers. Call it after each critical section that may have recorded one, or staged a
-  /// write.
+  /// Delivers recorded changes to observers. Call it after each critical section that may have recorded one, or staged
+  /// a write.
   @inlinable
   func deliverChanges() {
     if let secondTier, secondTier.partition.mustRemoveAll { removeAllRecordsIfRequired() }

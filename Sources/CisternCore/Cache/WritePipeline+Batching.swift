@@ -1,10 +1,13 @@
 // A batch: several writes in one critical section, one commit and one set of changes.
 
 extension WritePipeline {
-  /// Applies several writes as one. Room in memory is reserved before: inside the critical sections, no other entry can be evicted.
+  /// Applies several writes as one.
   ///
-  /// - Returns: the outcome in the second tier; nil if a condition does not hold, and then nothing has happened. Throws if memory
-  ///   alone cannot hold the batch.
+  /// Room in memory is reserved before. Inside the critical sections, no other entry can be evicted.
+  ///
+  /// - Returns: The outcome in the second tier. If a condition does not hold, nothing has happened, and the result is
+  ///   nil.
+  /// - Throws: `CisternError` if memory alone cannot hold the batch.
   @inlinable
   func applyTogether(
     _ writes: [PreparedWrite<Key, Value>], to keys: [HashedKey<Key>], context: WriterContext?
@@ -28,8 +31,8 @@ extension WritePipeline {
     return effects.outcome
   }
 
-  /// Decides on the writes of a batch, stages them, and records their changes as one set. Called inside the critical sections
-  /// of all keys.
+  /// Decides on the writes of a batch, stages them, and records their changes as one set. Called inside the critical
+  /// sections of all keys.
   @inlinable
   func decideTogether(
     _ writes: [PreparedWrite<Key, Value>], _ parts: [BatchPart<Key, Value>], had: [CachedValue<Value>?],
@@ -60,8 +63,11 @@ extension WritePipeline {
     return decisions
   }
 
-  /// Throws if the second tier cannot hold the writes in one commit, or one of them at all. Also throws if nothing would hold
-  /// them, because the store is closed.
+  /// Checks that the second tier can hold the writes in one commit.
+  ///
+  /// - Parameter writes: The writes.
+  /// - Throws: `CisternError` if the second tier cannot hold them in one commit, or one of them at all. Also if no tier
+  ///   would hold them, because the store is closed.
   @inlinable
   func checkSize(of writes: [PreparedWrite<Key, Value>]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }

@@ -1,7 +1,9 @@
 // Waiting for the disk, and the errors of writes that it refuses.
 
 extension WritePipeline {
-  /// Returns when a write is on disk. Throws if the value could not be encoded, and if the tier refused the write or failed.
+  /// Returns when a write is on disk.
+  ///
+  /// - Throws: `CisternError` if the value could not be encoded, and if the tier refused the write or failed.
   @usableFromInline
   nonisolated(nonsending) func waitForCommit(_ written: AppliedWrite<Value>, of key: Key) async throws(CisternError) {
     if let error = written.encodingError {
@@ -43,15 +45,18 @@ extension WritePipeline {
     }
   }
 
-  /// Throws if the second tier takes no writes, and memory does not hold the values.
+  /// Checks that a tier takes the values.
+  ///
+  /// - Throws: `CisternError` if the second tier takes no writes, and memory does not hold the values.
   @usableFromInline
   func checkIsWritable() throws(CisternError) {
     guard !usesMemory, let mode = secondTier?.partition.mode, mode == .closed || mode == .readOnly else { return }
     throw refusal(size: 0, location: reports.location)
   }
 
-  /// Reports a refused write if the tier will refuse it the next time, too, because of its size. Also reports a write that
-  /// is lost, because the store is closed or read-only and memory does not hold the values.
+  /// Reports a refused write if the tier will refuse it the next time, too, because of its size.
+  ///
+  /// Also reports a write that is lost, because the store is closed or read-only and memory does not hold the values.
   @usableFromInline
   @inline(never)
   func reportRefusal(size: Int, of key: Key) {

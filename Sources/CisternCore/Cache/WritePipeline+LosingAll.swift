@@ -15,11 +15,12 @@ extension WritePipeline {
     if observers.isObserved { observers.deliver() }
   }
 
-  /// Removes all records if the second tier requires it, and records the notice. Nil if it does not require it.
+  /// Removes all records if the second tier requires it, and records the notice.
   ///
   /// Called inside the critical sections of all shards, to which the caller applies the loss.
   ///
-  /// - Parameter batch: the invalidation of several partitions that needs the removal; nil for none.
+  /// - Parameter batch: The invalidation of several partitions that needs the removal; nil for none.
+  /// - Returns: The loss and the ticket of the removal; nil if the second tier does not require it.
   @usableFromInline
   func beginLossOfAll(in batch: BatchToken? = nil) -> (loss: LossOfAll<Key, Value>, ticket: CommitTicket)? {
     guard let partition = secondTier?.partition, partition.mustRemoveAll else { return nil }
@@ -29,9 +30,11 @@ extension WritePipeline {
     return (recordLossOfAll(), ticket)
   }
 
-  /// Acknowledges that the second tier lost all committed records, and records the notice. Nil if it did not lose them.
+  /// Acknowledges that the second tier lost all committed records, and records the notice.
   ///
   /// Called inside the critical sections of all shards, to which the caller applies the loss.
+  ///
+  /// - Returns: The loss; nil if the second tier did not lose them.
   func beginLossOfFile() -> LossOfAll<Key, Value>? {
     guard let secondTier, secondTier.partition.hasLostFile else { return nil }
     table.walks.noteLossOfAll()
@@ -41,7 +44,8 @@ extension WritePipeline {
 
   /// Records the notice of a loss of all records. Called inside the critical sections of all shards.
   ///
-  /// - Parameter hasRecord: whether the second tier still has the record of a key; nil if it has none.
+  /// - Parameter hasRecord: Whether the second tier still has the record of a key; nil if it has none.
+  /// - Returns: The loss, which the caller applies to the shards.
   private func recordLossOfAll(except hasRecord: (@Sendable (Key) -> Bool)? = nil) -> LossOfAll<Key, Value> {
     guard observers.isObserved else { return LossOfAll(hasRecord: hasRecord, edited: [], announce: nil) }
     observers.record(PendingChange(.cleared))

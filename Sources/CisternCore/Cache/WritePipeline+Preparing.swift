@@ -9,7 +9,11 @@ extension WritePipeline {
     encode(value, for: key, expiry: writeOptions.expiry, tags: writeOptions.namedTags)
   }
 
-  /// As ``encode(_:for:_:)``, for a write without kept tags. The options are separate for speed: they are not copied.
+  /// Weighs and encodes a value like ``encode(_:for:_:)``, for a write without kept tags.
+  ///
+  /// The options are separate parameters, which are not copied.
+  ///
+  /// - Returns: The value with its bytes and its cost.
   @inlinable
   func encode(
     _ value: Value, for key: HashedKey<Key>, expiry given: Expiry?, tags named: [String]
@@ -33,7 +37,7 @@ extension WritePipeline {
       encodingError: encoded.error)
   }
 
-  /// As ``encode(_:for:expiry:tags:)``, for a value whose record was read: with the bytes and the cost of that record.
+  /// Prepares a value like ``encode(_:for:expiry:tags:)``, with the bytes and the cost of the record that was read.
   func encode(
     _ value: Value, keeping record: StoredRecord, of key: HashedKey<Key>, expiry given: Expiry?, tags named: [String]
   ) -> EncodedValue<Value> {
@@ -96,8 +100,12 @@ extension WritePipeline {
     return .record(key: keyBytes, metadata, bytes: bytes)
   }
 
-  /// Returns the tags of a write and those that the value itself has. The empty tag is no tag. A tag that is both is there twice,
-  /// so that it stays with a later value without it (``KeptTags``).
+  /// Returns the tags of a write and those that the value itself has.
+  ///
+  /// The empty tag is no tag. A tag that is both occurs twice, so that it stays with a later value without it
+  /// (``KeptTags``).
+  ///
+  /// - Returns: The tags.
   @inlinable
   @inline(__always)
   func allTags(of value: Value, and tags: [String]) -> [String] {
@@ -140,7 +148,7 @@ extension WritePipeline {
     }
   }
 
-  /// Returns the cost of a value in memory: by the weigher, or its size; at least 1.
+  /// Returns the cost of a value in memory, by the weigher or from its size. The cost is at least 1.
   @inlinable
   func cost(of value: Value, encodedSize: Int) -> UInt32 {
     UInt32(clamping: max(1, weigher?(value) ?? encodedSize))

@@ -1,8 +1,8 @@
 /// The way of every write into the two tiers: prepare, decide, apply.
 ///
 /// - *Prepare*, outside all locks: the value is weighed and encoded (`WritePipeline+Preparing.swift`).
-/// - *Decide*, inside the key's critical section: ``WriteDecision``, which is pure.
-/// - *Apply*: the entry changes, the write is staged, the change is recorded. After unlocking, observers are notified.
+/// - *Decide*, inside the key's critical section: ``WriteDecision`` decides, and stages the write.
+/// - *Apply*: the change is recorded, and the entry changes. After unlocking, observers are notified.
 @usableFromInline
 final class WritePipeline<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let table: EntryTable<Key, Value>

@@ -30,7 +30,8 @@ struct BatchPosition: Comparable {
 }
 
 extension EntryTable {
-  /// Room in memory that is reserved for a batch before its critical sections. Inside them, no other entry can be evicted.
+  /// Room in memory that is reserved for a batch before its critical sections. Inside them, no other entry can be
+  /// evicted.
   @usableFromInline
   struct Reservation {
     @usableFromInline let cost: Int
@@ -84,9 +85,11 @@ extension EntryTable {
   /// A batch that applies uses up the reservation.
   ///
   /// - Parameters:
-  ///   - parts: one for each key, with room reserved for their values.
-  ///   - decide: called once inside the critical sections of all keys, before the entries change. Gets the value that memory had
-  ///     of each key, and returns the decision on each write; nil if the batch must not apply.
+  ///   - parts: The parts, one for each key, with room reserved for their values.
+  ///   - decide: Called once inside the critical sections of all keys, before the entries change. Gets the value that
+  ///     memory had
+  ///     of each key. Returns the decision on each write; nil if the batch must not apply.
+  /// - Returns: Whether the batch applied.
   @inlinable
   func writeAll(
     _ parts: [BatchPart<Key, Value>], decide: ([CachedValue<Value>?]) -> [WriteDecision]?
@@ -96,8 +99,8 @@ extension EntryTable {
     return writeAll(parts, &batch, decide: decide)
   }
 
-  /// Applies all parts at once, or none. As ``writeAll(_:decide:)``, for a caller that holds the locks of other tables: it must
-  /// release `batch` outside all locks.
+  /// Applies all parts at once, or none, like ``writeAll(_:decide:)``, for a caller that holds the locks of other
+  /// tables. The caller must release `batch` outside all locks.
   @inlinable
   func writeAll(
     _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
@@ -144,7 +147,7 @@ extension EntryTable {
     }
   }
 
-  /// Whether the condition of a write holds. Sets `had` to the value that memory has of its key.
+  /// Returns whether the condition of a write holds. Sets `had` to the value that memory has of its key.
   @inlinable
   func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout CachedValue<Value>?) -> Bool
   {

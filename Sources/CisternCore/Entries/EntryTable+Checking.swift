@@ -45,9 +45,11 @@ extension EntryTable {
     var inProgressCount = 0
   }
 
-  /// Recounts the contents and describes each inconsistency. Returns an empty array if the table is consistent.
+  /// Recounts the contents and describes each inconsistency and each flight.
   ///
-  /// For tests: visits every entry and holds all locks.
+  /// For tests: visits every entry and holds all locks. Callers must be at rest.
+  ///
+  /// - Returns: The findings; an empty array if the table is consistent and no flight is in progress.
   func findings() -> [String] {
     var findings: [String] = []
     var cost = 0

@@ -2,9 +2,10 @@ import Eviction
 import Locking
 
 extension EntryTable {
-  /// Removes all entries at once: every look-up sees either all of them or none. Flights in progress are disowned.
+  /// Removes all entries at once. Every look-up sees either all of them or none.
   ///
-  /// The function takes the shards' tables as a whole. A task destroys the entries later if there are many.
+  /// Flights in progress are disowned. The function takes the shards' tables as a whole. A task destroys the entries
+  /// later if there are many.
   ///
   /// - Parameters:
   ///   - startInBackground: Runs its argument soon, in a task.
@@ -40,8 +41,8 @@ extension EntryTable {
 @safe
 @usableFromInline
 final class ClearedContents<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable holds: one thread fills the object before it is shared. After that, only the single call of `releaseContents()`
-  // and the deinitializer change it.
+  // Sendable holds: one thread fills the object before it is shared. After that, only the single call of
+  // `releaseContents()` and the deinitializer change it.
   @usableFromInline let parts: UnsafeMutablePointer<Part>
   /// The number of parts that are still initialized.
   @usableFromInline var count: Int

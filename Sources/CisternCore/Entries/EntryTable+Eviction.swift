@@ -107,8 +107,8 @@ extension EntryTable {
   /// present.
   ///
   /// - Parameters:
-  ///   - isAbsent: Acknowledges the loss, inside the critical section. Takes whether memory holds a value. Returns false if
-  ///     the key was written since.
+  ///   - isAbsent: Acknowledges the loss, inside the critical section. Takes whether memory holds a value. Returns
+  ///     false if the key was written since.
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
   ///     that memory holds.
   func loseRecord(

@@ -3,8 +3,8 @@ public import Locking
 extension EntryTable {
   /// Returns the value that memory holds for a key.
   ///
-  /// Allocates nothing. Takes the shard's lock only if the lock is not biased to readers. The demand is an autoclosure, because
-  /// a hit that shares the shard does not read it.
+  /// Allocates nothing. Takes the shard's lock only if the lock is not biased to readers. The demand is an autoclosure,
+  /// because a hit that shares the shard does not read it.
   @inlinable
   @inline(__always)
   func lookUp(

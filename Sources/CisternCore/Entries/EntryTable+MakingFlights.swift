@@ -44,8 +44,8 @@ extension EntryTable {
 
   /// Notes that the result of a flight was not stored. Called after the flight has left its entry.
   ///
-  /// Nothing has compared the result with the invalidations since the flight began, and its tags are not known. Callers that
-  /// began after any of them therefore load again.
+  /// Nothing has compared the result with the invalidations since the flight began, and its tags are not known. Callers
+  /// that began after any of them therefore load again.
   @inlinable
   func noteUnstoredResult(of flight: Flight<Value>) {
     if newestInvalidation.load(ordering: .acquiring) > flight.invalidationVersion { flight.noteInvalidation() }

@@ -24,8 +24,8 @@ extension EntryTable {
 
   /// Starts to count the key's writes, until ``unwatch(_:)``.
   ///
-  /// - Parameter invalidationVersion: The invalidation version when the watching fetch began; the maximum if the watcher is not a
-  ///   fetch.
+  /// - Parameter invalidationVersion: The invalidation version when the watching fetch began; the maximum if the
+  ///   watcher is not a fetch.
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult
@@ -50,8 +50,8 @@ extension EntryTable {
 
   /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:hash:isOwnOf:)``.
   ///
-  /// If an invalidation after `invalidationVersion` concerns the value, the key's watched version changes now. A later invalidation
-  /// changes the version when it is added.
+  /// If an invalidation after `invalidationVersion` concerns the value, the key's watched version changes now. A later
+  /// invalidation changes the version when it is added.
   @usableFromInline
   func noteRead(
     _ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version,

@@ -1,16 +1,21 @@
 import Eviction
 
 extension EntryTable {
-  /// Applies a write to the entry of a key, in one critical section of its shard. Nothing happens if the condition does not hold.
+  /// Applies a write to the entry of a key, in one critical section of its shard. Nothing happens if the condition does
+  /// not hold.
   ///
   /// A value larger than any possible room leaves nothing in memory.
   ///
   /// - Parameters:
-  ///   - isGivenUp: whether the write is given up although its condition holds. Called inside the critical section before room
-  ///     is made, so that a write that is given up evicts no entry.
-  ///   - decide: called at most once inside the critical section, if the condition holds, after room was found and before
-  ///     the entry changes. Gets the value that memory had, and whether memory will hold the new one.
-  /// - Returns: whether the condition held.
+  ///   - write: The value and its condition.
+  ///   - key: The key.
+  ///   - isGivenUp: Whether the write is given up although its condition holds. Called inside the critical section
+  ///     before room is
+  ///     made, so that a write that is given up evicts no entry.
+  ///   - decide: Called at most once inside the critical section, if the condition holds, after room was found and
+  ///     before the
+  ///     entry changes. Gets the value that memory had, and whether memory will hold the new one.
+  /// - Returns: Whether the condition held.
   @inlinable
   @inline(__always)
   @discardableResult
@@ -82,7 +87,8 @@ extension EntryTable {
     case short(Shard<Key, Value>.Shortage)
   }
 
-  /// Whether the condition of a write holds. A flight whose value came too late for an invalidation remembers that.
+  /// Returns whether the condition of a write holds. A flight whose value came too late for an invalidation remembers
+  /// that.
   @inlinable
   @inline(__always)
   func permits(
@@ -101,7 +107,7 @@ extension EntryTable {
       watched: shard.versions.isEmpty ? nil : shard.versions[key.fingerprint])
   }
 
-  /// Whether memory should hold the value of a write.
+  /// Returns whether memory should hold the value of a write.
   @inlinable
   @inline(__always)
   func admits(
@@ -128,7 +134,12 @@ extension Shard {
 
   /// Changes the entry of a key as a write decided. Room for the value has been made.
   ///
-  /// - Parameter preparedValue: the value that memory is to hold; nil for none.
+  /// - Parameters:
+  ///   - decision: The decision.
+  ///   - preparedValue: The value for memory; nil for none.
+  ///   - key: The key.
+  ///   - number: The slot of the key; nil for a key without an entry.
+  ///   - budget: The budget of the table.
   /// - Returns: The entries that leave the table, which the caller releases outside the lock.
   @inlinable
   mutating func apply(

@@ -4,7 +4,7 @@ extension WriteDecision {
   /// - Parameters:
   ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, and only if the decision
   ///     depends on it. Called before `stage`, except for the end of a lifetime.
-  ///   - stage: stages the write in the second tier. Called at most once.
+  ///   - stage: Stages the write in the second tier. Called at most once.
   @inlinable
   @inline(__always)
   static func decide(
@@ -160,7 +160,7 @@ extension WriteEvent {
 
   /// Returns the event of an eviction from memory.
   ///
-  /// - Parameter isTierClosed: whether the second tier, which may hold the same value, is closed.
+  /// - Parameter isTierClosed: Whether the second tier, which may hold the same value, is closed.
   static func ofEviction(from residency: Residency, isTierClosed: Bool) -> WriteEvent? {
     switch residency {
     case .invalidated: nil

@@ -34,10 +34,11 @@ public struct LoadPolicy: Sendable, Hashable {
   /// ``CacheConfiguration/refreshRetryInterval``.
   public static let freshElseStale = LoadPolicy(Demand(stale: .instead))
 
-  /// A policy that returns a fresh or a stale value, and never fetches or waits. The load throws `CisternError`
-  /// with the code ``CisternError/Code/notCached`` if neither tier has such a value.
+  /// A policy that returns a fresh or a stale value, and never fetches or waits.
   ///
-  /// ``Cache/cachedValue(forKey:)`` uses this policy.
+  /// If neither tier has such a value, the load throws `CisternError` with the code ``CisternError/Code/notCached``. A
+  /// load of several keys reports such keys in ``LoadedValues/missing``. ``Cache/cachedValue(forKey:)`` uses this
+  /// policy.
   public static let cachedOnly = LoadPolicy(Demand(fetches: false))
 
   /// A policy that fetches, regardless of cached values, or joins a flight that is already running.

@@ -6,11 +6,11 @@ extension Cache {
   /// Throws `CisternError` for an invalid limit.
   ///
   /// - Parameters:
-  ///   - costLimit: the highest total cost of the values.
-  ///   - countLimit: the highest number of values.
-  ///   - expiry: the lifetime of values without an expiry.
-  ///   - weigher: returns the cost of a value; at least 1. Nil for 1 each.
-  ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
+  ///   - costLimit: The highest total cost of the values.
+  ///   - countLimit: The highest number of values.
+  ///   - expiry: The lifetime of values without an expiry.
+  ///   - weigher: Returns the cost of a value; at least 1. Nil for 1 each.
+  ///   - configuration: Clock, executor and eviction policy; settings of the disk are ignored.
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
     weigher: (@Sendable (Value) -> Int)? = nil, configuration: Store.Configuration = Store.Configuration()
@@ -40,9 +40,9 @@ extension Cache {
   /// Throws `CisternError` for an invalid limit.
   ///
   /// - Parameters:
-  ///   - settings: limits, weigher, loading; nil for no limit.
-  ///   - expiry: the lifetime of values without an expiry.
-  ///   - configuration: clock, executor and eviction policy; settings of the disk are ignored.
+  ///   - settings: Limits, weigher, loading; nil for no limit.
+  ///   - expiry: The lifetime of values without an expiry.
+  ///   - configuration: Clock, executor and eviction policy; settings of the disk are ignored.
   public convenience init(
     settings: CacheConfiguration<Value>, expiry: Expiry = .never,
     configuration: Store.Configuration = Store.Configuration()

@@ -21,7 +21,7 @@ struct WriteOptions: Sendable {
     self.tags = tags
   }
 
-  /// - Parameter tags: the named tags; nil if the write names none.
+  /// - Parameter tags: The named tags; nil if the write names none.
   @inlinable
   init(expiry: Expiry?, tags: [String]?) {
     self.init(expiry: expiry, tags: tags.map { .named($0) } ?? .kept)

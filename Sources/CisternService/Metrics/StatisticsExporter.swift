@@ -41,7 +41,7 @@
 
     /// Records the samples of one cache, or of the store. Caches that share a label add up.
     ///
-    /// - Returns: the new totals.
+    /// - Returns: The new totals.
     private func record(
       _ samples: [MetricSample], ofCache name: String?, in state: inout State, gauges: inout [MetricSample.Series: Int]
     ) -> [MetricSample.Series: Int] {
