@@ -10,6 +10,7 @@ extension JSONMergePatch {
   /// - Parameters:
   ///   - cached: The cached text.
   ///   - incoming: The incoming text, which has precedence.
+  /// - Returns: The merged text.
   /// - Throws: ``JSONSyntaxError`` if the incoming text is not JSON, or ``UnusableCachedValue`` if the cached text is
   ///   not.
   public static func merge(_ cached: Data, _ incoming: Data) throws -> Data {

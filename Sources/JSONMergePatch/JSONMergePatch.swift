@@ -21,6 +21,7 @@ public enum JSONMergePatch {
   /// - Parameters:
   ///   - cached: The cached value.
   ///   - incoming: The incoming value, which has precedence.
+  /// - Returns: The merged value.
   public static func merge(_ cached: JSONValue, _ incoming: JSONValue) -> JSONValue {
     guard case .object(let patch) = incoming else { return incoming }
     var result = JSONObject()
@@ -36,6 +37,7 @@ public enum JSONMergePatch {
   /// - Parameters:
   ///   - cached: The cached text.
   ///   - incoming: The incoming text, which has precedence.
+  /// - Returns: The merged text.
   /// - Throws: ``JSONSyntaxError`` if the incoming text is not JSON, or ``UnusableCachedValue`` if the cached text is
   ///   not.
   public static func merge(_ cached: [UInt8], _ incoming: [UInt8]) throws -> [UInt8] {
@@ -55,6 +57,7 @@ public enum JSONMergePatch {
   /// - Parameters:
   ///   - cached: The cached text.
   ///   - incoming: The incoming text, which has precedence.
+  /// - Returns: The merged text.
   /// - Throws: ``JSONSyntaxError`` if the incoming text is not JSON, or ``UnusableCachedValue`` if the cached text is
   ///   not.
   public static func merge(_ cached: String, _ incoming: String) throws -> String {

@@ -62,7 +62,12 @@ extension WriteTransaction {
 
 /// Writes all bytes at an offset of a file. The system may write a part of them, or be interrupted.
 ///
-/// - Parameter write: The system call, with the descriptor, the bytes, their number and the offset.
+/// - Parameters:
+///   - bytes: The bytes.
+///   - descriptor: The file.
+///   - offset: The place in the file.
+///   - write: The system call, with the descriptor, the bytes, their number and the offset.
+/// - Throws: `LMDBError` if the system call fails.
 func writeCompletely(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int,
   by write: (Int32, UnsafeRawPointer, Int, off_t) -> Int

@@ -9,6 +9,8 @@ extension ReadTransaction {
   ///   - key: The key of the items.
   ///   - index: The index.
   ///   - isSought: Returns whether the address is the sought one. The search calls it at most once for each item.
+  /// - Returns: The address; nil for none.
+  /// - Throws: `LMDBError` if LMDB fails, and the error of the closure.
   package borrowing func firstAddress(
     of digest: UInt64, forKey key: IndexKey, in index: IndexDatabase,
     where isSought: (UInt64) throws(LMDBError) -> Bool

@@ -104,6 +104,7 @@ extension Environment {
   ///   - database: The database. No value of this size may ever move, and no key may be used again.
   ///   - byteCount: The size of the values. Other values of the database can do as they like.
   ///   - capacity: The number of values to expect. The table has at most 2²⁰ slots.
+  /// - Returns: The places.
   package func places(of database: IntegerDatabase, byteCount: Int, capacity: Int) -> ValuePlaces {
     placeTables.withLock { tables in
       if let known = tables.first(where: { $0.database == database && $0.byteCount == byteCount }) {

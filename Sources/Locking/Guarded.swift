@@ -25,6 +25,8 @@ package struct Guarded<State: ~Copyable>: ~Copyable, Sendable {
   /// Runs `body` with the lock held.
   ///
   /// - Parameter body: Accesses the state. Must not run code that a user supplied.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   @inlinable
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result

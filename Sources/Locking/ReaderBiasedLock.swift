@@ -42,6 +42,7 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
   ///   - number: The number of this lock among the locks that share `readers`. Not zero.
   ///   - readers: The visible readers.
   ///   - body: The critical section.
+  /// - Returns: The result of `body`.
   @inlinable
   package borrowing func withLock<Result>(
     number: UInt32, readers: borrowing VisibleReaders, _ body: () -> Result
@@ -132,6 +133,7 @@ package struct ReaderBiasedLock: ~Copyable, Sendable {
   ///   - readers: The visible readers.
   ///   - mayShare: Whether the lock may become biased to readers.
   ///   - body: The critical section, which may report a change.
+  /// - Returns: The result of `body`.
   @inlinable
   @inline(__always)
   package borrowing func withLockToRead<Result>(

@@ -12,6 +12,8 @@ struct Findings {
   /// Reads every key.
   ///
   /// - Parameters:
+  ///   - caches: The caches.
+  ///   - script: The script of the trial.
   ///   - flushed: The last operation that is known to be flushed.
   ///   - evicts: Whether the store is too small for all keys, so that flushed values may be absent.
   ///   - keepsOrder: Whether every value must be at least as new as the flushed one.

@@ -61,6 +61,8 @@ struct TornFile {
   /// - Parameters:
   ///   - keep: The number of sectors or pages, of a thousand written ones, that reach the device.
   ///   - tearsPages: Whether each sector may be lost separately, or only whole pages.
+  ///   - random: The random choices.
+  /// - Returns: The image of the file.
   func image(keep: Int, tearsPages: Bool, _ random: inout Mixer) -> Data {
     var image = durable
     let grain = tearsPages ? Self.sector : 4096

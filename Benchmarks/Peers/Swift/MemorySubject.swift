@@ -13,6 +13,7 @@ protocol MemorySubject: Sendable {
   static func key(_ rank: Int) -> Key
   static func value(_ rank: Int) -> Value
   /// - Parameter capacity: The number of entries that the subject may hold.
+  /// - Throws: An error if the subject cannot be created.
   init(capacity: Int) throws
   func value(forKey key: Key) -> Value?
   func setValue(_ value: Value, forKey key: Key)

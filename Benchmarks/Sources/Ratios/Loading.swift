@@ -50,8 +50,12 @@ struct Loading {
     }
   }
 
-  /// - Parameter asking: Returns the work of each task in a round. The call is written out there as in user code,
-  ///   because a closure in between would be measured too, and the yardstick has none.
+  /// - Parameters:
+  ///   - title: The title of the row.
+  ///   - asking: Returns the work of each task in a round. The call is written out there as in user code, because a
+  ///     closure in between would be measured too, and the yardstick has none.
+  /// - Returns: The row.
+  /// - Throws: An error of a task.
   private func joining(
     _ title: String, asking: @escaping (Round) -> @Sendable (Int) async throws -> Void
   ) async throws -> Row {

@@ -21,8 +21,12 @@ extension ConditionalWriter {
   /// Reads keys, decides on all of them, and writes them at once. Begins again if one of them is written in between.
   ///
   /// - Parameters:
+  ///   - keys: The keys.
+  ///   - context: The writer.
   ///   - dependsOnCached: Whether `plan` needs the cached values.
   ///   - plan: Returns the write of a key. May be called several times for each.
+  /// - Returns: The outcome in the second tier.
+  /// - Throws: The error of `plan`, and `CisternError` if the batch is too large.
   @inlinable
   func writeTogether(
     _ keys: [Key], context: WriterContext?, dependsOnCached: Bool,

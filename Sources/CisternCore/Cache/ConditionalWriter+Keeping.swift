@@ -1,12 +1,17 @@
 // The outcomes of a fetch that concern the stored value of its key.
 
 extension ConditionalWriter {
-  /// Gives the stored value a new lifetime, if the entry is still the flight's and the value still stands. Returns
-  /// whether it did. If so, the flight has left its entry.
+  /// Gives the stored value a new lifetime, if the entry is still the flight's and the value still stands.
   ///
-  /// The value may have left memory since it was read. Then the version of the key tells whether it was invalidated.
+  /// The value may have left memory since it was read. The version of the key then tells whether it was invalidated.
   ///
-  /// - Parameter version: The version of the key before the value was read. The key is watched since.
+  /// - Parameters:
+  ///   - stored: The stored value.
+  ///   - version: The version of the key before the value was read. The key is watched since.
+  ///   - outcome: The outcome of the fetch.
+  ///   - flight: The flight.
+  ///   - key: The key.
+  /// - Returns: Whether the value has a new lifetime. The flight has then left its entry.
   @usableFromInline
   func keep(
     _ stored: ReadValue<Value>, readAt version: KeyVersions.Version, as outcome: FetchOutcome<Value>,

@@ -3,7 +3,8 @@
 extension ConditionalWriter {
   /// Stores a value that is set, merged with the cached one.
   ///
-  /// Throws if the values cannot be merged, which is reported. The cached value stays.
+  /// - Returns: The applied write.
+  /// - Throws: `CisternError` if the values cannot be merged, which is reported. The cached value stays.
   @usableFromInline
   func mergeAndSet(_ value: Value, for key: HashedKey<Key>, options: ReplacementOptions) throws(CisternError)
     -> AppliedWrite<

@@ -77,7 +77,12 @@ struct ReplacementOptions: Sendable {
 extension ConditionalWriter {
   /// Reads, decides and writes, until the key was not written in between.
   ///
-  /// - Parameter decide: Returns the new state of the key. May be called several times.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - options: The options of the write.
+  ///   - decide: Returns the new state of the key. May be called several times.
+  /// - Returns: The applied write.
+  /// - Throws: The error of `decide`.
   @inlinable
   func readModifyWrite<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions, _ decide: (Snapshot) throws(Failure) -> Replacement<Value>
@@ -146,6 +151,7 @@ extension ConditionalWriter {
   ///   - stagesAlways: Whether the removal of an absent key is staged, too.
   ///   - keepsRecord: Whether the key is removed from memory only.
   ///   - context: The writer.
+  /// - Returns: The outcome in the second tier; nil if the condition does not hold.
   @inlinable
   @discardableResult
   func remove(

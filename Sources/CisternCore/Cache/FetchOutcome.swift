@@ -44,6 +44,7 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///   - expiry: The lifetime of the value; nil for the one that the value itself or the cache gives. A lifetime of
   ///     zero or less is the same as ``returnAndRemove(_:)``.
   ///   - tags: The tags of the value, beside those of ``CacheConfiguration/tagsOfValue``.
+  /// - Returns: The outcome.
   @inlinable
   public static func store(_ value: Value, expiry: Expiry? = nil, tags: [String] = []) -> FetchOutcome {
     FetchOutcome(.store(value), expiry: expiry, tags: tags)
@@ -61,6 +62,7 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///   - expiry: The new lifetime; nil for the one that the value itself or the cache gives. A lifetime of zero or less
   ///     removes the value.
   ///   - tags: The new tags, beside those of ``CacheConfiguration/tagsOfValue``; nil to keep the tags.
+  /// - Returns: The outcome.
   @inlinable
   public static func keepStored(expiry: Expiry? = nil, tags: [String]? = nil) -> FetchOutcome {
     FetchOutcome(.keepStored, expiry: expiry, tags: tags)
@@ -81,6 +83,7 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   ///
   /// - Parameter expiry: The lifetime of the stored absence in a cache of optional values; nil for
   ///   ``CacheConfiguration/absenceExpiry``. Other caches ignore it.
+  /// - Returns: The outcome.
   @inlinable
   public static func absent(expiry: Expiry? = nil) -> FetchOutcome { FetchOutcome(.absent, expiry: expiry) }
 }

@@ -33,6 +33,7 @@ struct LoadRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - policy: The policy of the load.
   ///   - start: The time when the first attempt began to wait.
+  /// - Returns: The options.
   func optionsOfNextAttempt(_ policy: LoadPolicy, start: MonotonicTime) -> LoadOptions {
     LoadOptions(writeOptions: writeOptions, policy: policy, start: start, describes: options?.describes ?? false)
   }

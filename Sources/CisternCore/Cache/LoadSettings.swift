@@ -30,7 +30,12 @@ extension LoadSettings {
   /// Calls a fetch when the limiter grants a permit and the circuit breaker allows the call. Calls it again after a
   /// failure if the retry policy allows this. The pause between two calls holds no permit.
   ///
-  /// - Parameter hash: The hash of the key, which determines the length of the pauses.
+  /// - Parameters:
+  ///   - hash: The hash of the key, which determines the length of the pauses.
+  ///   - clock: The clock of the pauses.
+  ///   - fetch: The closure that fetches.
+  /// - Returns: The result of the fetch.
+  /// - Throws: The error of the last call, or of the limiter or the breaker.
   @inlinable
   func attempt<Fetched>(
     hash: UInt64, clock: @autoclosure () -> any CacheClock, _ fetch: () async throws -> Fetched

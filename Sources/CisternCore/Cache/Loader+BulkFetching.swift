@@ -18,7 +18,12 @@ struct BulkRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let owner: any AnyObject & Sendable
   @usableFromInline let fetch: Fetch
 
-  /// - Parameter start: The time from which timeouts count.
+  /// - Parameters:
+  ///   - fetch: The closure that fetches.
+  ///   - writeOptions: The options of the stored values.
+  ///   - policy: The values that the load accepts.
+  ///   - start: The time from which timeouts count.
+  ///   - owner: The cache.
   @inlinable
   init(
     _ fetch: Fetch, _ writeOptions: WriteOptions = WriteOptions(), policy: LoadPolicy?, start: MonotonicTime,

@@ -43,11 +43,13 @@ extension OptimisticEdits {
   /// written in between.
   ///
   /// - Parameters:
+  ///   - key: The key.
   ///   - options: The options of a confirmed value.
   ///   - step: Changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called
   ///     several times.
   /// - Returns: The edits after the step; nil if the step changed nothing. They have no confirmed value if no tier
   ///   holds it.
+  /// - Throws: The error of `step`.
   @discardableResult
   func settle<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions,
@@ -91,8 +93,12 @@ extension OptimisticEdits {
   /// Weighs and encodes, outside all locks.
   ///
   /// - Parameters:
+  ///   - new: The edits after the step.
+  ///   - snapshot: The state of the key before the step.
+  ///   - key: The key.
   ///   - options: The options of the confirmed value, if that changes.
   ///   - step: The change of the edits.
+  /// - Returns: The write.
   private func prepare(
     _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, options: ReplacementOptions,
     after step: EditStep

@@ -43,8 +43,10 @@ extension RecordPromoter {
   /// Reads a key that is watched. If memory has no value, it asks the second tier and decodes: outside all locks.
   ///
   /// - Parameters:
+  ///   - key: The key.
   ///   - flight: The flight that the caller asks about.
   ///   - readsValue: Whether the caller needs the value, beside the version.
+  /// - Returns: The state of the key.
   @inlinable
   func snapshot(
     of key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true

@@ -11,6 +11,7 @@ package protocol StoreMember: AnyObject, Sendable {
   ///   - tag: The tag, which must not be empty.
   ///   - context: The writer, for ``Change/context``.
   ///   - batch: The removal from several partitions that this is a part of, or nil if each has its own commit.
+  /// - Returns: The results that the caller finishes outside the locks.
   func stageRemoval(tagged tag: String, context: WriterContext?, in batch: BatchToken?) -> StagedRemoval
 }
 

@@ -17,7 +17,10 @@ final class ValueDetails: Sendable {
 
   /// Creates the details of a value with a timing.
   ///
-  /// - Parameter isNew: Whether the value was stored just now. Its age is then known to be zero.
+  /// - Parameters:
+  ///   - timing: The timing of the value.
+  ///   - now: The present time.
+  ///   - isNew: Whether the value was stored just now. Its age is then known to be zero.
   @usableFromInline
   convenience init(_ timing: Timing, at now: MonotonicTime, isNew: Bool = false) {
     self.init(

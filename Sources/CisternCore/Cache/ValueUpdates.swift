@@ -43,6 +43,7 @@ public struct ValueUpdates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
     /// caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The value; nil at the end of the sequence.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value?? {
       guard shown.hasBegun else { return beginning() }
       while let change = await updates.next(isolation: actor) {

@@ -24,6 +24,8 @@ public protocol InPlaceCodec<Value>: Codec {
   /// Returns the value that the bytes encode.
   ///
   /// - Parameter bytes: The encoded value, which is valid during the call only.
+  /// - Returns: The value.
+  /// - Throws: An error if the bytes encode no value.
   func decode(_ bytes: RawSpan) throws -> Value
 }
 

@@ -139,7 +139,11 @@ extension Draft {
 
   /// Returns a write with the value that the draft shows after it. Calls the user's merge closure.
   ///
-  /// - Parameter count: The number of earlier writes of the key.
+  /// - Parameters:
+  ///   - write: The write.
+  ///   - key: The key.
+  ///   - count: The number of earlier writes of the key.
+  /// - Returns: The write with its value.
   func shown(_ write: KeyWrite<Value>, of key: Key, count: DraftWriteCount) -> DraftState<Key, Value>.ShownWrite {
     let own = state.withLock { $0.ownReading(of: key)?.value }
     // A value that cannot be merged is shown unmerged. The save throws then.

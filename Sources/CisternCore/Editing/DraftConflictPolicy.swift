@@ -24,6 +24,7 @@ public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Se
   ///
   /// - Parameter resolve: A closure that combines both values. It is called outside all locks, and again if the key
   ///   changes during the call.
+  /// - Returns: The policy.
   public static func merge(
     _ resolve: @escaping @Sendable (DraftConflict<Key, Value>) throws -> Value?
   ) -> DraftConflictPolicy {

@@ -10,7 +10,10 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
 
   /// Returns the confirmed value of a key.
   ///
-  /// - Parameter isByUser: Whether the value is returned to the user.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - isByUser: Whether the value is returned to the user.
+  /// - Returns: The value and its tags.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
   /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the present count.
   func watch(_ key: Key) -> VersionBelow

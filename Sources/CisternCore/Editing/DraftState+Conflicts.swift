@@ -2,9 +2,11 @@ extension DraftState {
   /// Returns whether the key has changed below since the draft first used it. Calls the user's comparison.
   ///
   /// - Parameters:
+  ///   - key: The key.
   ///   - version: The number of changes below.
   ///   - isEqual: The cache's comparison. If it is present, a value that equals the first one is not a change.
   ///   - theirs: A closure that returns the value below.
+  /// - Returns: Whether the key has changed.
   func isConflict(
     _ key: Key, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
   ) -> Bool {
@@ -21,8 +23,13 @@ extension DraftState {
   /// policy's merge closure.
   ///
   /// - Parameters:
+  ///   - key: The key.
   ///   - theirs: The value below. It is required if the policy merges, or if the cache has an `isEqual`.
   ///   - version: The number of changes below at the time of that value.
+  ///   - isEqual: The cache's comparison.
+  ///   - policy: The policy of the save.
+  /// - Returns: The write; nil to keep the value below.
+  /// - Throws: `CisternError` if the policy or the merge fails.
   func write(
     of key: Key, over theirs: Value?, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?,
     _ policy: DraftConflictPolicy<Key, Value>

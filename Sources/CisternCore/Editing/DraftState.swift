@@ -67,6 +67,8 @@ extension DraftState {
   /// Records a value that was read below. Only the first one counts, and no value is released.
   ///
   /// - Parameters:
+  ///   - reading: The value.
+  ///   - key: The key.
   ///   - version: The number of changes below after the read, or nil if no comparison needs it.
   ///   - isByUser: Whether the value is returned to the user.
   mutating func note(_ reading: DraftReading<Value>, of key: Key, version: VersionBelow?, isByUser: Bool) {
@@ -147,7 +149,9 @@ extension DraftState {
   /// Removes the writes of `saved`, an earlier state of this one, after a save applied them below. Keeps later
   /// writes.
   ///
-  /// - Parameter versions: The numbers of changes below after the save.
+  /// - Parameters:
+  ///   - saved: The saved state.
+  ///   - versions: The numbers of changes below after the save.
   /// - Returns: The former state, which the caller must release outside the lock. Also the keys that the draft no
   ///   longer uses, and the saved keys that it still watches.
   mutating func endSaving(

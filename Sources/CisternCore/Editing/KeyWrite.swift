@@ -81,6 +81,8 @@ extension KeyWrite {
   /// - Parameters:
   ///   - present: The value to merge with, or nil for none.
   ///   - merged: A closure that merges a value with an earlier one.
+  /// - Returns: The value after the write; nil if the write removes the key.
+  /// - Throws: The error of `merged`.
   @inlinable
   func value<Failure: Error>(
     over present: Value?, _ merged: (_ incoming: Value, _ earlier: Value?) throws(Failure) -> Value

@@ -15,6 +15,7 @@ extension Entry {
   ///   - entry: The key's entry. It changes if a flight begins.
   ///   - now: The time of the request.
   ///   - makeFlight: Creates a flight. Called only if one begins.
+  /// - Returns: The decision.
   static func refresh(_ entry: inout Entry?, at now: MonotonicTime, makeFlight: () -> Flight<Value>) -> RefreshDecision
   {
     if let held = entry?.held {

@@ -124,6 +124,7 @@ extension Entry {
   ///   - demand: The values that the load accepts.
   ///   - priority: The priority of the calling task.
   ///   - makeFlight: Creates a flight. Called only if the load starts one.
+  /// - Returns: The decision.
   @inlinable
   static func load(
     _ entry: inout Entry?, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
@@ -186,6 +187,7 @@ extension Entry {
   ///   - entry: The key's entry.
   ///   - writeVersion: The key's current write version, as its shard counts it.
   ///   - watched: The state of the key if a writer watches it.
+  /// - Returns: Whether the condition holds.
   @inlinable
   static func permits(
     _ condition: WriteCondition<Value>, _ entry: Entry?, writeVersion: WriteVersion,
@@ -209,11 +211,15 @@ extension Entry {
 
   /// Puts a value into the entry, or empties the entry if `held` is nil.
   ///
-  /// The value comes from a set, from a promotion, or from a flight that may publish. It is nil if memory will hold
-  /// no value, for example after a removal.
+  /// The value comes from a set, from a promotion, or from a flight that may publish. It is nil if memory will hold no
+  /// value, for example after a removal.
   ///
-  /// - Parameter keepsFlight: Whether the entry keeps a flight in progress. Otherwise, the flight is disowned. True
-  ///   for a promotion beside the flight, for a value that unconfirmed edits show, and for one of an older fetch.
+  /// - Parameters:
+  ///   - entry: The key's entry.
+  ///   - held: The value; nil for none.
+  ///   - keepsFlight: Whether the entry keeps a flight in progress. Otherwise, the flight is disowned. True for a
+  ///     promotion beside
+  ///     the flight, for a value that unconfirmed edits show, and for one of an older fetch.
   @inlinable
   static func arrive(_ entry: inout Entry?, _ held: CachedValue<Value>?, keepsFlight: Bool = false) {
     guard keepsFlight, let flight = entry?.flight else {
@@ -238,7 +244,10 @@ extension Entry {
   /// The flight leaves the entry before any waiter resumes, so that a retry from a `catch` block starts a new flight.
   /// An older value stays.
   ///
-  /// - Parameter retryFrom: When a remaining value becomes due for a refresh again; nil to keep its deadline.
+  /// - Parameters:
+  ///   - flight: The flight.
+  ///   - entry: The key's entry.
+  ///   - retryFrom: When a remaining value becomes due for a refresh again; nil to keep its deadline.
   /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @inlinable
   static func end(_ flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime? = nil) -> Bool {
@@ -249,7 +258,10 @@ extension Entry {
 
   /// Delays the next refresh, because a waiter's timeout expired. The flight continues.
   ///
-  /// - Parameter retryFrom: The earliest time at which an older value becomes due for a refresh again.
+  /// - Parameters:
+  ///   - flight: The flight.
+  ///   - entry: The key's entry.
+  ///   - retryFrom: The earliest time at which an older value becomes due for a refresh again.
   /// - Returns: Whether the entry belongs to the flight.
   @inlinable
   static func postponeRefresh(by flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime) -> Bool {

@@ -80,7 +80,9 @@ final class ClearedContents<Key: Hashable & Sendable, Value: Sendable>: @uncheck
 
   /// Takes the contents of a shard and leaves the shard empty. Called under the shard's lock.
   ///
-  /// - Parameter index: The index of the part, below the capacity.
+  /// - Parameters:
+  ///   - shard: The shard.
+  ///   - index: The index of the part, below the capacity.
   @inlinable
   func take(from shard: inout Shard<Key, Value>, as index: Int) {
     unsafe swap(&parts[index].slots, &shard.slots)

@@ -107,6 +107,7 @@ extension EntryTable {
   /// present.
   ///
   /// - Parameters:
+  ///   - key: The key.
   ///   - isAbsent: Acknowledges the loss, inside the critical section. Takes whether memory holds a value. Returns
   ///     false if the key was written since.
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value

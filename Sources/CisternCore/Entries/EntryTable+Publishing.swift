@@ -8,7 +8,11 @@ extension EntryTable {
   /// - The entry is not the flight's, or it holds an older value.
   /// - An invalidation came since the flight began.
   ///
-  /// - Parameter value: The value, which has no lifetime and no tags.
+  /// - Parameters:
+  ///   - value: The value, which has no lifetime and no tags.
+  ///   - cost: The cost of the value.
+  ///   - flight: The flight.
+  ///   - key: The key.
   /// - Returns: Whether the value was published. If not, the key is unchanged.
   @inlinable
   @inline(never)

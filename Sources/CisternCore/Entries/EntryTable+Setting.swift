@@ -12,7 +12,11 @@ extension EntryTable {
   ///
   /// No promotion can race with this write, so it does not raise the write version.
   ///
-  /// - Parameter value: The value, which has no lifetime and no tags.
+  /// - Parameters:
+  ///   - value: The value, which has no lifetime and no tags.
+  ///   - cost: The cost of the value.
+  ///   - key: The key.
+  ///   - hash: The hash of the key.
   /// - Returns: Whether the value was set. If not, the key is unchanged, and the caller uses
   ///   ``write(_:to:unless:decide:)``.
   @inlinable

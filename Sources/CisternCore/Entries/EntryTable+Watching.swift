@@ -24,8 +24,10 @@ extension EntryTable {
 
   /// Starts to count the key's writes, until ``unwatch(_:)``.
   ///
-  /// - Parameter invalidationVersion: The invalidation version when the watching fetch began; the maximum if the
-  ///   watcher is not a fetch.
+  /// - Parameters:
+  ///   - hash: The hash of the key.
+  ///   - invalidationVersion: The invalidation version when the watching fetch began; the maximum if the watcher is not
+  ///     a fetch.
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult

@@ -128,7 +128,11 @@ extension EntryTable {
 
   /// Ends a flight that has no value to publish.
   ///
-  /// - Parameter pause: The time during which an older value is not due for a refresh; nil for none.
+  /// - Parameters:
+  ///   - flight: The flight.
+  ///   - key: The key.
+  ///   - hash: The hash of the key.
+  ///   - pause: The time during which an older value is not due for a refresh; nil for none.
   /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @inlinable
   @discardableResult

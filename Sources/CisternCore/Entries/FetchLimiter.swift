@@ -11,10 +11,10 @@ final class FetchLimiter: Sendable {
 
   /// Waits for a permit. The caller releases it with ``leave()``.
   ///
-  /// Throws `CancellationError` if the task is cancelled first; the caller then has no permit.
-  ///
-  /// - Parameter isReturning: Whether the fetch lent its permit before. Such a fetch goes first among equal
-  ///   priorities.
+  /// - Parameters:
+  ///   - priority: The priority of the fetch.
+  ///   - isReturning: Whether the fetch lent its permit before. Such a fetch goes first among equal priorities.
+  /// - Throws: `CancellationError` if the task is cancelled first. The caller then has no permit.
   func enter(priority: TaskPriority, isReturning: Bool = false) async throws {
     let ticket: PermitTicket
     switch queue.withLock({ $0.enter(priority: priority, isReturning: isReturning) }) {

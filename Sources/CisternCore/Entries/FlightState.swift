@@ -174,6 +174,7 @@ struct FlightState<Value: Sendable, Continuation> {
   ///   - outcome: The outcome that the waiter gets.
   ///   - abandoningIfLast: Whether the flight is abandoned if this is its last waiter.
   ///   - keeps: Whether the cache needs the result from now on. Later waiters that leave then do not end the flight.
+  /// - Returns: The actions for the storage around the state.
   @inlinable
   mutating func leave(
     _ waiter: Int, with outcome: Outcome = .failed(CancellationError()), abandoningIfLast: Bool,
@@ -216,7 +217,9 @@ struct FlightState<Value: Sendable, Continuation> {
 
     /// Adds a waiter.
     ///
-    /// - Parameter remaining: The number of waiters that may still be added, including this one.
+    /// - Parameters:
+    ///   - continuation: The continuation of the waiter.
+    ///   - remaining: The number of waiters that may still be added, including this one.
     @inlinable
     mutating func append(_ continuation: Continuation, of remaining: Int) {
       guard first != nil else { return first = continuation }

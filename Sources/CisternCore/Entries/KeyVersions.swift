@@ -50,7 +50,9 @@ struct KeyVersions {
 
   /// Adds a watcher to a key, until ``unwatch(_:)``.
   ///
-  /// - Parameter invalidationVersion: The invalidation version when the fetch began, if the watcher is a fetch.
+  /// - Parameters:
+  ///   - fingerprint: The fingerprint of the key.
+  ///   - invalidationVersion: The invalidation version when the fetch began, if the watcher is a fetch.
   @usableFromInline
   mutating func watch(_ fingerprint: UInt32, fetchedSince invalidationVersion: InvalidationVersion = .max) {
     var key = watched[fingerprint] ?? Watched()

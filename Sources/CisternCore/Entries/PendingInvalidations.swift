@@ -96,6 +96,7 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
   /// - Parameters:
   ///   - oldest: An invalidation version. No entry and no flight is older.
   ///   - swept: An invalidation version. No entry is older.
+  /// - Returns: The invalidations.
   func forgetting(olderThan oldest: InvalidationVersion, swept: InvalidationVersion) -> ForgettableInvalidations {
     if count == 0 { return .nothing }
     // The recent generation may be empty.

@@ -50,6 +50,7 @@ struct PermitQueue<Continuation> {
   /// - Parameters:
   ///   - priority: The priority of the task.
   ///   - isReturning: Whether the fetch goes before fetches of equal priority that enter for the first time.
+  /// - Returns: The permit, or the place in the queue.
   mutating func enter(priority: TaskPriority, isReturning: Bool = false) -> Admission {
     if taken < limit {
       taken += 1

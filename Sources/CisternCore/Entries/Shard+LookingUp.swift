@@ -67,8 +67,13 @@ extension Shard {
 
   /// Returns the value that memory holds for a key, and applies the effects of the look-up.
   ///
-  /// - Parameter demand: The values that a load accepts. Nil for a look-up, which accepts fresh values and starts no
-  ///   refresh.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - fingerprint: The fingerprint of the key.
+  ///   - now: The present time.
+  ///   - demand: The values that a load accepts. Nil for a look-up, which accepts fresh values and starts no refresh.
+  ///   - budget: The budget of the table.
+  /// - Returns: The result of the look-up.
   @inlinable
   @inline(never)
   mutating func lookUp(

@@ -53,7 +53,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Counts the result of a load.
   ///
-  /// - Parameter number: The slot of the entry before the load; nil if it had none.
+  /// - Parameters:
+  ///   - decision: The result.
+  ///   - number: The slot of the entry before the load; nil if it had none.
+  ///   - now: The present time.
   @inlinable
   mutating func countLoad(_ decision: Entry<Value>.LoadDecision, at number: SlotNumber?, now: MonotonicTime) {
     switch decision {

@@ -87,6 +87,7 @@ final class ShardPriorities: Sendable {
   /// - Parameters:
   ///   - density: The density of the entry that the searching shard would evict; infinite if it has none.
   ///   - index: The searching shard, which is never returned.
+  /// - Returns: The index of the shard; nil for none.
   @usableFromInline
   func worse(than density: Float, of index: Int) -> Int? {
     var least = node(0)

@@ -44,6 +44,7 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
   /// - Parameters:
   ///   - versions: The current versions of the keys.
   ///   - concerns: Returns whether the invalidation concerns a key with these tags.
+  /// - Returns: The fingerprints.
   func concerned(of versions: KeyVersions, by concerns: (Key, [String]) -> Bool) -> [UInt32] {
     reads.compactMap { fingerprint, read in
       guard versions[fingerprint]?.version == read.version else { return nil }

@@ -2,9 +2,12 @@ extension WriteDecision {
   /// Decides on a write whose condition holds.
   ///
   /// - Parameters:
-  ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, and only if the decision
-  ///     depends on it. Called before `stage`, except for the end of a lifetime.
+  ///   - intent: The kind of the write.
+  ///   - situation: The state of the key.
+  ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, and only if the
+  ///     decision depends on it. Called before `stage`, except for the end of a lifetime.
   ///   - stage: Stages the write in the second tier. Called at most once.
+  /// - Returns: The decision.
   @inlinable
   @inline(__always)
   static func decide(
@@ -160,7 +163,10 @@ extension WriteEvent {
 
   /// Returns the event of an eviction from memory.
   ///
-  /// - Parameter isTierClosed: Whether the second tier, which may hold the same value, is closed.
+  /// - Parameters:
+  ///   - residency: The places that held the value.
+  ///   - isTierClosed: Whether the second tier, which may hold the same value, is closed.
+  /// - Returns: The event; nil if the second tier still holds the value.
   static func ofEviction(from residency: Residency, isTierClosed: Bool) -> WriteEvent? {
     switch residency {
     case .invalidated: nil

@@ -14,9 +14,10 @@ extension Cache where Key: CacheKey {
   ///
   /// - Parameters:
   ///   - scope: The entries and changes to deliver.
-  ///   - buffering: The changes that are kept for a slow consumer after the initial entries. If a bounded buffer is full, the
-  ///     sequence drops it and enumerates again (``ContentUpdate/restarted(cause:)``). During an enumeration, the sequence keeps
-  ///     the newest change of each key.
+  ///   - buffering: The changes that are kept for a slow consumer after the initial entries. If a bounded buffer is
+  ///     full, the sequence drops it and enumerates again (``ContentUpdate/restarted(cause:)``). During an enumeration,
+  ///     the sequence keeps the newest change of each key.
+  /// - Returns: The sequence.
   public func contentUpdates(
     _ scope: ObservationScope<Key> = .all, buffering: UpdateBuffering = .newestPerKey
   ) -> ContentUpdates<Key, Value> {

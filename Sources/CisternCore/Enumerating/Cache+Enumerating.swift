@@ -27,6 +27,7 @@ extension Cache where Key: CacheKey {
   /// second tier throws neither.
   ///
   /// - Parameter selection: The entries to return.
+  /// - Returns: The sequence of entries.
   public func entries(_ selection: EntrySelection = .all) -> CacheEntries<Key, Value> {
     CacheEntries(cache: self, selection: selection)
   }
@@ -34,6 +35,7 @@ extension Cache where Key: CacheKey {
   /// The keys of the entries that are not stale. Order, guarantee, cost and errors are those of ``entries(_:)``.
   ///
   /// - Parameter selection: The entries whose keys to return.
+  /// - Returns: The sequence of keys.
   public func keys(_ selection: EntrySelection = .all) -> CacheKeys<Key, Value> {
     CacheKeys(entries: entries(selection))
   }
@@ -43,6 +45,7 @@ extension Cache where Key: CacheKey {
   /// ``statistics`` has the number of entries of each tier, at no cost. A key can be in both of them.
   ///
   /// - Parameter selection: The entries to count.
+  /// - Returns: The number of keys.
   /// - Throws: `CisternError` as ``entries(_:)``, or `CancellationError` if the task is cancelled.
   /// - Complexity: O(*n*), where *n* is the number of entries.
   @inlinable

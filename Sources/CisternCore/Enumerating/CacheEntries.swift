@@ -40,6 +40,7 @@ public struct CacheEntries<Key: CacheKey, Value: Sendable>: AsyncSequence, Senda
     /// Returns the next entry; nil at the end. Runs on the caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The entry; nil at the end.
     /// - Throws: `CisternError` if the store is closed or its disk cannot be read, `CancellationError` if the task is
     ///   cancelled.
     @inlinable

@@ -36,6 +36,7 @@ public struct CacheKeys<Key: CacheKey, Value: Sendable>: AsyncSequence, Sendable
     /// Returns the next key; nil at the end. Runs on the caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The key; nil at the end.
     /// - Throws: `CisternError` if the store is closed or its disk cannot be read, `CancellationError` if the task is
     ///   cancelled.
     @inlinable

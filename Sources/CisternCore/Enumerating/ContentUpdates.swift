@@ -64,6 +64,7 @@ public struct ContentUpdates<Key: CacheKey, Value: Sendable>: AsyncSequence, Sen
     /// Waits for the next element and returns it; nil at the end of the sequence. Runs on the caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The element; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> ContentUpdate<Key, Value>? {
       if Task.isCancelled {
         updates = []

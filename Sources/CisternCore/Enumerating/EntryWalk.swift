@@ -84,6 +84,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// Returns the entries of the next positions, and moves behind them. Empty if none of the visited keys has a value.
   ///
   /// - Parameter limit: The largest number of positions to visit.
+  /// - Returns: The entries.
+  /// - Throws: `CisternError` if the second tier is closed or cannot be read.
   @inlinable
   mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
     let chunk = try nextChunk(limit: limit, needsDetails: true)

@@ -24,6 +24,7 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
   /// - Parameters:
   ///   - key: The key.
   ///   - metadata: The key's record, or nil if the second tier is not known to have one.
+  /// - Returns: The entry; nil for none.
   @inlinable
   func entry(of key: Key, _ metadata: RecordMetadata?) -> CacheEntry<Key, Value>? {
     let hash = records.table.hash(key)

@@ -31,6 +31,7 @@ public struct CircuitBreaker: Sendable {
     /// Returns the threshold of a number of failures without a success between them.
     ///
     /// - Parameter count: The number of failures, at least 1.
+    /// - Returns: The threshold.
     public static func consecutiveFailures(_ count: Int) -> Threshold {
       Threshold(kind: .consecutiveFailures(count))
     }
@@ -41,6 +42,7 @@ public struct CircuitBreaker: Sendable {
     ///   - share: The share of the calls that fail, above 0 and at most 1.
     ///   - minimumCalls: The number of calls in the window below which the breaker stays closed; at least 1.
     ///   - window: The length of the window. A call counts for nine tenths of it at least.
+    /// - Returns: The threshold.
     public static func failureShare(
       _ share: Double, minimumCalls: Int = 10, within window: Duration = .seconds(10)
     ) -> Threshold {

@@ -48,9 +48,9 @@ public struct Expiry: Sendable, Hashable {
   /// Creates an expiry with a lifetime, and optionally a grace in which callers may accept the stale value.
   ///
   /// - Parameters:
-  ///   - duration: The lifetime. Zero or less refuses the write; a positive duration below a nanosecond counts as
-  ///     one.
+  ///   - duration: The lifetime. Zero or less refuses the write; a positive duration below a nanosecond counts as one.
   ///   - graceStale: The time after the lifetime in which the value is stale but usable.
+  /// - Returns: The expiry.
   public static func after(_ duration: Duration, graceStale: Duration = .zero) -> Expiry {
     var expiry = Expiry(lifetime: duration.countedNanoseconds)
     expiry.grace = graceStale.countedNanoseconds
@@ -70,9 +70,10 @@ public struct Expiry: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - duration: The lifetime. Zero or less refuses the write.
-  ///   - staleWhileRevalidate: The time in which a load returns the stale value at once and starts a background refresh.
-  ///     After it, loads fetch.
+  ///   - staleWhileRevalidate: The time in which a load returns the stale value at once and starts a background
+  ///     refresh. After it, loads fetch.
   ///   - staleIfError: The time in which a load returns the stale value if its fetch fails or takes too long.
+  /// - Returns: The expiry.
   public static func after(
     _ duration: Duration, staleWhileRevalidate: Duration, staleIfError: Duration
   ) -> Expiry {
@@ -86,6 +87,7 @@ public struct Expiry: Sendable, Hashable {
   /// Creates an expiry with an unlimited lifetime and a time to idle.
   ///
   /// - Parameter duration: The time to idle, after which an unused value is gone. Zero or less refuses the write.
+  /// - Returns: The expiry.
   public static func idle(_ duration: Duration) -> Expiry {
     let idle = duration.countedNanoseconds
     guard idle > 0 else { return Expiry(lifetime: 0) }
@@ -99,6 +101,7 @@ public struct Expiry: Sendable, Hashable {
   /// old, but never too new. The recorded time counts after a restart, and after memory evicted the value.
   ///
   /// - Parameter duration: The time to idle. Zero or less sets no limit.
+  /// - Returns: The expiry with the time to idle.
   public func idle(_ duration: Duration) -> Expiry {
     var expiry = self
     expiry.idle = duration.countedNanoseconds
@@ -111,6 +114,7 @@ public struct Expiry: Sendable, Hashable {
   /// It has no effect on a lifetime of ``never``.
   ///
   /// - Parameter fraction: The part of the lifetime, clamped to the range from 0 to 1. With 1, no refresh happens.
+  /// - Returns: The expiry with the refresh ahead.
   public func refreshedAhead(at fraction: Double) -> Expiry {
     var expiry = self
     let part = UInt32(fraction.clampedPart * 65_536)
@@ -122,6 +126,7 @@ public struct Expiry: Sendable, Hashable {
   /// are written together then do not expire together.
   ///
   /// - Parameter fraction: The greatest part by which the lifetime is shortened, clamped to the range from 0 to 1.
+  /// - Returns: The expiry with lifetimes that differ by key.
   public func jittered(by fraction: Double) -> Expiry {
     var expiry = self
     expiry.jitterPart = UInt32(fraction.clampedPart * 65_536)

@@ -56,6 +56,7 @@ public struct LoadPolicy: Sendable, Hashable {
   ///
   /// - Parameter age: The greatest accepted time since the end of the lifetime. Zero or less is equivalent to
   ///   ``freshOnly``.
+  /// - Returns: The policy.
   public static func staleAcceptable(upTo age: Duration) -> LoadPolicy {
     let age = age.countedNanoseconds
     return LoadPolicy(Demand(stale: age == 0 ? .never : .upTo(age)))
@@ -70,6 +71,7 @@ public struct LoadPolicy: Sendable, Hashable {
   ///
   /// - Parameter duration: The time that the caller waits. Zero or less returns the stale value at once, even if the
   ///   fetch returns at once, too.
+  /// - Returns: The policy with the soft timeout.
   public func returningStale(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.softTimeout = duration.countedNanoseconds
@@ -87,8 +89,9 @@ public struct LoadPolicy: Sendable, Hashable {
   /// fetch. A stale value is not fetched again within ``CacheConfiguration/refreshRetryInterval``.
   ///
   /// - Parameter duration: The time that the caller waits. With zero or less, the caller does not wait, even if the
-  ///   fetch returns at once. It gets a cached value, a stale value or the error. A fetch that only this caller
-  ///   started is then cancelled.
+  ///   fetch returns at once. It gets a cached value, a stale value or the error. A fetch that only this caller started
+  ///   is then cancelled.
+  /// - Returns: The policy with the timeout.
   public func timingOut(after duration: Duration) -> LoadPolicy {
     var policy = self
     policy.timeout = duration.countedNanoseconds

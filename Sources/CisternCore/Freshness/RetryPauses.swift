@@ -52,6 +52,7 @@ final class RetryPauses: Sendable {
   ///   - hash: The hash of the key.
   ///   - created: The time when the key's record was written.
   ///   - now: The current time.
+  /// - Returns: The end of the pause; nil without one.
   func end(for hash: UInt64, created: WallTime, now: MonotonicTime) -> MonotonicTime? {
     pauses.withLock { pauses in
       guard let pause = pauses[hash] else { return nil }

@@ -21,6 +21,7 @@ package struct WallTimeline: Sendable {
   /// - Parameters:
   ///   - wallTime: The clock's time of day.
   ///   - now: The same instant on the monotonic clock.
+  /// - Returns: The time of day.
   @inlinable
   package func time(_ wallTime: WallTime, now: MonotonicTime) -> WallTime {
     let passed = now > start ? Int64(clamping: now.nanoseconds - start.nanoseconds) : 0

@@ -81,6 +81,7 @@ public struct ChangeSets<Key: Hashable & Sendable, Value: Sendable>: AsyncSequen
     /// Waits for the next change set and returns it; nil at the end of the sequence. Runs on the caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The change set; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> ChangeSet<Key, Value>? {
       guard let subscription else { return nil }
       guard let change = await subscription.mailbox.next(isolation: actor) else {

@@ -44,8 +44,10 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - reads: The keys of the group that ``needs(_:)`` requires.
-  ///   - changes: All changes that were buffered after these reads. If no invalidation is between them, a key has one at most.
+  ///   - changes: All changes that were buffered after these reads. If no invalidation is between them, a key has one
+  ///     at most.
   ///   - isLast: Whether the enumeration has ended.
+  /// - Returns: The elements.
   mutating func take(_ reads: [Read], _ changes: [ContentChange<Key, Value>], isLast: Bool) -> [Update] {
     var updates: [Update] = []
     var standing = reads

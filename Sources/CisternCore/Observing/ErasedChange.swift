@@ -89,7 +89,10 @@ struct ErasedChange: Sendable {
 
   /// Returns this change as it follows `older`, which no consumer receives: with the previous value of the older one.
   ///
-  /// - Parameter isSeparated: Whether a removal of many keys is between them. The consumer's value before is then not known.
+  /// - Parameters:
+  ///   - older: The older change.
+  ///   - isSeparated: Whether a removal of many keys is between them. The consumer's value before is then not known.
+  /// - Returns: The change.
   func replacing(_ older: ErasedChange, isSeparated: Bool) -> ErasedChange {
     var merged = self
     merged.previous = older.previous

@@ -129,6 +129,7 @@ public struct CacheEvents<Key: Hashable & Sendable>: AsyncSequence, Sendable {
     /// Waits for the next event and returns it; nil at the end of the sequence. Runs on the caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The event; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> CacheEvent<Key>? {
       guard let subscription else { return nil }
       guard let erased = await subscription.subscription.mailbox.next(isolation: actor) else {

@@ -24,6 +24,7 @@ public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
   /// The cost of a change is independent of the number of observed tags.
   ///
   /// - Parameter tag: The tag to observe.
+  /// - Returns: The scope.
   public static func tagged(_ tag: String) -> ObservationScope { ObservationScope(selection: .tagged(tag)) }
 
   /// The scope of all changes of the cache.
@@ -33,12 +34,14 @@ public struct ObservationScope<Key: Hashable & Sendable>: Sendable {
   /// keys.
   ///
   /// - Parameter key: The key to observe.
+  /// - Returns: The scope.
   public static func key(_ key: Key) -> ObservationScope { ObservationScope(selection: .keys([key])) }
 
   /// Returns the scope of the changes of several keys. The cost of a change is independent of the number of
   /// observed keys.
   ///
   /// - Parameter keys: The keys to observe.
+  /// - Returns: The scope.
   public static func keys(_ keys: Set<Key>) -> ObservationScope { ObservationScope(selection: .keys(keys)) }
 }
 
@@ -46,6 +49,7 @@ extension ObservationScope where Key == String {
   /// Returns the scope of the changes of keys that begin with a prefix, compared by UTF-8 bytes.
   ///
   /// - Parameter prefix: The prefix to observe.
+  /// - Returns: The scope.
   /// - Complexity: Each change evaluates all observed prefixes, one after the other.
   public static func prefix(_ prefix: String) -> ObservationScope { ObservationScope(bytesPrefix: prefix) }
 }
@@ -54,6 +58,7 @@ extension ObservationScope where Key == [UInt8] {
   /// Returns the scope of the changes of keys that begin with a prefix.
   ///
   /// - Parameter prefix: The prefix to observe.
+  /// - Returns: The scope.
   /// - Complexity: Each change evaluates all observed prefixes, one after the other.
   public static func prefix(_ prefix: [UInt8]) -> ObservationScope { ObservationScope(bytesPrefix: prefix) }
 }

@@ -20,8 +20,9 @@ struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - change: The change.
-  ///   - current: Looks up the current value, and the number of the newest change that it includes. Nil if the
-  ///     cache is gone.
+  ///   - current: Looks up the current value, and the number of the newest change that it includes. Nil if the cache is
+  ///     gone.
+  /// - Returns: The value in an optional; nil for no new value.
   mutating func take(_ change: Change<Key, Value>, current: () -> (Value?, ChangeNumber)?) -> Value?? {
     if let number, change.place <= number { return nil }
     let wasAbsent = hasBegun && isAbsent

@@ -39,6 +39,7 @@ public struct Updates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence,
     /// Waits for the next change and returns it; nil at the end of the sequence. Runs on the caller's actor.
     ///
     /// - Parameter actor: The actor of the caller.
+    /// - Returns: The change; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change<Key, Value>? {
       guard let subscription else { return nil }
       guard let change = await subscription.mailbox.next(isolation: actor) else {

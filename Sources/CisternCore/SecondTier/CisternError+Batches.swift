@@ -6,6 +6,7 @@ extension CisternError {
   ///   - size: Their size in the second tier, in bytes.
   ///   - largest: The size of the largest batch, if the tier knows it.
   ///   - location: The operation or the cache.
+  /// - Returns: The error.
   static func batchTooLarge(count: Int, size: Int, largest: ByteCount?, location: String) -> CisternError {
     let limit = largest.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
     return CisternError(

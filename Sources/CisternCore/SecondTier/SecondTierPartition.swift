@@ -25,6 +25,7 @@ public protocol SecondTierPartition: Sendable {
   /// method, because the call is not a use of the record.
   ///
   /// - Parameter key: The bytes of the key.
+  /// - Returns: Whether the key has a record.
   func contains(_ key: RawSpan) -> Bool
 
   /// Acknowledges the loss of the key's record, after the tier has reported it (``RecordLoss``).

@@ -13,6 +13,7 @@ public indirect enum StagedWrite: Sendable {
   /// - Parameters:
   ///   - invalidationVersion: The invalidation version of the value.
   ///   - isSet: Whether the value was set rather than fetched.
+  /// - Returns: The write.
   @usableFromInline
   func withVersion(invalidationVersion: InvalidationVersion, isSet: Bool) -> StagedWrite {
     if hasVersion(invalidationVersion, isSet: isSet) { return self }

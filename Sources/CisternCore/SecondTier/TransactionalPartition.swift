@@ -27,6 +27,7 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// again later.
   ///
   /// - Parameter key: The bytes of the key.
+  /// - Returns: Whether the key has a record; nil if the tier cannot read it.
   func presence(of key: RawSpan) -> Bool?
 
   /// Returns the schema version of the key's staged, committed or lost record. The call does not count as a use of the
@@ -46,6 +47,7 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Returns the key's place in the order of ``records(in:)``.
   ///
   /// - Parameter key: The bytes of the key.
+  /// - Returns: The place.
   func position(of key: RawSpan) -> KeyPosition
 
   /// Returns the next records of the partition in the order of their positions, without their values.
@@ -55,12 +57,14 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// bytes of their values.
   ///
   /// - Parameter range: The part to return. Its limit bounds the read transaction.
+  /// - Returns: The records, and the place after them.
   /// - Throws: `CisternError` if the tier is closed or cannot be read.
   func records(in range: RecordRange) throws(CisternError) -> RecordChunk
 
   /// Returns the metadata of the key's record, staged or committed, or nil if a read finds none.
   ///
   /// - Parameter key: The bytes of the key.
+  /// - Returns: The metadata; nil if a read finds no record.
   func metadata(of key: RawSpan) -> RecordMetadata?
 
   // MARK: Record losses
@@ -156,6 +160,7 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Parameters:
   ///   - batchBytes: The total size in bytes of the keys, values, and tags.
   ///   - count: The number of writes.
+  /// - Returns: Whether the tier can commit the batch.
   func canHold(batchBytes: Int, count: Int) -> Bool
 
   /// The largest size of a batch, or nil if the tier does not state it. It appears in error messages.

@@ -3,14 +3,13 @@ import Eviction
 extension Cache {
   /// Creates a cache in memory only, without a store, for keys of any kind.
   ///
-  /// Throws `CisternError` for an invalid limit.
-  ///
   /// - Parameters:
   ///   - costLimit: The highest total cost of the values.
   ///   - countLimit: The highest number of values.
   ///   - expiry: The lifetime of values without an expiry.
-  ///   - weigher: Returns the cost of a value; at least 1. Nil for 1 each.
-  ///   - configuration: Clock, executor and eviction policy; settings of the disk are ignored.
+  ///   - weigher: The closure that returns the cost of a value, at least 1. Nil if each value costs 1.
+  ///   - configuration: The clock, the executor and the eviction policy. Settings of the disk are ignored.
+  /// - Throws: `CisternError` for an invalid limit.
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
     weigher: (@Sendable (Value) -> Int)? = nil, configuration: Store.Configuration = Store.Configuration()
@@ -37,12 +36,11 @@ extension Cache {
 
   /// Creates a cache in memory only, without a store, with all settings of a cache in a store.
   ///
-  /// Throws `CisternError` for an invalid limit.
-  ///
   /// - Parameters:
-  ///   - settings: Limits, weigher, loading; nil for no limit.
+  ///   - settings: The limits, the weigher, and the settings of loads. A limit of nil is no limit.
   ///   - expiry: The lifetime of values without an expiry.
-  ///   - configuration: Clock, executor and eviction policy; settings of the disk are ignored.
+  ///   - configuration: The clock, the executor and the eviction policy. Settings of the disk are ignored.
+  /// - Throws: `CisternError` for an invalid limit.
   public convenience init(
     settings: CacheConfiguration<Value>, expiry: Expiry = .never,
     configuration: Store.Configuration = Store.Configuration()

@@ -21,6 +21,7 @@ final class PartsByCache<Part: Sendable>: Sendable {
   ///   - cache: The cache. Its part has the type that `make` returns.
   ///   - erase: Converts a part to the type of all parts.
   ///   - make: Makes the part, outside the lock. A part that another thread made first is returned instead.
+  /// - Returns: The part.
   func part<Own>(of cache: AnyObject, erasedBy erase: (Own) -> Part, _ make: () -> Own) -> Own {
     let identity = ObjectIdentifier(cache)
     let present = state.withLock { state in state.positions[identity].map { state.parts[$0] } }

@@ -80,6 +80,7 @@ public final class Store: Sendable {
     ///   - costLimit: The memory limit.
     ///   - costIsCount: Whether each entry costs 1. Otherwise, costs are bytes.
     ///   - processorCount: The number of processors; nil for those of the machine.
+    /// - Returns: The number of shards.
     package static func shardCount(costLimit: Int, costIsCount: Bool, processorCount: Int?) -> Int {
       MemorySizing.shardCount(
         costLimit: costLimit, countLimit: .max, costIsCount: costIsCount, processorCount: processorCount)
@@ -123,6 +124,7 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - memoryLimit: The highest total cost of the values in memory, for all caches together.
   ///   - configuration: Further options.
+  /// - Returns: The store.
   /// - Throws: `CisternError` if the limit is invalid.
   public static func inMemory(
     memoryLimit: ByteCount, configuration: Configuration = Configuration()

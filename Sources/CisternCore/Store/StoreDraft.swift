@@ -77,6 +77,7 @@ public final class StoreDraft: Sendable {
   /// Returns a draft of this draft's layer over one cache. It saves into this draft.
   ///
   /// - Parameter cache: A cache of the store.
+  /// - Returns: The draft.
   public func draft<Key, Value>(of cache: Cache<Key, Value>) -> Draft<Key, Value> { layer(over: cache).draft() }
 
   /// Whether the draft has no unsaved writes.
@@ -85,11 +86,13 @@ public final class StoreDraft: Sendable {
   /// Returns the keys of a cache with unsaved writes, in the order of their first writes.
   ///
   /// - Parameter cache: A cache of the store.
+  /// - Returns: The keys.
   public func writtenKeys<Key, Value>(in cache: Cache<Key, Value>) -> [Key] { layer(over: cache).writtenKeys }
 
   /// Returns the written keys of a cache that have changed there. More keys may change before a save.
   ///
   /// - Parameter cache: A cache of the store.
+  /// - Returns: The keys.
   public func conflicts<Key, Value>(in cache: Cache<Key, Value>) -> [Key] { layer(over: cache).conflicts }
 
   /// Drops the unsaved writes.

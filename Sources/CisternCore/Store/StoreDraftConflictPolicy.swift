@@ -37,6 +37,7 @@ public struct StoreDraftConflictPolicy: Sendable {
   /// - Parameters:
   ///   - cache: The cache.
   ///   - policy: The resolution, for example ``DraftConflictPolicy/merge(_:)``.
+  /// - Returns: The policy.
   public func resolving<Key, Value>(
     _ cache: Cache<Key, Value>, by policy: DraftConflictPolicy<Key, Value>
   ) -> StoreDraftConflictPolicy {
@@ -67,6 +68,7 @@ public struct StoreDraftConflictError: Error, Sendable {
   /// Returns the keys that the draft wrote and that have changed in a cache.
   ///
   /// - Parameter cache: The cache.
+  /// - Returns: The keys.
   public func keys<Key, Value>(in cache: Cache<Key, Value>) -> [Key] {
     let conflict = conflicts.first { $0.cache == ObjectIdentifier(cache) }
     return (conflict?.error as? DraftConflictError<Key>)?.keys ?? []

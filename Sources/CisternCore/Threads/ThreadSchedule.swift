@@ -41,6 +41,7 @@ struct ThreadSchedule<Job> {
   ///   - number: The number of the thread.
   ///   - hasCome: Whether the thread was woken or started since its last request.
   ///   - unfinished: The job that the thread has partly run. It continues after the waiting jobs.
+  /// - Returns: The job, or nil for none, and the request for another thread.
   mutating func next(
     for number: Int, hasCome: Bool, unfinished: Job? = nil
   ) -> (job: Job?, summons: ThreadRequest) {

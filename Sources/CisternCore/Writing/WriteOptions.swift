@@ -21,7 +21,9 @@ struct WriteOptions: Sendable {
     self.tags = tags
   }
 
-  /// - Parameter tags: The named tags; nil if the write names none.
+  /// - Parameters:
+  ///   - expiry: The lifetime of the value; nil for the cache's.
+  ///   - tags: The named tags; nil if the write names none.
   @inlinable
   init(expiry: Expiry?, tags: [String]?) {
     self.init(expiry: expiry, tags: tags.map { .named($0) } ?? .kept)

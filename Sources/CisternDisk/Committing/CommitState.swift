@@ -149,6 +149,7 @@ struct CommitState {
   ///   - evicted: The records that the transaction evicted.
   ///   - partitions: The partitions of the engine.
   ///   - invalidationVersions: The newest invalidation version of each partition, read before the first eviction.
+  /// - Returns: The keys.
   mutating func leaving(
     _ evicted: [EvictedRecord], among partitions: [Partition],
     since invalidationVersions: [ObjectIdentifier: InvalidationVersion]

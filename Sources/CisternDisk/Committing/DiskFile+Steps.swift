@@ -8,6 +8,8 @@ extension DiskFile {
   ///   - extents: The state of a file of extents after the last transaction of this process. The method reads the state
   ///     if it is nil, or if another process has committed since. Nil for a file of another layout.
   ///   - body: The work. Its last change must be ``WriteStep/finish(in:)``.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, and `LMDBError` if the commit fails.
   func withStep<Result>(
     _ context: @autoclosure () -> StepContext, _ extents: inout ExtentState?,
     _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result

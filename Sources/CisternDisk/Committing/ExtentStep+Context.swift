@@ -8,6 +8,7 @@ extension ExtentStep {
   ///   - context: The facts that the transaction needs.
   ///   - extents: The state after the last transaction of this process, or nil.
   ///   - target: The transaction, which has changed nothing.
+  /// - Throws: `LMDBError` if the state cannot be read.
   init(
     _ file: DiskFile, _ context: StepContext, _ extents: inout ExtentState?, in target: borrowing ExtentTransaction
   ) throws(LMDBError) {

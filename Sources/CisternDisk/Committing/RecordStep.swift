@@ -46,7 +46,12 @@ struct RecordStep {
   /// A record that replaces another one keeps its place in the eviction order, and is marked as read. This saves
   /// two changes of the order.
   ///
-  /// - Parameter isProtected: Whether this transaction must not evict the record.
+  /// - Parameters:
+  ///   - draft: The record.
+  ///   - generation: The generation of its partition.
+  ///   - isProtected: Whether this transaction must not evict the record.
+  ///   - transaction: The transaction.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func put(
     _ draft: borrowing RecordDraft, of generation: Generation, protected isProtected: Bool = false,
     in transaction: inout WriteTransaction
@@ -89,9 +94,15 @@ struct RecordStep {
     return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
   }
 
-  /// Removes the key's record, if the file has one. Returns the removal, or nil if the key has no record.
+  /// Removes the key's record, if the file has one.
   ///
-  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  /// - Parameters:
+  ///   - fullKey: The key in the file.
+  ///   - generation: The generation of its partition.
+  ///   - onlyIfDamaged: Whether a sound record stays.
+  ///   - transaction: The transaction.
+  /// - Returns: The removal; nil if the key has no record.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
     _ fullKey: [UInt8], of generation: Generation, onlyIfDamaged: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> RecordRemoval? {

@@ -82,11 +82,15 @@ enum RecordWork: ~Copyable {
 
   // MARK: Records
 
-  /// Writes the record. Returns false if it has no room in this transaction.
+  /// Writes the record.
   ///
-  /// The caller then commits and tries again.
-  ///
-  /// - Parameter isProtected: Whether this transaction must not evict the record.
+  /// - Parameters:
+  ///   - draft: The record.
+  ///   - generation: The generation of its partition.
+  ///   - isProtected: Whether this transaction must not evict the record.
+  ///   - transaction: The transaction.
+  /// - Returns: Whether the transaction has room for the record. If not, the caller commits and tries again.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func put(
     _ draft: RecordDraft, of generation: Generation, protected isProtected: Bool,
     in transaction: inout IndexTransaction
@@ -112,9 +116,15 @@ enum RecordWork: ~Copyable {
     }
   }
 
-  /// Removes the key's record, if the file has one. Returns the removal, or nil if the key has no record.
+  /// Removes the key's record, if the file has one.
   ///
-  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - generation: The generation of its partition.
+  ///   - onlyIfDamaged: Whether a sound record stays.
+  ///   - transaction: The transaction.
+  /// - Returns: The removal; nil if the key has no record.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
     _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> RecordRemoval? {
@@ -187,7 +197,10 @@ enum RecordWork: ~Copyable {
 
   /// Writes the last rows. It must be the last change of the transaction.
   ///
-  /// - Parameter hasChanges: Whether the transaction changes other rows of the file.
+  /// - Parameters:
+  ///   - hasChanges: Whether the transaction changes other rows of the file.
+  ///   - transaction: The transaction.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func finish(hasChanges: Bool, in transaction: inout IndexTransaction) throws(LMDBError) {
     let number = transaction.transaction.number
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in

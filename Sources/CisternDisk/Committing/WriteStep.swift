@@ -30,15 +30,20 @@ struct WriteStep: ~Copyable {
   /// Returns whether the caller should commit before it puts more records.
   ///
   /// - Parameter budget: The number of pages that the transaction may copy.
+  /// - Returns: Whether the caller should commit.
   func isFull(budget: Int) -> Bool { touchedPages >= budget || records.shouldCommit }
 
   // MARK: Records
 
-  /// Writes the record. Returns false if it has no room in this transaction.
+  /// Writes the record.
   ///
-  /// The caller then commits and tries again.
-  ///
-  /// - Parameter isProtected: Whether this transaction must not evict the record.
+  /// - Parameters:
+  ///   - draft: The record.
+  ///   - partition: The partition.
+  ///   - isProtected: Whether this transaction must not evict the record.
+  ///   - transaction: The transaction.
+  /// - Returns: Whether the transaction has room for the record. If not, the caller commits and tries again.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func put(
     _ draft: RecordDraft, for partition: Partition, protected isProtected: Bool = false,
     in transaction: inout IndexTransaction
@@ -87,7 +92,12 @@ struct WriteStep: ~Copyable {
 
   /// Removes the key's record, if the file has one.
   ///
-  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - partition: The partition.
+  ///   - onlyIfDamaged: Whether a sound record stays.
+  ///   - transaction: The transaction.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
     _ key: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout IndexTransaction
   ) throws(LMDBError) {

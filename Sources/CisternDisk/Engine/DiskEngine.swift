@@ -133,8 +133,11 @@ final class DiskEngine: Sendable {
 
   /// Returns the partition of the cache `name`. Creates it if the engine does not have it yet.
   ///
-  /// - Parameter isCommitted: Whether the file already has the invalidations that are being committed for partitions
-  ///   that are not open.
+  /// - Parameters:
+  ///   - name: The name of the cache.
+  ///   - isCommitted: Whether the file already has the invalidations that are being committed for partitions that are
+  ///     not open.
+  /// - Returns: The partition.
   func partition(named name: String, isCommitted: Bool = false) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
     let made = Partition(name: storedName(of: name))

@@ -31,6 +31,7 @@ extension ExtentLog {
   /// extent is nil: its row must be removed.
   ///
   /// - Parameter withLiveBytes: Whether to return also the extents of which only the live bytes differ from the row.
+  /// - Returns: The rows.
   mutating func takeChangedRows(withLiveBytes: Bool) -> [(number: ExtentNumber, extent: Extent?)] {
     var numbers = summary.changed
     if withLiveBytes {

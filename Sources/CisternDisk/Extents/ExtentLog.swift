@@ -111,6 +111,7 @@ struct ExtentLog: Sendable, Equatable {
   ///   - stream: The stream.
   ///   - age: The age of an extent that this method opens. Nil for an age above those of all others.
   ///   - horizon: The transaction in progress.
+  /// - Returns: The address; nil if no extent has room.
   mutating func place(
     _ size: Int, in stream: Extent.Stream, from age: ExtentAge? = nil, during horizon: TransactionHorizon
   ) -> RecordAddress? {

@@ -42,7 +42,10 @@ struct Reclaim: Sendable, Equatable {
 
   /// Returns the bytes that later evictions can copy in addition, after this reclaim.
   ///
-  /// - Parameter saved: The number of these bytes before this reclaim.
+  /// - Parameters:
+  ///   - saved: The number of these bytes before this reclaim.
+  ///   - layout: The layout of the extents.
+  /// - Returns: The number of bytes.
   func savedBytes(after saved: Int, in layout: ExtentLayout) -> Int {
     guard method == .evict else { return saved }
     return min(max(saved + layout.capacity / 2 - copiedBytes, 0), Self.mostSavedBytes(in: layout))
@@ -67,6 +70,7 @@ struct Reclaim: Sendable, Equatable {
   ///   - layout: The layout of the file.
   ///   - canCopy: Whether a copy has room now. Without room, the record is evicted.
   ///   - saved: The number of bytes by which earlier evictions copied less than they could.
+  /// - Returns: The verdict on the record.
   mutating func examine(_ finding: Finding, in layout: ExtentLayout, canCopy: Bool, saved: Int = 0) -> Verdict {
     position += 1
     guard case .live(let size, let isUsed) = finding else { return .skip }

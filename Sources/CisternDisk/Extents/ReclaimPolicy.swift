@@ -44,6 +44,7 @@ struct ReclaimPolicy: Sendable, Equatable {
   ///   - log: The extents.
   ///   - canCopy: Whether a copy has an extent to go to. Without one, records must be evicted.
   ///   - excluded: Extents that this transaction must not reclaim.
+  /// - Returns: The choice; nil if no extent is closed.
   func choose(in log: ExtentLog, canCopy: Bool, except excluded: Set<ExtentNumber> = []) -> Choice? {
     var oldest: (number: ExtentNumber, extent: Extent)?
     var sparsest: (number: ExtentNumber, extent: Extent)?

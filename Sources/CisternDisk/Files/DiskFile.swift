@@ -41,11 +41,12 @@ final class DiskFile: Sendable {
   ///   - directory: The directory of the store.
   ///   - options: The options of the LMDB environment.
   ///   - layout: The layouts to accept, and the one that the file gets if this method begins it.
-  ///   - checkingRows: Whether to verify every row of the store's own table. Required for a file that another
-  ///     program changed, because a row with a damaged key would go unnoticed.
+  ///   - checkingRows: Whether to verify every row of the store's own table. Required for a file that another program
+  ///     changed, because a row with a damaged key would go unnoticed.
   ///   - newIdentity: The identity of the file if this method begins it.
-  /// - Throws: `invalid` if the file belongs to another program, `versionMismatch` if its format has another
-  ///   version, or `corrupted` if a verified row is damaged. The file is then as it was.
+  /// - Returns: The open file.
+  /// - Throws: `invalid` if the file belongs to another program, `versionMismatch` if its format has another version,
+  ///   or `corrupted` if a verified row is damaged. The file is then as it was.
   static func open(
     directory: String, options: EnvironmentOptions, layout: AcceptedLayout, checkingRows: Bool = false,
     newIdentity: StoreIdentity = StoreIdentity()

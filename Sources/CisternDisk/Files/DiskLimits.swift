@@ -96,6 +96,7 @@ struct DiskLimits: Sendable, Equatable {
   /// - Parameters:
   ///   - bytes: The number of bytes of keys, values and tags.
   ///   - count: The number of writes.
+  /// - Returns: Whether a transaction can hold the batch.
   func canHold(batchBytes bytes: Int, count: Int) -> Bool {
     guard bytes >= 0, count >= 0, bytes <= mapSize, count <= mapSize / 64 else { return false }
     if count <= 1 { return bytes <= largestRecord }

@@ -8,8 +8,7 @@ extension DiskTier {
   /// used stays unchanged, and the error has the reason. If the process ends at any time, the file or its copy is
   /// there, complete.
   ///
-  /// - Parameters:
-  ///   - directory: The directory of the store. No process may have the store open.
+  /// - Parameter directory: The directory of the store. No process may have the store open.
   /// - Returns: The size of the file before and after.
   /// - Throws: ``CisternError`` if the directory has no store, the store is open, or the file cannot be used or
   ///   copied.

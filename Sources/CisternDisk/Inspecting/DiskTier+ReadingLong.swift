@@ -8,6 +8,7 @@ extension DiskTier {
   /// - Parameters:
   ///   - operation: The operation, as an error names it.
   ///   - body: The read. It ends soon after it was interrupted, and throws any error then.
+  /// - Returns: The result of `body`.
   /// - Throws: `CancellationError` if the task was cancelled, and ``CisternError`` for all other problems.
   func readLong<Result: Sendable>(
     _ operation: String, _ body: @escaping @Sendable (DiskEngine, LongRead) throws -> Result

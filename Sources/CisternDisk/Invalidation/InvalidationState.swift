@@ -52,6 +52,7 @@ struct InvalidationState: Sendable {
   ///   - fileVersion: The file version of the record.
   ///   - key: The key of the record.
   ///   - tags: The tags of the record.
+  /// - Returns: Whether the record is concealed.
   func concealsRecord(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
     if committed.conceals(invalidationVersion: fileVersion, key: key, tags: tags) { return true }
     guard !uncommitted.isEmpty else { return false }

@@ -102,6 +102,7 @@ final class InvalidationTable: Sendable {
   ///   - invalidation: The invalidation.
   ///   - limit: The maximum size of the invalidations in force, in bytes.
   ///   - makeTicket: Returns the ticket. It runs inside the lock, which orders the invalidation.
+  /// - Returns: The version, the ticket, and the change of the table.
   func stage(
     _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
   ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: Change) {

@@ -13,7 +13,11 @@ extension ExtentStep {
   /// Returns false if it can do nothing now: no extent is closed, or copies wait for an extent that becomes usable after
   /// a commit.
   ///
-  /// - Parameter bytes: The number of bytes of records to examine.
+  /// - Parameters:
+  ///   - bytes: The number of bytes of records to examine.
+  ///   - target: The transaction.
+  /// - Returns: Whether the step made progress.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func reclaim(
     _ bytes: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {

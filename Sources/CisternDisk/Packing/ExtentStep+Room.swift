@@ -121,6 +121,8 @@ extension ExtentStep {
   /// - Parameters:
   ///   - copiesLittle: Whether a larger transaction found the map full, too.
   ///   - target: The file.
+  /// - Returns: Whether the map is less full.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func relieve(
     copyingLittle copiesLittle: Bool = false, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {

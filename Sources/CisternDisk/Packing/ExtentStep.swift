@@ -148,9 +148,15 @@ struct ExtentStep: ~Copyable {
     } ?? false
   }
 
-  /// Removes the key's record, if the file has one. Returns the removal, or nil if the key has no record.
+  /// Removes the key's record, if the file has one.
   ///
-  /// - Parameter onlyIfDamaged: Whether a sound record stays.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - generation: The generation of its partition.
+  ///   - onlyIfDamaged: Whether a sound record stays.
+  ///   - target: The transaction.
+  /// - Returns: The removal; nil if the key has no record.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
     _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool = false,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
@@ -176,7 +182,10 @@ struct ExtentStep: ~Copyable {
 
   /// Writes the records, and the rows that changed. It must be the last change of the transaction.
   ///
-  /// - Parameter withLiveBytes: Whether to write also the rows of extents of which only the live bytes changed.
+  /// - Parameters:
+  ///   - withLiveBytes: Whether to write also the rows of extents of which only the live bytes changed.
+  ///   - target: The transaction.
+  /// - Throws: `LMDBError` if LMDB fails.
   mutating func finish(
     withLiveBytes: Bool, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {

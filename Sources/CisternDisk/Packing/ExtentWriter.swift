@@ -38,6 +38,7 @@ struct ExtentWriter {
   ///   - stream: The stream for which the log has given the address.
   ///   - values: The extents of the file.
   ///   - encode: Writes the record. It must set all bytes.
+  /// - Throws: `LMDBError` if the extent cannot be read or written.
   mutating func append(
     _ room: Int, at address: RecordAddress, in stream: Extent.Stream,
     to values: inout some ExtentValues & ~Copyable & ~Escapable, _ encode: (inout MutableRawSpan) -> Void

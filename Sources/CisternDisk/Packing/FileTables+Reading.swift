@@ -36,6 +36,8 @@ extension FileTables {
   ///   - generation: The generation of its partition.
   ///   - transaction: The snapshot.
   ///   - isDamaged: Set to true if the key has no record, but a damaged one has its digest.
+  /// - Returns: The record; nil for none.
+  /// - Throws: `LMDBError` if LMDB fails.
   @inline(__always)
   @_lifetime(borrow transaction)
   func record(

@@ -61,6 +61,7 @@ struct ItemPages: Sendable, Equatable {
   /// - Parameters:
   ///   - tables: The pages of the tables in the transaction.
   ///   - pageSize: The size of a page.
+  /// - Returns: The number of pages.
   func count(with tables: TablePages, pageSize: Int) -> Int {
     // Without the number of a generation, all pages are estimated.
     unread.isEmpty

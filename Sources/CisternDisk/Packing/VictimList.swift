@@ -55,7 +55,10 @@ struct VictimList: Sendable, Equatable {
 
   /// Returns whether all records have correct checksums.
   ///
-  /// - Parameter bytes: The bytes that were listed.
+  /// - Parameters:
+  ///   - bytes: The bytes that were listed.
+  ///   - layout: The layout of the extents.
+  /// - Returns: Whether the records are sound.
   func isSound(_ bytes: RawSpan, in layout: ExtentLayout) -> Bool {
     isComplete
       && entries.allSatisfy { entry in

@@ -22,6 +22,7 @@ struct AgedRecords {
   ///   - tables: Its tables.
   ///   - bytes: The limit on the bytes of all records.
   ///   - largestRecord: The limit on the size of a record with its key.
+  /// - Throws: `LMDBError` if the file cannot be read.
   init(of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int) throws(LMDBError) {
     let names = try file.partitionNames()
     entries = try file.environment.withRead { (transaction) throws(LMDBError) in

@@ -12,6 +12,7 @@ enum CopiedRecords {
   ///   - file: The file.
   ///   - mapSize: The size of the new file's map, in bytes.
   ///   - largestRecord: The limit on the size of a record with its key.
+  /// - Throws: `LMDBError` if the file cannot be read.
   init(of file: DiskFile, mapSize: Int, largestRecord: Int) throws(LMDBError) {
     switch file.layout {
     case .records:

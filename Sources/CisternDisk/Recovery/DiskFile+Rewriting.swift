@@ -12,6 +12,7 @@ extension DiskFile {
   ///   - largestRecord: The limit on the size of a record with its key.
   ///   - finish: Uses the new file, which is then closed.
   /// - Returns: The number of damaged records, which are left out.
+  /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`.
   @discardableResult
   func rewrite(
     into directory: String, options: EnvironmentOptions, largestRecord: Int,

@@ -40,7 +40,11 @@
 
     /// Runs one call of a fetch inside a span.
     ///
-    /// - Parameter keys: The keys to fetch, if the load is of several keys.
+    /// - Parameters:
+    ///   - keys: The keys to fetch, if the load is of several keys.
+    ///   - fetch: The closure that fetches.
+    /// - Returns: The result of the fetch.
+    /// - Throws: The error of the fetch.
     func observe<Fetched>(keys: [Key] = [], _ fetch: () async throws -> Fetched) async throws -> Fetched {
       let start = observation.clock.now()
       let span = observation.startFetchSpan(key: key, keyCount: key == nil ? keys.count : 1)

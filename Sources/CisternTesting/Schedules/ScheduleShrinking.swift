@@ -8,8 +8,9 @@ extension ScheduleFailure {
   /// a longer schedule, it continues with a binary search. The result fails, and the prefix with one choice less
   /// does not.
   ///
-  /// - Parameter attempt: The closure that runs the schedule with at most this many choices. It returns the
-  ///   failure, or nil.
+  /// - Parameter attempt: The closure that runs the schedule with at most this many choices. It returns the failure, or
+  ///   nil.
+  /// - Returns: The failure.
   func shrunk(_ attempt: (_ choiceLimit: Int) -> ScheduleFailure?) -> ScheduleFailure {
     var shortest = self
     var passing = -1

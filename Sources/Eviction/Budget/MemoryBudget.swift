@@ -172,6 +172,7 @@ extension MemoryBudget {
   /// - Parameters:
   ///   - cost: The cost of one part of the consumer.
   ///   - parts: The number of parts. Keys are distributed evenly over them.
+  /// - Returns: Whether this consumer should evict.
   @usableFromInline
   package func shouldEvict(own cost: Int, parts: Int) -> Bool {
     guard consumerCount.load(ordering: .relaxed) > 1 else { return true }

@@ -33,6 +33,7 @@ package enum MemorySizing {
   ///   - countLimit: The maximum number of entries.
   ///   - costIsCount: Whether each entry costs 1. Otherwise, costs are assumed to be bytes.
   ///   - processorCount: The number of processors; nil for those of the machine.
+  /// - Returns: The number of shards.
   package static func shardCount(
     costLimit: Int, countLimit: Int, costIsCount: Bool = false, processorCount: Int? = nil
   ) -> Int {

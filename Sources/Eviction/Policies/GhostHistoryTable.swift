@@ -51,7 +51,11 @@ struct GhostHistoryTable {
 
   /// Records an evicted entry. Calls `ended` with each record that is dropped to make room.
   ///
-  /// - Parameter recordCount: The number of records that the table should have.
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - now: The present time.
+  ///   - recordCount: The number of records that the table should have.
+  ///   - ended: Receives a dropped record.
   mutating func insert(
     _ entry: EvictedEntry, at now: UInt32, recordCount: @autoclosure () -> Int, ended: (Memory) -> Void
   ) {

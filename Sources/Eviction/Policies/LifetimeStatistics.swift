@@ -61,6 +61,7 @@ struct LifetimeStatistics: ~Copyable {
   /// - Parameters:
   ///   - useClass: The class of uses.
   ///   - scale: The number of entries. A new entry of this age is about as likely to be used as not.
+  /// - Returns: The shares, by class of ages.
   func chances(ofUses useClass: Int, scale: Float) -> [Float] {
     /// The weight of the assumption, as a number of lifetimes.
     let assumed: Float = 8

@@ -18,7 +18,9 @@ extension ExportedRecord {
 
   /// Parses a line.
   ///
-  /// - Parameter now: The creation time for a line that does not have one.
+  /// - Parameters:
+  ///   - line: The line.
+  ///   - now: The creation time for a line that does not have one.
   /// - Throws: `ExportSyntaxError` with a message about the first error in the line.
   package init(line: [UInt8], now: WallTime) throws(ExportSyntaxError) {
     let object = try Self.object(line)

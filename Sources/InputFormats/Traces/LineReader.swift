@@ -11,6 +11,7 @@ package struct LineReader: ~Copyable {
   private var partialLine: [UInt8] = []
 
   /// - Parameters:
+  ///   - stream: The stream.
   ///   - source: The name of the stream in messages.
   ///   - longest: The maximum length of a line in bytes.
   package init(_ stream: consuming GzipStream, source: String, longest: Int) {

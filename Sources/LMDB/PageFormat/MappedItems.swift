@@ -95,7 +95,11 @@ struct SoughtDigest {
   /// The search begins at the guess and continues in growing steps. If these leave the range, it halves the range. It
   /// examines at most about twice as many entries as halving alone.
   ///
-  /// - Parameter digestAt: Returns the digest at an index, or nil to end the search without a result.
+  /// - Parameters:
+  ///   - range: The range.
+  ///   - guess: The index at which the search begins.
+  ///   - digestAt: Returns the digest at an index, or nil to end the search without a result.
+  /// - Returns: The index; nil if `digestAt` ended the search.
   @inline(__always)
   func firstIndex(in range: Range<Int>, near guess: Int, _ digestAt: (Int) -> UInt64?) -> Int? {
     var (low, high) = (range.lowerBound, range.upperBound)

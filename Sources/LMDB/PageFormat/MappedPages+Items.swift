@@ -10,6 +10,7 @@ extension MappedPages {
   ///   - key: The key.
   ///   - name: The name of the index.
   ///   - snapshot: The number of the snapshot, which the caller keeps open.
+  /// - Returns: The places of the items.
   func items(of digest: UInt64, key: IndexKey, in name: ShortKey, snapshot: UInt64) -> MappedItems {
     let (found, lastPage) = unsafe node(for: key, in: name, snapshot: snapshot)
     guard case .node(let node, let page) = unsafe found else { return unsafe MappedItems(without: found) }

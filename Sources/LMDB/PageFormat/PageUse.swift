@@ -18,7 +18,10 @@ struct PageUse {
 
   /// Records that the page is in use. Throws if the file does not contain it, or if it was met before.
   ///
-  /// - Parameter referrer: The page that refers to it.
+  /// - Parameters:
+  ///   - page: The number of the page.
+  ///   - referrer: The page that refers to it.
+  /// - Throws: `DataFileDamage` if the file does not contain the page, or if it was met before.
   mutating func meet(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
     try meetAny(page, from: referrer)
     if page >= pagesInFile { throw DataFileDamage("the file is truncated: it ends before its page \(page)") }

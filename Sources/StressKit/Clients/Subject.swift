@@ -15,7 +15,11 @@ struct Subject: Sendable {
 
   /// Opens the stores, and registers the witness.
   ///
-  /// - Parameter isFirst: Whether the run begins.
+  /// - Parameters:
+  ///   - workshop: The workshop.
+  ///   - directory: The directory of the stores.
+  ///   - isFirst: Whether the run begins.
+  /// - Throws: An error if a store cannot be opened.
   init(_ workshop: Workshop, directory: String, isFirst: Bool) throws {
     let configuration = workshop.configuration
     var options = Store.Configuration()

@@ -64,6 +64,8 @@ final class Workshop: Sendable {
   /// Checks a value that a read returned: its bytes, its key, and its age.
   ///
   /// - Parameters:
+  ///   - value: The value.
+  ///   - key: The key.
   ///   - window: The time of the read, and the values that it accepts.
   ///   - isThorough: Whether to check every byte, or only the stamp.
   func check(_ value: RawSpan, of key: Int, in window: ReadWindow, isThorough: Bool) {

@@ -7,7 +7,10 @@ import Cistern
 protocol Exercise: Sendable {
   /// Opens the exercise's cache in a store that was just opened. No client performs operations during the call.
   ///
-  /// - Parameter isFirst: Whether the run begins. If so, the records in the store are from another run.
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - isFirst: Whether the run begins. If so, the records in the store are from another run.
+  /// - Throws: An error if the cache cannot be opened.
   func open(in store: Store, isFirst: Bool) throws
 
   /// Performs one operation of a client.

@@ -11,6 +11,7 @@ struct ImportSource {
   private let bytes: [UInt8]
 
   /// - Parameter path: The path of a plain or gzip file, or nil for standard input.
+  /// - Throws: An error if the file cannot be read.
   init(_ path: String?) throws {
     name = path ?? "standard input"
     do {

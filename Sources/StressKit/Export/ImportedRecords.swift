@@ -8,7 +8,10 @@ struct ImportedRecords: ~Copyable {
   /// The creation time of records without one.
   private let now: WallTime
 
-  /// - Parameter source: The name of the stream in messages.
+  /// - Parameters:
+  ///   - lines: The lines.
+  ///   - source: The name of the stream in messages.
+  ///   - now: The time of the import.
   init(_ lines: consuming LineReader, source: String, now: WallTime = SystemClock().wallTime()) {
     self.lines = lines
     self.source = source

@@ -14,9 +14,12 @@ struct CounterHistory: Sendable {
   /// Records the return of an increment.
   mutating func end() { ended += 1 }
 
-  /// Checks the result of an increment. Returns the contradiction, or nil.
+  /// Checks the result of an increment.
   ///
-  /// - Parameter before: The number of increments that had returned before the call.
+  /// - Parameters:
+  ///   - value: The result.
+  ///   - before: The number of increments that had returned before the call.
+  /// - Returns: The contradiction; nil for none.
   func judgeIncrement(to value: Int, endedBefore before: Int) -> String? {
     if value <= before { return "an increment returned \(value) after \(before) others had returned: some were lost" }
     return value > begun ? "an increment returned \(value), but only \(begun) increments were called" : nil

@@ -10,9 +10,12 @@ struct FieldHistory: Sendable {
     floor.merge(fields) { max($0, $1) }
   }
 
-  /// Checks a value that was read. Returns the contradiction, or nil.
+  /// Checks a value that was read.
   ///
-  /// - Parameter floor: The smallest number of each field that is allowed, from before the read began.
+  /// - Parameters:
+  ///   - value: The value; nil for none.
+  ///   - floor: The smallest number of each field that is allowed, from before the read began.
+  /// - Returns: The contradiction; nil for none.
   static func judge(_ value: [String: UInt64]?, floor: [String: UInt64]) -> String? {
     for (field, least) in floor {
       guard let number = value?[field] else { return "the field \(field) was lost; its number was at least \(least)" }

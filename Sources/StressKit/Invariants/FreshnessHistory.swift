@@ -22,10 +22,16 @@ struct FreshnessHistory<Version: Hashable & Sendable>: Sendable {
     stored.append((version, time))
   }
 
-  /// Records a read that returned a value. Returns the contradiction, or nil.
+  /// Records a read that returned a value.
   ///
-  /// - Parameter staleness: The time in nanoseconds after the lifetime during which the read accepts a value. The
-  ///   grace of the value is an upper limit.
+  /// - Parameters:
+  ///   - version: The version of the value.
+  ///   - start: The start of the read.
+  ///   - end: The end of the read.
+  ///   - lifetime: The lifetime of the value.
+  ///   - staleness: The time in nanoseconds after the lifetime during which the read accepts a value. The grace of the
+  ///     value is an upper limit.
+  /// - Returns: The contradiction; nil for none.
   mutating func read(
     _ version: Version, from start: UInt64, to end: UInt64, lifetime: Lifetime, accepting staleness: UInt64
   ) -> String? {

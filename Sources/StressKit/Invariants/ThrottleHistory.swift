@@ -38,9 +38,12 @@ struct ThrottleHistory: Sendable {
     graceUntil = 0
   }
 
-  /// Checks the start of a fetch. Returns the contradiction, or nil.
+  /// Checks the start of a fetch.
   ///
-  /// - Parameter acceptsStale: Whether the load that leads the fetch accepts a stale value instead.
+  /// - Parameters:
+  ///   - time: The time of the start.
+  ///   - acceptsStale: Whether the load that leads the fetch accepts a stale value instead.
+  /// - Returns: The contradiction; nil for none.
   func begins(at time: UInt64, acceptsStale: Bool) -> String? {
     guard acceptsStale, let failedAt, time + Self.tolerance < graceUntil,
       time + Self.tolerance < failedAt + interval, time > failedAt

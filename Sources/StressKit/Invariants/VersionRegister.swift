@@ -25,7 +25,11 @@ final class VersionRegister: Sendable {
   private let sample: HistorySample
   private let violations: ViolationLog
 
-  /// - Parameter scopes: The closure that returns the scopes that contain a key.
+  /// - Parameters:
+  ///   - keyCount: The number of keys.
+  ///   - sample: The kept history.
+  ///   - violations: Receives violations.
+  ///   - scopes: The closure that returns the scopes that contain a key.
   init(
     keyCount: Int, sample: HistorySample, violations: ViolationLog,
     scopes: @escaping @Sendable (Int) -> [ClearingScope] = { _ in [.all] }

@@ -19,7 +19,12 @@ struct HTTPOrigin: Origin {
   private let urls: [URL]
   private let stamping: Stamping
 
-  /// - Parameter base: The address to which the names of keys are appended.
+  /// - Parameters:
+  ///   - base: The address to which the names of keys are appended.
+  ///   - keys: The names of keys.
+  ///   - stamping: The stamps of values.
+  ///   - connections: The highest number of connections.
+  /// - Throws: An error if the client cannot be created.
   init(base: URL, keys: KeySpace, stamping: Stamping, connections: Int) throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil

@@ -5,8 +5,10 @@ struct ReplayTier {
   private let cache: Cache<Int, Int>
 
   /// - Parameters:
+  ///   - policy: The eviction policy.
   ///   - costLimit: The limit, which must be greater than zero.
   ///   - shardCount: The number of shards.
+  /// - Throws: `CisternError` if the limit is invalid.
   init(policy: EvictionPolicyKind, costLimit: Int, shardCount: Int) throws(CisternError) {
     var configuration = Store.Configuration()
     configuration.evictionPolicy = policy

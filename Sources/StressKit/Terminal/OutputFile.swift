@@ -15,6 +15,7 @@ final class OutputFile {
   /// Opens the file for writing, so that an error is known before the output exists.
   ///
   /// - Parameter path: The path of the file, which replaces an existing file, or nil for standard output.
+  /// - Throws: An error if the file cannot be opened.
   init(_ path: String?) throws {
     // If the path is a symbolic link, the target of the link is written, and the link stays.
     let target = path.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }

@@ -27,7 +27,11 @@ func fuzzCodecs(_ input: [UInt8]) {
   }
 }
 
-/// - Parameter isExact: Whether a value has only one encoding.
+/// - Parameters:
+///   - codec: The codec.
+///   - bytes: The input.
+///   - isExact: Whether a value has only one encoding.
+///   - identity: Returns a value that is equal for equal values.
 private func fuzz<Codec: Cistern.Codec>(
   _ codec: Codec, _ bytes: [UInt8], isExact: Bool = true, identity: (Codec.Value) -> some Equatable
 ) {

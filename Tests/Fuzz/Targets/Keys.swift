@@ -30,7 +30,10 @@ func fuzzKeys(_ input: [UInt8]) {
   }
 }
 
-/// - Parameter isWhole: Whether a key's bytes equal those that it was read from. Strings are normalized.
+/// - Parameters:
+///   - type: The type of the key.
+///   - bytes: The input.
+///   - isWhole: Whether a key's bytes equal those that it was read from. Strings are normalized.
 private func fuzzKey<Key: CacheKey>(_ type: Key.Type, _ bytes: [UInt8], isWhole: Bool = false) {
   guard let key = Key(keyBytes: bytes.rawSpan) else { return }
   let written = key.keyBytes

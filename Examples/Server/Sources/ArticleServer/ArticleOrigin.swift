@@ -16,7 +16,9 @@ package struct ArticleOrigin: Sendable {
 
   /// Creates an origin.
   ///
-  /// - Parameter address: The address without a slash at its end, such as `http://127.0.0.1:8081`.
+  /// - Parameters:
+  ///   - address: The address without a slash at its end, such as `http://127.0.0.1:8081`.
+  ///   - client: The client of the requests.
   package init(address: String, client: HTTPClient = .shared) {
     self.address = address
     self.client = client

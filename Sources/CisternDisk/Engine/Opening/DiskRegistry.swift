@@ -118,6 +118,7 @@ final class DiskRegistry: Sendable {
   /// Returns the engines that are open or closing. Returns none if the lock is not free before the deadline.
   ///
   /// - Parameter deadline: The deadline in nanoseconds of the monotonic clock.
+  /// - Returns: The engines.
   func engines(until deadline: UInt64) -> [DiskEngine] {
     places.change(until: deadline) { $0.values.compactMap(\.engine) } ?? []
   }

@@ -56,6 +56,7 @@ struct DeviceRoom {
   /// - Parameters:
   ///   - pages: The number of pages in the file.
   ///   - freePages: Returns the free pages of the device, or nil if they are unknown.
+  /// - Returns: The change of the sizes.
   mutating func beginGroup(pages: Int, freePages: () -> Int?) -> Outcome {
     guard let fullAt else { return .unchanged }
     if pages >= max(fullAt + 1, min(fullAt + fullAt / 8 + 8, limit.highWatermark)) {

@@ -30,11 +30,13 @@ extension Writer {
   /// If a reader holds these pages, evictions would empty the store without making room. The method returns when the
   /// last of these readers has ended, or when the oldest one has changed.
   ///
-  /// - Parameter lag: The number of commits since a reader's snapshot up to which the method does not wait for the
-  ///   reader. The snapshot of every reader with a lag of more than zero keeps pages.
+  /// - Parameters:
+  ///   - file: The data file.
+  ///   - lag: The number of commits since a reader's snapshot up to which the method does not wait for the reader. The
+  ///     snapshot of every reader with a lag of more than zero keeps pages.
   /// - Returns: Whether there was such a reader, or one of a dead process.
-  /// - Throws: `LMDBError` with the code `mapFull` if the reader outlasts the store's patience. The reader is
-  ///   reported once.
+  /// - Throws: `LMDBError` with the code `mapFull` if the reader outlasts the store's patience. The reader is reported
+  ///   once.
   @discardableResult
   func waitForReaders(of file: DiskFile, laggingMoreThan lag: UInt = 3) throws(LMDBError) -> Bool {
     let hasCleared = try file.environment.clearStaleReaders() > 0
