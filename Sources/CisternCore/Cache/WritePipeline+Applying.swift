@@ -11,7 +11,7 @@ extension WritePipeline {
   @inline(never)
   func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, options: StoringOptions<Value>) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
-    let applied = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { had, isHeld in
+    let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { had, isHeld in
       let situation = WriteSituation(
         isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
       let decision = WriteDecision.store(options.effect, isAnnounced: options.isAnnounced, in: situation) {
@@ -28,7 +28,7 @@ extension WritePipeline {
     }
     if case .refused(let size) = outcome { reportRefusal(size: size, of: key.key) }
     deliverChanges()
-    return applied ? outcome : nil
+    return conditionHeld ? outcome : nil
   }
 
   /// Applies a write of one key to both tiers, and notifies observers.
@@ -50,7 +50,7 @@ extension WritePipeline {
   func apply(
     _ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>, _ effects: inout WriteEffects<Key, Value>
   ) -> Bool {
-    let applied = table.write(write.entry, to: key) {
+    let conditionHeld = table.write(write.entry, to: key) {
       hasLostRecord(write, &effects.outcome)
     } decide: { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
@@ -63,7 +63,7 @@ extension WritePipeline {
     }
     if case .refused(let size) = effects.outcome, write.intent.storesNewValue { reportRefusal(size: size, of: key.key) }
     deliverChanges()
-    return applied
+    return conditionHeld
   }
 
   /// Records an event for observers. Called inside the critical section of the key.

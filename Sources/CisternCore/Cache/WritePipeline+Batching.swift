@@ -20,9 +20,9 @@ extension WritePipeline {
     // Replaced edits are released outside the locks.
     var effects = BatchEffects<Key, Value>(batch: batch, context: context)
     defer { withExtendedLifetime(effects) {} }
-    let applied = table.writeAll(parts) { had in decideTogether(writes, parts, had: had, &effects) }
+    let conditionsHeld = table.writeAll(parts) { had in decideTogether(writes, parts, had: had, &effects) }
     let ticket = batch.flatMap { secondTier?.partition.endBatch($0) }
-    guard applied else {
+    guard conditionsHeld else {
       table.release(reservation)
       return nil
     }

@@ -209,7 +209,7 @@ extension Entry {
     }
   }
 
-  /// Puts a value into the entry, or empties the entry if `held` is nil.
+  /// Replaces the value of the entry, or removes it if `held` is nil.
   ///
   /// The value comes from a set, from a promotion, or from a flight that may publish. It is nil if memory will hold no
   /// value, for example after a removal.
@@ -221,7 +221,9 @@ extension Entry {
   ///     promotion beside
   ///     the flight, for a value that unconfirmed edits show, and for one of an older fetch.
   @inlinable
-  static func arrive(_ entry: inout Entry?, _ held: CachedValue<Value>?, keepsFlight: Bool = false) {
+  static func replaceValue(
+    of entry: inout Entry?, with held: CachedValue<Value>?, keepsFlight: Bool = false
+  ) {
     guard keepsFlight, let flight = entry?.flight else {
       entry = held.map { .ready($0) }
       return
@@ -231,7 +233,7 @@ extension Entry {
 
   /// Removes the value because it expired or was evicted. A flight that refreshes the value continues.
   @inlinable
-  static func lose(_ entry: inout Entry?) {
+  static func loseValue(of entry: inout Entry?) {
     switch entry {
     case .ready: entry = nil
     case .refreshing(let refreshing): entry = .inProgress(refreshing.flight)

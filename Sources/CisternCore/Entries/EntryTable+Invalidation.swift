@@ -152,7 +152,7 @@ extension Shard {
       position.groupCount = slots.groupCount
     }
     let end = min(position.group + SweepPosition.groupsAtOnce, slots.groupCount)
-    for number in slots.numbers(inGroups: position.group..<end) where isCurrent(number, budget: budget) {
+    for number in slots.numbers(inGroups: position.group..<end) where !removeIfInvalidated(number, budget: budget) {
       if let flight = slots[number].entry.flight {
         position.oldestFlight = min(position.oldestFlight, flight.invalidationVersion)
       }

@@ -28,7 +28,7 @@ extension EntryTable {
       // Checked inside the critical section: an observer that registers after this check finds the key absent.
       guard !isObserved() else { return false }
       guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
-        shard.isCurrent(number, budget: budget)
+        !shard.removeIfInvalidated(number, budget: budget)
       else { return true }
       guard case .ready(let held) = shard.slots[number].entry, !held.isGone(at: now) else { return false }
       shard.reorder(number, isReady: false, cost: nil, budget: budget)

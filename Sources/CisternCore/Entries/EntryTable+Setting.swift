@@ -37,7 +37,9 @@ extension EntryTable {
         guard shard.versions.isEmpty else { return .declined }
         // Checked inside the critical section: an observer that registers after this check can read the new value.
         guard !isObserved() else { return .declined }
-        if let number = shard.slots.find(key, fingerprint: fingerprint), shard.isCurrent(number, budget: budget) {
+        if let number = shard.slots.find(key, fingerprint: fingerprint),
+          !shard.removeIfInvalidated(number, budget: budget)
+        {
           guard shard.takesInPlace(cost, at: number, .unedited) else { return .declined }
           replaced = shard.replaceValue(
             at: number, by: value, timing: .plain(until: .distantFuture), isPersisted: false)

@@ -43,15 +43,15 @@ extension EntryTable {
           shard.note(decision, on: key.fingerprint)
           replaced = shard.replaceValue(
             at: number, by: preparedValue.value, timing: preparedValue.timing, isPersisted: decision.isPersisted)
-          return .applied
+          return .conditionHeld
         }
         guard permits(write, to: key, at: number, in: &shard) else {
           shard.counters.count(write.hit)
-          return .refused
+          return .conditionFailed
         }
         if isGivenUp() {
           shard.counters.count(write.hit)
-          return .applied
+          return .conditionHeld
         }
         let holds = fits && admits(write, of: key, at: number, in: &shard)
         if holds, let preparedValue = write.preparedValue {
@@ -67,11 +67,11 @@ extension EntryTable {
           decision, holds ? write.preparedValue : nil, to: key, at: number, budget: budget)
         // After the value is in its place: a large value may be the next to go, for the sake of any shard.
         if holds { priorities.note(shard.policy.lowestDensity, of: shards.index(of: key.hash)) }
-        return .applied
+        return .conditionHeld
       }
       switch attempt {
-      case .applied: return true
-      case .refused: return false
+      case .conditionHeld: return true
+      case .conditionFailed: return false
       case .short(let short): findRoom(short)
       }
     }
@@ -80,9 +80,8 @@ extension EntryTable {
   /// The outcome of one critical section of a write.
   @usableFromInline
   enum WriteAttempt {
-    case applied
-    /// The condition does not hold.
-    case refused
+    case conditionHeld
+    case conditionFailed
     /// Room must be found first.
     case short(Shard<Key, Value>.Shortage)
   }
@@ -124,7 +123,7 @@ extension Shard {
   @inline(__always)
   mutating func note(_ decision: WriteDecision, on fingerprint: UInt32) {
     if let counter = decision.counter { counters.count(counter) }
-    writeVersion(fingerprint, decision.effect)
+    raiseWriteVersion(of: fingerprint, for: decision.effect)
     switch decision.edits {
     case .unchanged: break
     case .ended: versions.setEdited(false, fingerprint)
@@ -151,12 +150,12 @@ extension Shard {
       let held = preparedValue.map { CachedValue($0, residency, invalidationVersion: invalidationVersion) }
       let (_, replaced, removed) = transition(key, at: number, cost: preparedValue?.cost ?? 0, budget: budget) {
         entry in
-        Entry.arrive(&entry, held, keepsFlight: keepsFlight)
+        Entry.replaceValue(of: &entry, with: held, keepsFlight: keepsFlight)
       }
       if decision.effect == .olderAddition { replaced?.flight?.noteNewerRecord() }
       return (replaced, removed)
     case .loseValue:
-      let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.lose(&$0) }
+      let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.loseValue(of: &$0) }
       return (replaced, removed)
     case .loseRecord:
       guard let number, var held = slots[number].entry.held else { return (nil, nil) }

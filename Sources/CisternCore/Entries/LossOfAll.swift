@@ -38,7 +38,7 @@ extension EntryTable {
     shard.versionOfAll.raise()
     var shown: [LossOfAll<Key, Value>.Shown] = []
     for number in shard.slots.numbers(inGroups: 0..<shard.slots.groupCount)
-    where shard.isCurrent(number, budget: budget) {
+    where !shard.removeIfInvalidated(number, budget: budget) {
       let entry = shard.slots[number].entry
       entry.flight?.noteDeparture()
       guard var held = entry.held else { continue }

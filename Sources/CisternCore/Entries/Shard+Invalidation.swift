@@ -7,45 +7,46 @@ extension Shard {
   @inlinable
   mutating func locate(_ key: Key, fingerprint: UInt32, budget: MemoryBudget) -> SlotNumber? {
     guard let number = slots.find(key, fingerprint: fingerprint) else { return nil }
-    return isCurrent(number, budget: budget) ? number : nil
+    return removeIfInvalidated(number, budget: budget) ? nil : number
   }
 
-  /// Returns whether no invalidation concerns the entry in a slot. Removes the entry otherwise.
+  /// Removes the entry in a slot if an invalidation concerns it. Returns whether it did.
   @inlinable
   @inline(__always)
-  mutating func isCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
-    slots[number].entry.invalidationVersion == invalidationVersion || bringUpToDate(number, budget: budget)
+  mutating func removeIfInvalidated(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+    slots[number].entry.invalidationVersion != invalidationVersion
+      && compareWithInvalidations(number, budget: budget)
   }
 
   /// Compares an entry with the invalidations since its invalidation version.
   ///
-  /// An entry that none of them concerns gets the shard's current version. Otherwise, the entry is removed.
+  /// An entry that none of them concerns gets the shard's current version. Otherwise, the entry is removed. Returns whether it was.
   @inlinable
   @inline(never)
-  mutating func bringUpToDate(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+  mutating func compareWithInvalidations(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
     switch slots[number].entry {
     case .inProgress(let flight):
       // The tags of the flight's value are not known yet. They are compared when the value is written.
-      if !invalidations.concerns(slots.key(of: number), since: flight.invalidationVersion) { return true }
+      if !invalidations.concerns(slots.key(of: number), since: flight.invalidationVersion) { return false }
     case .ready(var held):
       if !isInvalidated(held, forKey: slots.key(of: number)) {
         held.invalidationVersion = invalidationVersion
         slots[number].entry = .ready(held)
-        return true
+        return false
       }
     case .refreshing(let refreshing):
       var held = refreshing.held
       if !isInvalidated(held, forKey: slots.key(of: number)) {
         held.invalidationVersion = invalidationVersion
         slots[number].entry = .refreshing(Refreshing(held: held, flight: refreshing.flight))
-        return true
+        return false
       }
       refreshingCount -= 1
     }
     reorder(number, isReady: false, cost: nil, budget: budget)
     invalidated.append(slots.remove(number))
     counters.invalidations += 1
-    return false
+    return true
   }
 
   /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations

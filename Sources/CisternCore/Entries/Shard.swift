@@ -87,7 +87,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Raises the write version of a key.
   @inlinable
-  mutating func writeVersion(_ fingerprint: UInt32, _ effect: WriteEffect = .maintenance) {
+  mutating func raiseWriteVersion(of fingerprint: UInt32, for effect: WriteEffect) {
     writeVersions[Self.versionIndex(fingerprint)].raise()
     if !versions.isEmpty { versions.note(effect, on: fingerprint) }
   }

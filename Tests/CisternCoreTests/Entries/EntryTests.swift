@@ -216,19 +216,19 @@ struct EntryTests {
         pairs += 1
       }
 
-      // An arrival replaces the entry's state, and detaches its flight.
-      for arrival in [nil, Self.held(until: 500)] {
+      // A new value, or none, replaces the entry's state, and detaches its flight.
+      for value in [nil, Self.held(until: 500)] {
         var entry = state.entry
-        Entry.arrive(&entry, arrival)
-        #expect(Self.isSame(entry, arrival.map { .ready($0) }), "\(state.name)")
-        #expect(entry.map(\.isReady) == arrival.map { _ in true })
+        Entry.replaceValue(of: &entry, with: value)
+        #expect(Self.isSame(entry, value.map { .ready($0) }), "\(state.name)")
+        #expect(entry.map(\.isReady) == value.map { _ in true })
         if let flight = state.flight { #expect(!Entry.isOwn(flight, entry)) }
         pairs += 1
       }
 
       // The loss of a value does not affect a flight.
       var lost = state.entry
-      Entry.lose(&lost)
+      Entry.loseValue(of: &lost)
       #expect(lost?.held == nil && lost?.flight === state.flight, "\(state.name)")
       pairs += 1
 
@@ -255,7 +255,7 @@ struct EntryTests {
         pairs += 1
       }
     }
-    // Each of the 38 states has 9 loads, a refresh, 9 conditions, 2 arrivals, a loss, and the end of another entry's
+    // Each of the 38 states has 9 loads, a refresh, 9 conditions, 2 new values, a loss, and the end of another entry's
     // flight. Each of the 26 states with a flight has 5 more events.
     #expect(pairs == 38 * 23 + 26 * 5)
     print("pairs of state and event covered: \(pairs)")
