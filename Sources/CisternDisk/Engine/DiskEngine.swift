@@ -23,7 +23,7 @@ final class DiskEngine: Sendable {
   /// The phase of the last commit before the process exits. See ``ExitCommit``.
   let exitPhaseByte = Atomic<UInt8>(ExitCommit.Phase.running.rawValue)
   /// Whether the last owner has closed, so that the writer thread must end.
-  let ownersLeft = Atomic<Bool>(false)
+  let hasNoOwner = Atomic<Bool>(false)
   private let claimState: Guarded<DirectoryClaim>
 
   private let modeByte: Atomic<UInt8>

@@ -12,7 +12,7 @@ extension DiskEngine {
       monitor.change { $0.life = .stopped }
       DiskRegistry.shared.forget(self)
     } else {
-      ownersLeft.store(true, ordering: .releasing)
+      hasNoOwner.store(true, ordering: .releasing)
       monitor.change { $0.life = .stopping }
     }
   }

@@ -52,7 +52,7 @@ extension DiskEngine {
     !isInherited && !options.isReadOnly && (stagedCount.load(ordering: .sequentiallyConsistent) > 0 || isClosing)
   }
 
-  private var isClosing: Bool { ownersLeft.load(ordering: .acquiring) && exitPhase != .done }
+  private var isClosing: Bool { hasNoOwner.load(ordering: .acquiring) && exitPhase != .done }
 
   fileprivate func requestExitCommit(until deadline: UInt64) {
     // The phase stays `done` if the writer thread has already finished.
