@@ -31,7 +31,7 @@ struct SpaceReclaimer {
   init(writer: Writer, commit: CommitState, budget: Int) {
     self.writer = writer
     self.budget = budget
-    let limits = writer.room.limits
+    let limits = writer.deviceRoom.limits
     low = max(8, limits.lowWatermark - writer.extraMargin)
     high = low + limits.pagesPerTransaction
     mostLive = high + limits.pagesPerTransaction / 2
@@ -43,7 +43,7 @@ struct SpaceReclaimer {
   /// Evicts until the debt, including the record's share, is repaid.
   ///
   /// Returns false if the transaction reaches its page budget first. A file of extents makes room when it puts a record.
-  mutating func make(
+  mutating func makeRoom(
     for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     guard case .records = step.file.layout else { return true }
@@ -68,7 +68,7 @@ struct SpaceReclaimer {
   /// A large batch needs more pages than its records fill, because the transaction copies every page that it
   /// changes. After the debt is repaid, records are evicted until the map has room for both. If the transaction
   /// reaches its page budget, the result is false, and `batchDebt` carries the rest over to the next transaction.
-  mutating func make(
+  mutating func makeRoom(
     forBatch size: (footprint: Int, pages: Int), count: Int, _ step: inout WriteStep,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {

@@ -77,9 +77,11 @@ extension Writer {
   private func perform(_ commit: inout CommitState) throws(LMDBError) {
     try followFiles()
     tryLargerSize()
-    var budget = room.limits.pagesPerTransaction
+    var budget = deviceRoom.limits.pagesPerTransaction
     while !commit.isDone {
-      if commit.skipsUnfit(limits: room.limits, isDeviceFull: room.isLimited, location: engine.directory) { continue }
+      if commit.skipsUnfit(limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited, location: engine.directory) {
+        continue
+      }
       guard let file = engine.file else {
         throw LMDBError(.ioError, operation: "commit", message: "the data file is not open")
       }
@@ -111,7 +113,7 @@ extension Writer {
   private func performStep(_ commit: inout CommitState, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
     let round = commit.round
-    var room = SpaceReclaimer(writer: self, commit: commit, budget: budget)
+    var reclaimer = SpaceReclaimer(writer: self, commit: commit, budget: budget)
     var leaving: [EvictedKey] = []
     var isCommitted = false
     defer {
@@ -128,8 +130,9 @@ extension Writer {
       var position = start
       step.records.setPosition(start)
       while position < round.count, !step.isFull(budget: budget),
-        position == start || !round.isUnfit(at: position, limits: self.room.limits, isDeviceFull: self.room.isLimited),
-        let next = try put(round, from: position, &step, &room, in: &transaction)
+        position == start
+          || !round.isUnfit(at: position, limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited),
+        let next = try put(round, from: position, &step, &reclaimer, in: &transaction)
       {
         position = next
         step.records.setPosition(next)
@@ -144,7 +147,7 @@ extension Writer {
     if position == start, case .extents = file.layout, commit.hasPreliminaries {
       commit.attempts.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
     } else {
-      commit.advance(to: position, secondChances: room.secondChances, debt: room.batchDebt)
+      commit.advance(to: position, secondChances: reclaimer.secondChances, debt: reclaimer.batchDebt)
     }
     published(outcome, number: number, of: file, &commit, leaving: leaving)
   }
@@ -152,15 +155,15 @@ extension Writer {
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
   /// transaction.
   private func put(
-    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
+    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Int? {
     guard !round.isBatched(position) else {
-      return try putBatch(of: round, from: position, &step, &room, in: &transaction)
+      return try putBatch(of: round, from: position, &step, &reclaimer, in: &transaction)
     }
     let item = round[position]
     if let draft = item.draft {
-      guard try room.make(for: draft, &step, in: &transaction) else { return nil }
+      guard try reclaimer.makeRoom(for: draft, &step, in: &transaction) else { return nil }
       // Asked after room is made: the record that it replaces may have been evicted for that.
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
       guard try step.put(draft, for: item.partition, in: &transaction) else { return nil }
@@ -172,16 +175,16 @@ extension Writer {
 
   /// Puts all items of a batch in this transaction, or none of them.
   private func putBatch(
-    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
+    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Int? {
     let unit = round.unit(from: position)
     let size = round.size(of: unit)
     let pages = size.pages
-    guard step.touchedPages == 0 || step.touchedPages + pages <= room.budget else { return nil }
-    guard try makeRoom(for: unit, of: round, &step, &room, in: &transaction) else { return nil }
+    guard step.touchedPages == 0 || step.touchedPages + pages <= reclaimer.budget else { return nil }
+    guard try makeRoom(for: unit, of: round, &step, &reclaimer, in: &transaction) else { return nil }
     // If the evictions and the batch together exceed the budget, the evictions are committed first.
-    guard step.touchedPages == 0 || step.touchedPages + pages <= room.budget else { return nil }
+    guard step.touchedPages == 0 || step.touchedPages + pages <= reclaimer.budget else { return nil }
     for index in unit {
       let item = round[index]
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
@@ -193,18 +196,18 @@ extension Writer {
         try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
       }
     }
-    room.forgetBatch()
+    reclaimer.forgetBatch()
     return unit.upperBound
   }
 
   /// Makes room for all items of a batch. Returns false if the batch must wait for the next transaction.
   private func makeRoom(
-    for unit: Range<Int>, of round: CommitRound, _ step: inout WriteStep, _ room: inout SpaceReclaimer,
+    for unit: Range<Int>, of round: CommitRound, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     switch step.file.layout {
     case .records:
-      return try room.make(forBatch: round.size(of: unit), count: unit.count, &step, in: &transaction)
+      return try reclaimer.makeRoom(forBatch: round.size(of: unit), count: unit.count, &step, in: &transaction)
     case .extents:
       let drafts = unit.compactMap { index in round[index].draft.map { ($0, round[index].partition) } }
       return try step.makeRoom(forBatch: drafts, in: &transaction)

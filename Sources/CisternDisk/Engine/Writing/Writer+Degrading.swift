@@ -87,7 +87,7 @@ extension Writer {
     }
     noteChanges()
     engine.monitor.withLock { $0.retryAt = nil }
-    room.noteRecovery()
+    deviceRoom.noteRecovery()
     // The mode changes before the commit, so that writes from now on are staged for the disk again.
     engine.mode = .active
     commitStaged()

@@ -27,7 +27,7 @@ extension Writer {
 
   private func purgeSome() throws(LMDBError) {
     guard let generation = deadGenerations.last, let file = engine.file else { return }
-    let count = max(1, room.limits.pagesPerTransaction / 4)
+    let count = max(1, deviceRoom.limits.pagesPerTransaction / 4)
     let isDone = try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
       try step.records.purge(generation, upTo: count, in: &transaction).isDone
     }

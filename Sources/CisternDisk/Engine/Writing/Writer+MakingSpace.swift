@@ -17,7 +17,7 @@ extension Writer {
     let isResized = error.code == .noSpace ? try noteFullDevice(file) : false
     if attempts > 64 { throw error }
     try waitForReaders(of: file)
-    let limits = room.limits
+    let limits = deviceRoom.limits
     budget = max(1, min(budget / 2, limits.pagesPerTransaction))
     // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
     // commits freed, and readers may have ended.
@@ -36,7 +36,7 @@ extension Writer {
     if !hadRecords, attempts > 4 {
       guard commit.position < commit.round.count else { throw error }
       commit.skip(
-        room.isLimited
+        deviceRoom.isLimited
           ? CisternError(
             .noSpace, "the device has no room for the record, although all others were evicted",
             location: engine.directory)
@@ -50,7 +50,7 @@ extension Writer {
   private func noteFullDevice(_ file: DiskFile) throws(LMDBError) -> Bool {
     let information = try file.environment.information()
     // The failed transaction has extended the file as far as the device allows.
-    return room.noteFull(pages: max(information.pageCount, information.fileSize / DiskLimits.pageSize))
+    return deviceRoom.noteFull(pages: max(information.pageCount, information.fileSize / DiskLimits.pageSize))
   }
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
@@ -58,7 +58,7 @@ extension Writer {
     extents?.experience.noteGroup()
     // LMDB is not asked: outside a transaction, its pages can be missing because another program truncated the file.
     let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
-    switch room.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
+    switch deviceRoom.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {
     case .unchanged: break
     case .grown:
       extraMargin = 0
@@ -71,9 +71,9 @@ extension Writer {
 
   /// Reports once that the device is smaller than the disk limit.
   func reportSmallDevice() {
-    guard room.noteSuccess() else { return }
+    guard deviceRoom.noteSuccess() else { return }
     let limit = ByteCount.bytes(engine.limits.limit)
-    let size = ByteCount.bytes(room.limits.mapSize)
+    let size = ByteCount.bytes(deviceRoom.limits.mapSize)
     report(
       StoreReport(
         .deviceFull,

@@ -81,7 +81,7 @@ extension Writer {
     deadGenerations = []
     extents = nil
     extraMargin = 0
-    room = DeviceRoom(engine.limits)
+    deviceRoom = DeviceRoom(engine.limits)
     let isOther = fileIdentity != nil && file.identity != fileIdentity
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
     if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }

@@ -19,7 +19,7 @@ extension Writer {
 
   private var context: StepContext {
     StepContext(
-      recency: engine.recency, invalidated: engine.invalidatedGenerations, pageCount: room.limits.pageCount)
+      recency: engine.recency, invalidated: engine.invalidatedGenerations, pageCount: deviceRoom.limits.pageCount)
   }
 
   /// Updates the generations and invalidations of all partitions if another process has committed since the last

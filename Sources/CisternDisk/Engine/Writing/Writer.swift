@@ -16,7 +16,7 @@ final class Writer {
   /// The number of additional pages to keep free since the map was found full.
   var extraMargin = 0
   /// The sizes that the device has room for.
-  var room: DeviceRoom
+  var deviceRoom: DeviceRoom
   var outages = OutageReports()
   /// The delay before the next retry of a failing disk, in nanoseconds.
   var retryDelay: UInt64
@@ -40,7 +40,7 @@ final class Writer {
 
   init(engine: DiskEngine) {
     self.engine = engine
-    room = DeviceRoom(engine.limits)
+    deviceRoom = DeviceRoom(engine.limits)
     fileIdentity = engine.file?.identity
     retryDelay = engine.options.retryInterval.clampedNanoseconds
   }
