@@ -43,7 +43,7 @@ struct EvictionCandidatesTests {
 
   @Test(arguments: [200, 5_000])
   func `the table keeps the newest evictions, each once, about as many as there are entries`(entryCount: Int) {
-    var departed = GhostHistoryTable()
+    var ghosts = GhostHistoryTable()
     var ended = 0
     func fingerprint(_ number: Int) -> UInt32 {
       var generator = SeededGenerator(seed: UInt64(number))
@@ -52,11 +52,11 @@ struct EvictionCandidatesTests {
     for number in 0..<20_000 {
       let entry = GhostHistoryTable.EvictedEntry(
         fingerprint: fingerprint(number), uses: UInt8(number % 250 + 1), lastUse: UInt32(number))
-      departed.insert(entry, at: UInt32(number), recordCount: entryCount) { _ in ended += 1 }
+      ghosts.insert(entry, at: UInt32(number), recordCount: entryCount) { _ in ended += 1 }
     }
     let now: UInt32 = 20_000
     let remembered = (0..<20_000).compactMap { number -> Int? in
-      guard let memory = departed.memory(of: fingerprint(number), at: now) else { return nil }
+      guard let memory = ghosts.memory(of: fingerprint(number), at: now) else { return nil }
       #expect(memory.uses == UInt8(number % 250 + 1))
       #expect(memory.age == now - UInt32(number))
       return number
@@ -65,8 +65,8 @@ struct EvictionCandidatesTests {
     #expect(remembered.count + ended == 20_000)
     #expect(remembered.count { $0 >= 20_000 - entryCount / 2 } > entryCount * 45 / 100)
     for number in remembered {
-      let isThere = departed.remove(fingerprint(number), at: now) != nil
-      let isThereStill = departed.memory(of: fingerprint(number), at: now) != nil
+      let isThere = ghosts.remove(fingerprint(number), at: now) != nil
+      let isThereStill = ghosts.memory(of: fingerprint(number), at: now) != nil
       #expect(isThere && !isThereStill)
     }
   }

@@ -121,7 +121,7 @@ extension WritePipeline {
   /// Whether the second tier may have lost a record since it was read, for this flight if one is given.
   @inlinable
   func mayHaveLostRecord(of flight: Flight<Value>?) -> Bool {
-    (secondTier?.partition.hasLostKeys ?? false) || (flight?.recordHasDeparted ?? false)
+    (secondTier?.partition.hasLostKeys ?? false) || (flight?.hasLostRecord ?? false)
   }
 
   /// Returns whether the second tier has lost the record that a promotion puts into memory.
@@ -145,7 +145,7 @@ extension WritePipeline {
     // Without bytes, no record was lost before the critical section, and the lost one may be the key's.
     guard let keyBytes = write.keyBytes, let partition = secondTier?.partition else { return true }
     if partition.isLost(keyBytes.rawSpan) { return true }
-    let isNoted = write.entry.condition.witness?.recordHasDeparted ?? false
+    let isNoted = write.entry.condition.witness?.hasLostRecord ?? false
     return isNoted && presence(of: keyBytes) != .readable
   }
 

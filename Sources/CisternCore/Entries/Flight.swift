@@ -32,7 +32,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline let invalidated = Atomic<Bool>(false)
   /// Whether the second tier reported the loss of the key's record since the flight began. Guarded by the shard's
   /// lock.
-  @usableFromInline let departed = Atomic<Bool>(false)
+  @usableFromInline let lostRecord = Atomic<Bool>(false)
   /// Whether an older fetch has changed the key's record since the flight began, and left the flight under way. Guarded by the
   /// shard's lock.
   @usableFromInline let newerRecord = Atomic<Bool>(false)
@@ -124,11 +124,11 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   final var storedTiming: Timing? { unsafe timing }
 
   /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
-  final func noteDeparture() { departed.store(true, ordering: .relaxed) }
+  final func noteLostRecord() { lostRecord.store(true, ordering: .relaxed) }
 
   /// Whether the second tier may have lost the record since the flight's leader read it.
   @inlinable
-  final var recordHasDeparted: Bool { departed.load(ordering: .relaxed) }
+  final var hasLostRecord: Bool { lostRecord.load(ordering: .relaxed) }
 
   /// Keeps the flight running even if all waiters leave, because the cache itself needs the result.
   @inlinable

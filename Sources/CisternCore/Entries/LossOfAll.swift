@@ -40,7 +40,7 @@ extension EntryTable {
     for number in shard.slots.numbers(inGroups: 0..<shard.slots.groupCount)
     where !shard.removeIfInvalidated(number, budget: budget) {
       let entry = shard.slots[number].entry
-      entry.flight?.noteDeparture()
+      entry.flight?.noteLostRecord()
       guard var held = entry.held else { continue }
       if held.isPersisted, !(loss.hasRecord?(shard.slots.key(of: number)) ?? false) {
         held.isPersisted = false

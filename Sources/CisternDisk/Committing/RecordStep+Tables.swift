@@ -25,7 +25,7 @@ extension RecordStep {
   ///
   /// Unlike ``present(under:in:)``, the method does not read a record of several pages for its checksum. It trusts
   /// the sequence number if the order has an entry for it with the same key. The rest of the record is not needed.
-  func departing(
+  func removable(
     under key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> PresentRecord? {
     if !key.isDigest, let size = try transaction.value(forKey: key, in: tables.records)?.byteCount,

@@ -60,7 +60,7 @@ struct RecordStep {
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
     let size = draft.size
     let sequence: SequenceNumber
-    switch try departing(under: key, in: transaction) {
+    switch try removable(under: key, in: transaction) {
     case .record(let number, let oldSize, _):
       sequence = number
       recency.mark(number)
@@ -107,7 +107,7 @@ struct RecordStep {
     _ fullKey: [UInt8], of generation: Generation, onlyIfDamaged: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> RecordRemoval? {
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    switch try onlyIfDamaged ? present(under: key, in: transaction) : departing(under: key, in: transaction) {
+    switch try onlyIfDamaged ? present(under: key, in: transaction) : removable(under: key, in: transaction) {
     case .record(let sequence, let size, let digested):
       // A record of another key with the same digest stays.
       if onlyIfDamaged || digested.map({ $0 != fullKey }) ?? false { return nil }
@@ -165,7 +165,7 @@ struct RecordStep {
         if try transaction.remove(MetaTable.dead(generation), in: meta) { outcome.hasChanges = true }
         return (bytes, true)
       }
-      switch try departing(under: key, in: transaction) {
+      switch try removable(under: key, in: transaction) {
       case .record(let sequence, let size, _):
         try drop(key, sequence: sequence, size: size, in: &transaction)
         bytes += StepOutcome.footprint(size: size, key: key.count)

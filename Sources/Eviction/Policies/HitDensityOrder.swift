@@ -19,7 +19,7 @@ struct HitDensityOrder: ~Copyable {
   /// The group of slots that was examined last.
   private var hand = 0
   private var candidates = EvictionCandidates()
-  private var departed = GhostHistoryTable()
+  private var ghosts = GhostHistoryTable()
 
   /// The maximum number of hits that are counted between two looks at an entry.
   static let maximumFrequency: UInt8 = 3
@@ -68,7 +68,7 @@ struct HitDensityOrder: ~Copyable {
   mutating func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool {
     let known = lifetimes.weight
     guard isLearning, known >= Self.lifetimesToJudgeBy else { return true }
-    let memory = departed.memory(of: fingerprint, at: clock.now)
+    let memory = ghosts.memory(of: fingerprint, at: clock.now)
     let density = weight.weigh(promised(min(memory?.uses ?? 0, .max - 1) + 1, age: 0), cost: cost)
     // The margin narrows as the cache learns. Densities of few lifetimes are uncertain.
     guard density * (1 + 16 / known.squareRoot()) < lifetimes.evictedDensity else { return true }
@@ -114,16 +114,16 @@ struct HitDensityOrder: ~Copyable {
     candidates.removeAll()
     (cost, count) = (0, 0)
     report()
-    guard !departed.isEmpty else { return nil }
-    defer { departed = GhostHistoryTable() }
-    return departed
+    guard !ghosts.isEmpty else { return nil }
+    defer { ghosts = GhostHistoryTable() }
+    return ghosts
   }
 }
 
 extension HitDensityOrder {
   /// Removes the ghost of an inserted entry. Returns the entry's number of uses, including this insertion.
   private mutating func noteReturn(of fingerprint: UInt32) -> UInt8 {
-    guard let memory = departed.remove(fingerprint, at: clock.now) else { return 1 }
+    guard let memory = ghosts.remove(fingerprint, at: clock.now) else { return 1 }
     observed.noteUse(after: memory.uses, age: memory.age)
     return min(memory.uses, .max - 1) + 1
   }
@@ -131,7 +131,7 @@ extension HitDensityOrder {
   private mutating func remember(_ fingerprint: UInt32, uses: UInt8, lastUse: UInt32) {
     let entry = GhostHistoryTable.EvictedEntry(fingerprint: fingerprint, uses: uses, lastUse: lastUse)
     let (lifetimes, count) = (lifetimes, count)
-    departed.insert(
+    ghosts.insert(
       entry, at: clock.now,
       recordCount: GhostHistoryTable.recordCount(
         entryCount: count, totalCount: lifetimes.entryCount, shardCount: lifetimes.shardCount)

@@ -7,7 +7,7 @@ enum KeyEvent: CaseIterable, Sendable {
   case lookUp, load, cancelledLoad, staleLoad, reload, bulkLoad
   case set, commitlessUpdate, asynchronousUpdate, batch, draft, edit
   case remove, batchedRemoval, removeAll, removeByTag, removeByPrefix
-  case trim, becomeStale, expire, commitBehind, departFromDisk
+  case trim, becomeStale, expire, commitBehind, loseRecord
 }
 
 /// The state of a key when two events occur.
@@ -112,7 +112,7 @@ struct KeyUnderTest: Sendable {
       advance()
       advance()
     case .commitBehind: subject.tier?.commit(1 + generator.next(below: 3))
-    case .departFromDisk: if let tier = subject.tier { _ = tier.evict(Self.key, from: cache.name) }
+    case .loseRecord: if let tier = subject.tier { _ = tier.evict(Self.key, from: cache.name) }
     }
   }
 

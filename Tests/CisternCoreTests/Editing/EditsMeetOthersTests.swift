@@ -196,12 +196,12 @@ struct EditsMeetOthersTests {
   }
 
   /// The ways in which the second tier stops holding the value below an edit.
-  enum Departure: CaseIterable, Sendable {
+  enum CopyLoss: CaseIterable, Sendable {
     case eviction, close
   }
 
-  @Test(arguments: Departure.allCases, [true, false])
-  func `a copy that leaves memory under a pending edit is no removal`(departure: Departure, fails: Bool) throws {
+  @Test(arguments: CopyLoss.allCases, [true, false])
+  func `a copy that leaves memory under a pending edit is no removal`(loss: CopyLoss, fails: Bool) throws {
     try SeededSchedule.explore(seeds: 40) { executor in
       let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
       let subject = try Subject(.twoTiers, on: executor, tier: tier)
@@ -221,7 +221,7 @@ struct EditsMeetOthersTests {
         }
       }
       await gate.arrivals(atLeast: 1)
-      switch departure {
+      switch loss {
       case .eviction:
         try #require(tier.evict("a", from: Subject.partition))
         tier.deliverLosses()

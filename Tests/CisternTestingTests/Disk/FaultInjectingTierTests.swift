@@ -4,12 +4,12 @@ import Testing
 
 struct FaultInjectingTierTests {
   private let tier = FaultInjectingTier(commits: .onDemand, losses: .onDemand)
-  private let departed = Recorder<String>()
+  private let lost = Recorder<String>()
 
   private func open(_ tier: FaultInjectingTier? = nil) throws -> any TransactionalPartition {
-    try (tier ?? self.tier).transactionalPartition(named: "p") { [departed] departures in
-      for departure in departures {
-        departed.record("\(String(decoding: departure.key, as: UTF8.self)) \(departure.cause)")
+    try (tier ?? self.tier).transactionalPartition(named: "p") { [lost] losses in
+      for loss in losses {
+        lost.record("\(String(decoding: loss.key, as: UTF8.self)) \(loss.cause)")
       }
     }
   }
@@ -86,7 +86,7 @@ struct FaultInjectingTierTests {
     #expect(partition.bytes("a") == nil)
     #expect(partition.bytes("b") == nil)
     tier.deliverLosses()
-    #expect(departed.elements == ["a notWritten", "b notWritten"])
+    #expect(lost.elements == ["a notWritten", "b notWritten"])
     #expect(tier.statistics.failed == 2)
     partition.set("a", [3])
     try await tier.flush()
@@ -107,7 +107,7 @@ struct FaultInjectingTierTests {
     tier.commit()
     #expect(partition.keys == [])
     #expect(tier.statistics.refused == 2)
-    #expect(departed.count == 0)
+    #expect(lost.count == 0)
   }
 
   @Test func `an evicted record is reported as lost, unless a newer one is staged`() throws {
@@ -121,9 +121,9 @@ struct FaultInjectingTierTests {
     #expect(!tier.evict(Name("c"), from: "p"))
     #expect(partition.bytes("a") == nil)
     #expect(partition.bytes("b") == [2])
-    #expect(departed.count == 0)
+    #expect(lost.count == 0)
     tier.deliverLosses()
-    #expect(departed.elements == ["a evicted"])
+    #expect(lost.elements == ["a evicted"])
   }
 
   @Test func `above the record limit, the oldest records are evicted`() throws {
@@ -132,7 +132,7 @@ struct FaultInjectingTierTests {
     for key in ["a", "b", "c", "d"] as [Name] { partition.set(key, [1]) }
     tier.commit()
     tier.deliverLosses()
-    #expect(departed.elements == ["a evicted", "b evicted"])
+    #expect(lost.elements == ["a evicted", "b evicted"])
     #expect(partition.keys == [[99], [100]])
   }
 
@@ -143,7 +143,7 @@ struct FaultInjectingTierTests {
     tier.damage(Name("a"), in: "p")
     #expect(partition.bytes("a") == nil)
     tier.deliverLosses()
-    #expect(departed.elements == ["a damaged"])
+    #expect(lost.elements == ["a damaged"])
     #expect(tier.statistics.damaged == 1)
     #expect(tier.statistics.entryCount == 0)
   }
@@ -217,14 +217,14 @@ struct FaultInjectingTierTests {
   @Test func `immediate commits and record losses in tasks are part of a seeded schedule`() throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let tier = FaultInjectingTier(taskExecutor: executor)
-      let departed = Gate(isOpen: true)
+      let reported = Gate(isOpen: true)
       let partition = try tier.transactionalPartition(named: "p") { _ in
-        _ = Task(executorPreference: executor) { await departed.passUncancelled() }
+        _ = Task(executorPreference: executor) { await reported.passUncancelled() }
       }
       let ticket = try #require(partition.set("a", [1]).ticket)
       try await partition.waitForCommit(ticket)
       tier.evict(Name("a"), from: "p")
-      await departed.arrivals(atLeast: 1)
+      await reported.arrivals(atLeast: 1)
       try await tier.close()
       try #require(tier.statistics.mode == .closed)
     }
@@ -269,7 +269,7 @@ struct FaultInjectingTierTests {
     let reopened = try open(tier.reopenedAfterCrash())
     #expect(reopened.keys == [[97], [99]])
     #expect(reopened.invalidationVersion.number == 1)
-    #expect(departed.count == 0)
+    #expect(lost.count == 0)
   }
 
   @Test func `a batch is committed as a whole, and not while it is open`() throws {

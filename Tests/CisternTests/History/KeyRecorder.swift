@@ -10,7 +10,7 @@ final class KeyRecorder: Sendable {
   private let lastValue = Atomic<Int>(0)
   // Each worker takes the lock once, at its end.
   private let all = Guarded<[String: [Operation]]>([:])
-  private let departed = Guarded<[Departed]>([])
+  private let leftLoads = Guarded<[LeftLoad]>([])
 
   func tick() -> UInt64 { time.add(1, ordering: .relaxed).newValue }
 
@@ -21,21 +21,21 @@ final class KeyRecorder: Sendable {
   }
 
   /// A load whose caller left. Its flight may have ended in any way.
-  struct Departed: Sendable {
+  struct LeftLoad: Sendable {
     let key: String
     let value: Int
     let called: UInt64
     let fetch: FetchRecord
   }
 
-  func add(_ load: Departed) {
-    departed.withLock { $0.append(load) }
+  func add(_ load: LeftLoad) {
+    leftLoads.withLock { $0.append(load) }
   }
 
   /// The operations by key. Call this only after all flights have ended.
   var histories: [String: [Operation]] {
     var histories = all.withLock { $0 }
-    for load in departed.withLock({ $0 }) {
+    for load in leftLoads.withLock({ $0 }) {
       guard let began = load.fetch.began else { continue }
       histories[load.key, default: []] += [Operation(.left(load.value), called: load.called, returned: began)]
     }

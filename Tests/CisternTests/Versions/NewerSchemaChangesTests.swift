@@ -103,8 +103,8 @@ import Testing
       if number % 32 == 31 { try await tier.flush() }
     }
     try await tier.flush()
-    let versions = told.losses.withLock { departures in
-      departures.map { (String(decoding: $0.key, as: UTF8.self), $0.schemaVersion) }
+    let versions = told.losses.withLock { losses in
+      losses.map { (String(decoding: $0.key, as: UTF8.self), $0.schemaVersion) }
     }
     #expect(versions.count > 100)
     for (key, version) in versions { #expect(version == UInt32(key.dropFirst(4))! % 3) }
