@@ -3,7 +3,7 @@ import LMDB
 
 /// The progress of a commit group, and the results to report when the group ends.
 struct CommitState {
-  let round: CommitRound
+  let group: CommitGroup
   /// The items before this position are committed.
   private(set) var position = 0
   /// Whether the removals of all records, and the invalidations, are committed.
@@ -35,12 +35,12 @@ struct CommitState {
   /// Whether the file was set aside. If the empty file that replaces it fails too, the file is not the cause.
   var hasReplaced = false
 
-  init(round: CommitRound) {
-    self.round = round
-    hasPreliminaries = !round.hasPreliminaries
+  init(group: CommitGroup) {
+    self.group = group
+    hasPreliminaries = !group.hasPreliminaries
   }
 
-  var isDone: Bool { position == round.count && hasPreliminaries }
+  var isDone: Bool { position == group.count && hasPreliminaries }
 
   mutating func advance(to position: Int, secondChances: Int, debt: Int?) {
     self.position = position
@@ -57,12 +57,12 @@ struct CommitState {
     attempts = RoomAttempts()
     committed = []
     committedCount = 0
-    hasPreliminaries = !round.hasPreliminaries
+    hasPreliminaries = !group.hasPreliminaries
   }
 
   /// Gives up the next item or batch, because it does not fit even after eviction.
   mutating func skip(_ error: CisternError) {
-    let unit = round.unit(from: position)
+    let unit = group.unit(from: position)
     giveUp(unit, error)
     // A full device has its own report.
     if error.code != .noSpace { refusals.append(error) }
@@ -74,7 +74,7 @@ struct CommitState {
   /// Gives up the next batch if it has become too large for one transaction. On a full device, also gives up a record
   /// or batch that would displace too many others. Returns whether it did.
   mutating func skipsUnfit(limits: DiskLimits, isDeviceFull: Bool, location: String) -> Bool {
-    guard position < round.count, round.isUnfit(at: position, limits: limits, isDeviceFull: isDeviceFull) else {
+    guard position < group.count, group.isUnfit(at: position, limits: limits, isDeviceFull: isDeviceFull) else {
       return false
     }
     let limit = ByteCount.bytes(limits.pagesPerJoinedBatch * DiskLimits.pageSize)
@@ -92,8 +92,8 @@ struct CommitState {
   mutating func giveUp(_ error: LMDBError, as failure: CisternError) {
     self.error = error
     var next = position
-    while next < round.count {
-      let unit = round.unit(from: next)
+    while next < group.count {
+      let unit = group.unit(from: next)
       giveUp(unit, failure)
       next = unit.upperBound
     }
@@ -102,13 +102,13 @@ struct CommitState {
 
   /// Gives up an item or a batch.
   private mutating func giveUp(_ unit: Range<Int>, _ error: CisternError) {
-    for index in unit { giveUp(round[index], error) }
-    for ticket in round.batchTickets(at: unit.lowerBound) {
+    for index in unit { giveUp(group[index], error) }
+    for ticket in group.batchTickets(at: unit.lowerBound) {
       failures.append(CommitProgress.Failure(tickets: ticket...ticket, error: error))
     }
   }
 
-  private mutating func giveUp(_ item: CommitRound.Item, _ error: CisternError) {
+  private mutating func giveUp(_ item: CommitGroup.Item, _ error: CisternError) {
     unwritten.insert(item.entry.ticket)
     // Nothing is lost: the record stays as it is on disk.
     if item.entry.isRewrite { return }
@@ -156,7 +156,7 @@ struct CommitState {
   ) -> [EvictedKey] {
     guard !evicted.isEmpty else { return [] }
     while committedCount < position {
-      committed.insert(round[committedCount].entry.ticket)
+      committed.insert(group[committedCount].entry.ticket)
       committedCount += 1
     }
     var byGeneration: [Generation: (partition: Partition, clearCount: ClearCount)] = [:]
@@ -169,7 +169,7 @@ struct CommitState {
     var putCount = position
     return evicted.compactMap { record in
       while putCount < record.position {
-        put.insert(round[putCount].entry.ticket)
+        put.insert(group[putCount].entry.ticket)
         putCount += 1
       }
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }

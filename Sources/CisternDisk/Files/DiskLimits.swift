@@ -80,7 +80,7 @@ struct DiskLimits: Sendable, Equatable {
   ///
   /// Within a part, the records follow the order of their keys, and so does their eviction. Small parts keep the
   /// eviction order close to the order of time.
-  var roundPart: Int { max(mapSize / 16, 16 << 10) }
+  var groupPartBytes: Int { max(mapSize / 16, 16 << 10) }
   /// The maximum size of a record with its key, in bytes: an eighth of the map.
   var largestRecord: Int { min(mapSize / 8, 1 << 31) }
   /// The maximum size of a batch in the file, in bytes: a quarter of the map, and at most 256 MiB.

@@ -112,9 +112,9 @@ import Testing
     }
     let batch = PartitionBatch(
       partition: partition, clearCount: 1, removesAll: false, writes: [writes], links: BatchLinks())
-    let round = CommitRound(batches: [batch], through: 3)
-    #expect(round.count == 1)
-    #expect(round[0].entry.ticket == 2)
-    #expect(round.takenCount == 3)
+    let group = CommitGroup(batches: [batch], through: 3)
+    #expect(group.count == 1)
+    #expect(group[0].entry.ticket == 2)
+    #expect(group.takenCount == 3)
   }
 }

@@ -5,10 +5,10 @@ import Synchronization
 extension Writer {
   /// Takes all staged changes, and commits them in as few transactions as their size allows.
   func commitStaged() {
-    checkReadersNowAndThen()
-    let round = takeRound()
-    if !round.isEmpty {
-      var commit = CommitState(round: round)
+    checkReadersIfDue()
+    let group = takeGroup()
+    if !group.isEmpty {
+      var commit = CommitState(group: group)
       do throws(LMDBError) {
         try perform(&commit)
       } catch {
@@ -20,7 +20,7 @@ extension Writer {
       finish(commit)
     } else {
       followFilesIfIdle()
-      settle(round.through)
+      settle(group.through)
     }
     engine.announceRoom()
     noteMaintenance()
@@ -48,7 +48,7 @@ extension Writer {
     engine.options.durability == .powerCut && engine.progress.withLock { $0.isAwaited }
   }
 
-  private func takeRound() -> CommitRound {
+  private func takeGroup() -> CommitGroup {
     // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
     // `through` is therefore taken here, or was taken earlier.
     let (through, batches, unopened, batchTickets) = engine.withoutOpenBatches {
@@ -66,9 +66,9 @@ extension Writer {
       }
       return (through, batches, unopened, batchTickets)
     }
-    return CommitRound(
+    return CommitGroup(
       batches: batches, unopened: unopened, through: through, batchTickets: batchTickets,
-      partBytes: engine.limits.roundPart)
+      partBytes: engine.limits.groupPartBytes)
   }
 
   /// Commits the group in one or more transactions.
@@ -112,7 +112,7 @@ extension Writer {
   /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
   private func performStep(_ commit: inout CommitState, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
-    let round = commit.round
+    let group = commit.group
     var reclaimer = SpaceReclaimer(writer: self, commit: commit, budget: budget)
     var leaving: [EvictedKey] = []
     var isCommitted = false
@@ -123,16 +123,16 @@ extension Writer {
     let progress = extents?.reclaimProgress
     let (outcome, number, position) = try withStep(in: file) {
       (step, transaction) throws(LMDBError) -> (StepOutcome, UInt, Int) in
-      if !commit.hasPreliminaries { try putPreliminaries(of: round, &step, in: &transaction.transaction) }
-      for batch in round.batches where !batch.writes.isEmpty {
+      if !commit.hasPreliminaries { try putPreliminaries(of: group, &step, in: &transaction.transaction) }
+      for batch in group.batches where !batch.writes.isEmpty {
         try step.putFormats(of: batch.partition, in: &transaction.transaction)
       }
       var position = start
       step.records.setPosition(start)
-      while position < round.count, !step.isFull(budget: budget),
+      while position < group.count, !step.isFull(budget: budget),
         position == start
-          || !round.isUnfit(at: position, limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited),
-        let next = try put(round, from: position, &step, &reclaimer, in: &transaction)
+          || !group.isUnfit(at: position, limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited),
+        let next = try put(group, from: position, &step, &reclaimer, in: &transaction)
       {
         position = next
         step.records.setPosition(next)
@@ -155,13 +155,13 @@ extension Writer {
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
   /// transaction.
   private func put(
-    _ round: CommitRound, from position: Int, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
+    _ group: CommitGroup, from position: Int, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Int? {
-    guard !round.isBatched(position) else {
-      return try putBatch(of: round, from: position, &step, &reclaimer, in: &transaction)
+    guard !group.isBatched(position) else {
+      return try putBatch(of: group, from: position, &step, &reclaimer, in: &transaction)
     }
-    let item = round[position]
+    let item = group[position]
     if let draft = item.draft {
       guard try reclaimer.makeRoom(for: draft, &step, in: &transaction) else { return nil }
       // Asked after room is made: the record that it replaces may have been evicted for that.
@@ -175,18 +175,18 @@ extension Writer {
 
   /// Puts all items of a batch in this transaction, or none of them.
   private func putBatch(
-    of round: CommitRound, from position: Int, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
+    of group: CommitGroup, from position: Int, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Int? {
-    let unit = round.unit(from: position)
-    let size = round.size(of: unit)
+    let unit = group.unit(from: position)
+    let size = group.size(of: unit)
     let pages = size.pages
     guard step.touchedPages == 0 || step.touchedPages + pages <= reclaimer.budget else { return nil }
-    guard try makeRoom(for: unit, of: round, &step, &reclaimer, in: &transaction) else { return nil }
+    guard try makeRoom(for: unit, of: group, &step, &reclaimer, in: &transaction) else { return nil }
     // If the evictions and the batch together exceed the budget, the evictions are committed first.
     guard step.touchedPages == 0 || step.touchedPages + pages <= reclaimer.budget else { return nil }
     for index in unit {
-      let item = round[index]
+      let item = group[index]
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { continue }
       if let draft = item.draft {
         guard try step.put(draft, for: item.partition, protected: true, in: &transaction) else {
@@ -202,29 +202,29 @@ extension Writer {
 
   /// Makes room for all items of a batch. Returns false if the batch must wait for the next transaction.
   private func makeRoom(
-    for unit: Range<Int>, of round: CommitRound, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
+    for unit: Range<Int>, of group: CommitGroup, _ step: inout WriteStep, _ reclaimer: inout SpaceReclaimer,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     switch step.file.layout {
     case .records:
-      return try reclaimer.makeRoom(forBatch: round.size(of: unit), count: unit.count, &step, in: &transaction)
+      return try reclaimer.makeRoom(forBatch: group.size(of: unit), count: unit.count, &step, in: &transaction)
     case .extents:
-      let drafts = unit.compactMap { index in round[index].draft.map { ($0, round[index].partition) } }
+      let drafts = unit.compactMap { index in group[index].draft.map { ($0, group[index].partition) } }
       return try step.makeRoom(forBatch: drafts, in: &transaction)
     }
   }
 
   /// Puts the clears and the invalidations of the group, which must precede its writes.
   private func putPreliminaries(
-    of round: CommitRound, _ step: inout WriteStep, in transaction: inout WriteTransaction
+    of group: CommitGroup, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    for batch in round.batches {
+    for batch in group.batches {
       if batch.removesAll { try step.removeAll(of: batch.partition, in: &transaction) }
       if let (invalidations, invalidationVersion) = batch.invalidated {
         try step.put(invalidations, invalidationVersion: invalidationVersion, of: batch.partition, in: &transaction)
       }
     }
-    if let unopened = round.unopened { try step.put(unopened, in: &transaction) }
+    if let unopened = group.unopened { try step.put(unopened, in: &transaction) }
   }
 
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
@@ -240,7 +240,7 @@ extension Writer {
       engine.learnGeneration(of: engine.partition(named: partition.name, isCommitted: true))
     }
     for (partition, format) in outcome.formats { partition.formats.noteWritten(format) }
-    for batch in commit.round.batches {
+    for batch in commit.group.batches {
       let identity = ObjectIdentifier(batch.partition)
       guard let generation = outcome.generations[identity] else { continue }
       batch.partition.publish(generation: generation, clearCount: batch.clearCount, transaction: transaction)

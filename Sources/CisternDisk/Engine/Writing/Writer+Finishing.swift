@@ -10,7 +10,7 @@ extension Writer {
   func finish(_ commit: CommitState) {
     var keptBytes = 0
     var keptCount = 0
-    for batch in commit.round.batches {
+    for batch in commit.group.batches {
       let unwritten = commit.unwritten
       batch.partition.staging.finishCommitting { entry in
         unwritten.contains(entry.ticket) && entry.clearCount == batch.clearCount
@@ -35,10 +35,10 @@ extension Writer {
         batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
       }
       if batch.removesAll, !commit.hasPreliminaries {
-        if batch.partition.restoreRemoval(commit.round.through) { keptCount += 1 }
+        if batch.partition.restoreRemoval(commit.group.through) { keptCount += 1 }
       }
     }
-    if commit.round.unopened != nil {
+    if commit.group.unopened != nil {
       keptCount += engine.unopened.withLock { unopened in
         guard commit.hasPreliminaries else { return unopened.restore() }
         unopened.finishCommitting()
@@ -48,12 +48,12 @@ extension Writer {
     // The additional ticket makes the next flush wait for these removals. The key's older record must not stay on
     // disk after that flush.
     if keptCount > 0 { _ = engine.nextTicket() }
-    engine.stagedBytes.subtract(commit.round.takenBytes - keptBytes, ordering: .relaxed)
-    engine.stagedCount.subtract(commit.round.takenCount - keptCount, ordering: .sequentiallyConsistent)
+    engine.stagedBytes.subtract(commit.group.takenBytes - keptBytes, ordering: .relaxed)
+    engine.stagedCount.subtract(commit.group.takenCount - keptCount, ordering: .sequentiallyConsistent)
     // Losses are reported before waiters resume, so that after a flush all record losses are reported.
     for (partition, losses) in commit.losses { partition.report(losses) }
     for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
-    engine.progress.withLock { $0.note(commit.failures, through: commit.round.through, error: commit.failureOfAll) }
+    engine.progress.withLock { $0.note(commit.failures, through: commit.group.through, error: commit.failureOfAll) }
     deliverReports()
     // A flush that begins after the end of this group is not among its waiters, and must throw nevertheless.
     if let loss = commit.firstLoss { engine.noteLoss(commit.error == nil ? loss : engine.outageLoss) }
@@ -62,7 +62,7 @@ extension Writer {
     } else {
       reportSmallDevice()
     }
-    settle(commit.round.through)
+    settle(commit.group.through)
   }
 
   /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written

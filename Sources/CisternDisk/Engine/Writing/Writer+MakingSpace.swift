@@ -34,7 +34,7 @@ extension Writer {
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }
     if !hadRecords, attempts > 4 {
-      guard commit.position < commit.round.count else { throw error }
+      guard commit.position < commit.group.count else { throw error }
       commit.skip(
         deviceRoom.isLimited
           ? CisternError(

@@ -14,10 +14,10 @@ extension Writer {
 
   /// Frees the reader slots of dead processes, once in many commit groups. Such a slot keeps all pages since its
   /// snapshot.
-  func checkReadersNowAndThen() {
-    roundsSinceReaderCheck += 1
-    guard roundsSinceReaderCheck >= Writer.roundsBetweenReaderChecks, let file = engine.file else { return }
-    roundsSinceReaderCheck = 0
+  func checkReadersIfDue() {
+    groupsSinceReaderCheck += 1
+    guard groupsSinceReaderCheck >= Writer.groupsBetweenReaderChecks, let file = engine.file else { return }
+    groupsSinceReaderCheck = 0
     do {
       try file.environment.clearStaleReaders()
     } catch {

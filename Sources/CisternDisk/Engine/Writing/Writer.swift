@@ -25,7 +25,7 @@ final class Writer {
   /// The reader that was reported to keep pages from reuse, and that may still exist.
   var longReader: ReaderSlot?
   /// The number of commit groups since stale reader slots were last cleared.
-  var roundsSinceReaderCheck = 0
+  var groupsSinceReaderCheck = 0
   /// The last checked state of the names in the directory.
   var watch = DirectoryWatch()
   /// The identity of the newest file that was open.
@@ -36,7 +36,7 @@ final class Writer {
   /// complete.
   private var pendingReports: [StoreReport] = []
 
-  static let roundsBetweenReaderChecks = 256
+  static let groupsBetweenReaderChecks = 256
 
   init(engine: DiskEngine) {
     self.engine = engine

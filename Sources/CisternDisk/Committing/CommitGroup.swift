@@ -5,7 +5,7 @@ import LMDB
 ///
 /// The items are sorted by their keys in the file, so that neighbors share pages. The items of a batch stay
 /// together.
-struct CommitRound {
+struct CommitGroup {
   struct Item {
     let partition: Partition
     let entry: StagedEntry
@@ -65,7 +65,7 @@ struct CommitRound {
           let isDigest = key.count > DiskKey.longestDirectKey
           let unit = entry.batch == .zero ? 0 : unitNumbers.number(of: links.root(of: entry.batch))
           let group = unit == 0 ? number * 2 + (isDigest ? 1 : 0) : unit
-          places.append(Place(group: group, prefix: CommitRound.prefix(of: key.rawSpan), index: items.count))
+          places.append(Place(group: group, prefix: CommitGroup.prefix(of: key.rawSpan), index: items.count))
           units.append(unit)
           items.append(Item(partition: batch.partition, entry: entry))
         }
@@ -77,7 +77,7 @@ struct CommitRound {
     }
     self.ticketsOfUnits = ticketsOfUnits
     if bytes > partBytes {
-      CommitRound.part(&places, items, units, partBytes: partBytes, groups: unitNumbers.next)
+      CommitGroup.part(&places, items, units, partBytes: partBytes, groups: unitNumbers.next)
     }
     places.sort { left, right in
       if left.group != right.group { return left.group < right.group }
@@ -189,7 +189,7 @@ struct CommitRound {
   }
 }
 
-extension CommitRound.Item {
+extension CommitGroup.Item {
   /// The record to write. Nil if the key's record must be removed.
   ///
   /// An invalidation that was staged after the record can make the record void.
