@@ -77,10 +77,10 @@ final class Partition: Sendable {
     return entry
   }
 
-  /// The staged write of the key that is no rewrite of its record; nil where none is.
-  func stagedWrite(forKey key: RawSpan) -> StagedEntry? {
+  /// Returns the newest staged write of the key that is not a rewrite of its record; nil if the key has none.
+  func stagedEntryExceptRewrite(forKey key: RawSpan) -> StagedEntry? {
     if staging.isEmpty { return nil }
-    guard let entry = staging.newestWrite(forKey: key), entry.clearCount == clearCount else { return nil }
+    guard let entry = staging.entryExceptRewrite(forKey: key), entry.clearCount == clearCount else { return nil }
     return entry
   }
 

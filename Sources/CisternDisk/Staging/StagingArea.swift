@@ -153,7 +153,7 @@ final class StagingArea: Sendable {
   }
 
   /// Returns the newest staged write of the key that is no rewrite, or nil if the key has none.
-  func newestWrite(forKey key: RawSpan) -> StagedEntry? {
+  func entryExceptRewrite(forKey key: RawSpan) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
       let entries = [shard.fresh.entry(forKey: key, hash: hash), shard.committing.entry(forKey: key, hash: hash)]

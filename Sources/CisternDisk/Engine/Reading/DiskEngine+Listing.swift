@@ -16,7 +16,7 @@ extension DiskEngine {
       guard let final = records.last else { return }
       last = final.position
       for record in records {
-        guard let metadata = record.metadata, partition.stagedWrite(forKey: record.key.rawSpan) == nil,
+        guard let metadata = record.metadata, partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) == nil,
           !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan)
         else { continue }
         guard try body(record.key.rawSpan, metadata, record.size) else { return }
