@@ -117,7 +117,7 @@ package final class DiskPartition: RecordReaderOwner {
   package var largestBatch: ByteCount? { .bytes(engine.limits.batchBytes) }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
-    try await engine.waitForCommit(ticket, countsEarlier: false)
+    try await engine.waitForCommit(ticket, includingEarlier: false)
   }
 
   package var stagedKeys: [[UInt8]] {

@@ -20,7 +20,7 @@ extension DiskTier: TransactionalTier {
   package func endBatch(_ batch: BatchToken) -> CommitTicket { engine.endBatch(batch) }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
-    try await engine.waitForCommit(ticket, countsEarlier: false)
+    try await engine.waitForCommit(ticket, includingEarlier: false)
   }
 }
 

@@ -24,7 +24,7 @@ struct CommitProgress: Sendable {
   struct Waiter: Sendable {
     let ticket: CommitTicket
     /// Whether the waiter waits for every write up to the ticket, and not only for that one.
-    let countsEarlier: Bool
+    let includesEarlier: Bool
     let continuation: CheckedContinuation<CisternError?, Never>
   }
 
@@ -53,7 +53,7 @@ struct CommitProgress: Sendable {
   /// A waiter for every write up to a ticket gets only the failures that happen while it waits.
   mutating func wait(_ waiter: Waiter) -> Resumption? {
     if waiter.ticket <= durable {
-      let error = waiter.countsEarlier ? nil : error(for: waiter.ticket)
+      let error = waiter.includesEarlier ? nil : error(for: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
     waiters.append((waiter, failureCount))
@@ -113,7 +113,7 @@ struct CommitProgress: Sendable {
     waiters.removeAll { $0.waiter.ticket <= durable }
     return ready.map { waiter, since in
       let error =
-        waiter.countsEarlier
+        waiter.includesEarlier
         ? failures.first { $0.place > since && $0.failure.tickets.lowerBound <= waiter.ticket }?.failure.error
         : error(for: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)

@@ -12,11 +12,12 @@ struct CommitProgressTests {
     let progress = Guarded(CommitProgress())
 
     /// Starts a task that waits for a write, and returns after the task has begun to wait.
-    func wait(_ ticket: CommitTicket, countsEarlier: Bool) async -> Task<CisternError.Code?, Never> {
+    func wait(_ ticket: CommitTicket, includingEarlier includesEarlier: Bool) async -> Task<CisternError.Code?, Never> {
       let hasCome = Guarded(false)
       let task = Task { () -> CisternError.Code? in
         let error: CisternError? = await withCheckedContinuation { continuation in
-          let waiter = CommitProgress.Waiter(ticket: ticket, countsEarlier: countsEarlier, continuation: continuation)
+          let waiter = CommitProgress.Waiter(
+            ticket: ticket, includesEarlier: includesEarlier, continuation: continuation)
           progress.withLock { $0.wait(waiter) }?.resume()
           hasCome.withLock { $0 = true }
         }
@@ -43,10 +44,10 @@ struct CommitProgressTests {
 
   @Test func `a flush receives every failure since its call, in any commit group, and no earlier failure`() async {
     let subject = Subject()
-    let early = await subject.wait(10, countsEarlier: true)
+    let early = await subject.wait(10, includingEarlier: true)
     subject.settle(7, failed: 3...3)
     // This flush begins after the failure, and before its commit group is settled for all writes.
-    let late = await subject.wait(11, countsEarlier: true)
+    let late = await subject.wait(11, includingEarlier: true)
     subject.settle(11)
     #expect(await early.value == .diskFailed)
     #expect(await late.value == nil)
@@ -56,25 +57,25 @@ struct CommitProgressTests {
     let subject = Subject()
     // The write is in a commit group that settles only the numbers up to 10.
     subject.note(12...12)
-    let flush = await subject.wait(15, countsEarlier: true)
+    let flush = await subject.wait(15, includingEarlier: true)
     subject.settle(10)
     subject.settle(15)
     #expect(await flush.value == nil)
     // A waiter for this single write receives the error, even if it begins to wait late.
-    #expect(await subject.wait(12, countsEarlier: false).value == .diskFailed)
-    #expect(await subject.wait(13, countsEarlier: false).value == nil)
+    #expect(await subject.wait(12, includingEarlier: false).value == .diskFailed)
+    #expect(await subject.wait(13, includingEarlier: false).value == nil)
   }
 
   @Test func `Every waiter receives the failure of its write, even if very many writes fail at once`() async {
     let subject = Subject()
-    let flush = await subject.wait(20_000, countsEarlier: true)
-    let first = await subject.wait(1, countsEarlier: false)
-    let second = await subject.wait(2, countsEarlier: false)
+    let flush = await subject.wait(20_000, includingEarlier: true)
+    let first = await subject.wait(1, includingEarlier: false)
+    let second = await subject.wait(2, includingEarlier: false)
     // Every other write of the group fails.
     for ticket in stride(from: 1, to: 20_000, by: 2) {
       subject.note(CommitTicket(number: UInt64(ticket))...CommitTicket(number: UInt64(ticket)))
     }
-    let late = await subject.wait(3, countsEarlier: false)
+    let late = await subject.wait(3, includingEarlier: false)
     subject.settle(20_000)
     #expect(await first.value == .diskFailed)
     #expect(await second.value == nil)
@@ -91,14 +92,14 @@ struct CommitProgressTests {
     }
     subject.progress.withLock { $0.note(failures, through: 0, error: nil) }
     subject.settle(20_000)
-    #expect(await subject.wait(1, countsEarlier: false).value == .diskFailed)
-    #expect(await subject.wait(2, countsEarlier: false).value == nil)
+    #expect(await subject.wait(1, includingEarlier: false).value == .diskFailed)
+    #expect(await subject.wait(2, includingEarlier: false).value == nil)
     // The failures of later groups displace those of this one.
     for ticket in 20_001...30_000 {
       let ticket = CommitTicket(number: UInt64(ticket))
       subject.settle(ticket, failed: ticket...ticket)
     }
-    #expect(await subject.wait(30_000, countsEarlier: false).value == .diskFailed)
+    #expect(await subject.wait(30_000, includingEarlier: false).value == .diskFailed)
     #expect(subject.progress.withLock { $0.failures.count } < 10_000)
   }
 }

@@ -153,7 +153,7 @@ extension DiskEngine {
   func prepareToCommit() async {
     if !isInherited, mode == .degraded {
       // The write itself reports a disk that still fails.
-      try? await waitForCommit(nextTicket(), countsEarlier: true)
+      try? await waitForCommit(nextTicket(), includingEarlier: true)
     }
     await waitForRoom()
   }
@@ -173,16 +173,16 @@ extension DiskEngine {
   ///
   /// - Parameters:
   ///   - ticket: The ticket of the write.
-  ///   - countsEarlier: Whether to wait for every write up to the ticket.
+  ///   - includesEarlier: Whether to wait for every write up to the ticket.
   /// - Throws: The error of a write that failed, or an error if the store is closed or read-only.
-  func waitForCommit(_ ticket: CommitTicket, countsEarlier: Bool) async throws(CisternError) {
+  func waitForCommit(_ ticket: CommitTicket, includingEarlier includesEarlier: Bool) async throws(CisternError) {
     if isInherited { throw inheritedError("wait for a commit") }
     if ticket == .zero || mode == .closed { throw closedError("wait for a commit") }
     if mode == .readOnly {
       throw CisternError(.readOnly, "the store is read-only", location: "wait for a commit, \(directory)")
     }
     let error = await withCheckedContinuation { continuation in
-      let waiter = CommitProgress.Waiter(ticket: ticket, countsEarlier: countsEarlier, continuation: continuation)
+      let waiter = CommitProgress.Waiter(ticket: ticket, includesEarlier: includesEarlier, continuation: continuation)
       if let known = progress.withLock({ $0.wait(waiter) }) {
         known.resume()
       } else if monitor.change({
@@ -226,10 +226,10 @@ extension DiskEngine {
     case .closed: throw closedError("flush")
     case .readOnly: return
     // A new ticket makes the writer thread retry the disk before the flush succeeds.
-    case .degraded: try await waitForCommit(nextTicket(), countsEarlier: true)
+    case .degraded: try await waitForCommit(nextTicket(), includingEarlier: true)
     case .active:
       let newest = newestTicket
-      if newest > .zero { try await waitForCommit(newest, countsEarlier: true) }
+      if newest > .zero { try await waitForCommit(newest, includingEarlier: true) }
     }
   }
 
