@@ -183,5 +183,5 @@ extension JSONReader {
     while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  private func expected(_ what: String) -> JSONSyntaxError { JSONSyntaxError(offset: position, expected: what) }
+  private func expected(_ element: String) -> JSONSyntaxError { JSONSyntaxError(offset: position, expected: element) }
 }

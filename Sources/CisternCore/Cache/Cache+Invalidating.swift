@@ -195,11 +195,11 @@ extension Cache {
   /// Invalidates in both tiers, and notifies observers.
   @inlinable
   func invalidate(
-    _ what: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
+    _ invalidation: Invalidation, context: WriterContext?, concerns: (Key, [String]) -> Bool,
     add: (inout PendingInvalidations<Key>, InvalidationVersion) -> Void
   ) -> CommitTicket? {
     if widensInvalidations { return clearWidely(context: context) }
-    let staged = stageInvalidation(what, context: context, in: nil, concerns: concerns, add: add)
+    let staged = stageInvalidation(invalidation, context: context, in: nil, concerns: concerns, add: add)
     // Its edits are released outside the locks.
     defer { withExtendedLifetime(staged) {} }
     finishInvalidation()
@@ -235,7 +235,7 @@ extension Cache {
   /// - Returns: The results that the caller releases or reports outside the locks.
   @inlinable
   func stageInvalidation(
-    _ what: Invalidation, context: WriterContext?, in batch: BatchToken?, concerns: (Key, [String]) -> Bool,
+    _ invalidation: Invalidation, context: WriterContext?, in batch: BatchToken?, concerns: (Key, [String]) -> Bool,
     add: (inout PendingInvalidations<Key>, InvalidationVersion) -> Void
   ) -> StagedInvalidation<Key, Value> {
     var result = StagedInvalidation<Key, Value>()
@@ -243,7 +243,9 @@ extension Cache {
       var number = pending.newest.next()
       if let partition = secondTier?.partition {
         let staged =
-          if let batch { partition.stageInvalidation(what, in: batch) } else { partition.stageInvalidation(what) }
+          if let batch { partition.stageInvalidation(invalidation, in: batch) } else {
+            partition.stageInvalidation(invalidation)
+          }
         number = max(number, staged.version)
         result.ticket = staged.ticket
       }
@@ -252,7 +254,7 @@ extension Cache {
       concerns($0, $1)
     } commit: {
       if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
-      if observers.isObserved { observers.record(PendingChange(.invalidated(what)), context: context) }
+      if observers.isObserved { observers.record(PendingChange(.invalidated(invalidation)), context: context) }
       // The invalidation is not in force in the second tier, so that it must not return a record any more.
       guard let (loss, ticket) = writes.beginLossOfAll(in: batch) else { return nil }
       result.ticket = ticket

@@ -31,7 +31,7 @@ struct ErasedChange: Sendable {
     marksLoss = false
     key = change.key.map(ErasedKey.init)
     clears = if case .cleared = change.event { true } else { false }
-    invalidation = if case .invalidated(let what) = change.event { what } else { nil }
+    invalidation = if case .invalidated(let scope) = change.event { scope } else { nil }
     previous = ErasedPreviousValue(change.previous)
     // The box does not keep the previous value, which a buffer may replace.
     var withoutPrevious = change

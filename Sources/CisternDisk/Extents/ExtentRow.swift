@@ -23,7 +23,7 @@ enum ExtentRow: Sendable, Equatable {
     static let open: UInt8 = 16
   }
 
-  /// What a key of the tables of extents and rows refers to.
+  /// The object of a key in the tables of extents and rows.
   enum Key: Sendable, Hashable {
     case extent(ExtentNumber)
     case separate(SeparateNumber)

@@ -23,7 +23,7 @@ public struct HistoryViolation<Value: Hashable & Sendable>: Sendable {
 extension HistoryViolation: CustomStringConvertible {
   /// A sentence about the contradiction, with its operations.
   public var description: String {
-    let what =
+    let contradiction =
       switch kind {
       case .valueFromNowhere: "a value was read that nobody wrote"
       case .readBeforeWrite: "a value was read before its write began"
@@ -31,6 +31,6 @@ extension HistoryViolation: CustomStringConvertible {
       case .stale: "a value was read after another had taken its place"
       case .resurrected: "a value was read after it was gone"
       }
-    return "\(what): " + operations.map(\.description).joined(separator: ", ")
+    return "\(contradiction): " + operations.map(\.description).joined(separator: ", ")
   }
 }

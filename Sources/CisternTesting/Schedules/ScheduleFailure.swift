@@ -26,16 +26,16 @@ public struct ScheduleFailure: Error, Sendable {
 extension ScheduleFailure: CustomStringConvertible {
   /// The cause, and the environment variables that replay the failure, on one line.
   public var description: String {
-    let what =
+    let reason =
       switch cause {
       case .deadlock: "deadlock: the body waits, and no job is left that could wake it"
       case .stepLimitReached: "no end: the limit on the number of jobs was reached"
       case .thrown(let error): "\(error)"
       }
     guard let all = choicesBeforeShrinking else {
-      return "seed \(seed), after \(steps) jobs: \(what). CISTERN_SEED=\(seed) runs this schedule alone."
+      return "seed \(seed), after \(steps) jobs: \(reason). CISTERN_SEED=\(seed) runs this schedule alone."
     }
-    return "seed \(seed), after \(steps) jobs: \(what). Of its \(all) choices the first \(choices) are enough, "
+    return "seed \(seed), after \(steps) jobs: \(reason). Of its \(all) choices the first \(choices) are enough, "
       + "with everything in turn from there on: CISTERN_SEED=\(seed) CISTERN_CHOICES=\(choices) runs this schedule alone."
   }
 }

@@ -117,8 +117,8 @@ extension Client {
     }
   }
 
-  private static func report(_ error: any Error, _ what: String, _ workshop: Workshop) {
-    workshop.violations.report(.failed, "\(what): a removal of many keys failed: \(error)")
+  private static func report(_ error: any Error, _ scope: String, _ workshop: Workshop) {
+    workshop.violations.report(.failed, "\(scope): a removal of many keys failed: \(error)")
   }
 
   /// Trims the memory tier to half of its limit.

@@ -85,8 +85,10 @@ final class ObserverWitness: Sendable {
   private func clear(_ state: inout State, _ change: Change<String, [UInt8]>) -> String? {
     let scope: ClearingScope
     switch change.event {
-    case .invalidated(let what):
-      guard let known = ClearingScope(what) else { return "change \(change.number) has an unknown scope: \(what)" }
+    case .invalidated(let invalidation):
+      guard let known = ClearingScope(invalidation) else {
+        return "change \(change.number) has an unknown scope: \(invalidation)"
+      }
       scope = known
     default:
       scope = .all
@@ -140,7 +142,7 @@ extension ObserverWitness {
     case .updated: "updated"
     case .removed(_, let cause): "removed (\(cause))"
     case .cleared: "cleared"
-    case .invalidated(let what): "invalidated (\(what))"
+    case .invalidated(let invalidation): "invalidated (\(invalidation))"
     }
   }
 

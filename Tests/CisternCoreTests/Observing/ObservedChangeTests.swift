@@ -78,7 +78,7 @@ struct ObservedChangeTests {
         case .updated(let key, let value): changes.record("\(key)=\(value)")
         case .removed(let key, let cause): changes.record("-\(key) \(cause)")
         case .cleared: changes.record("cleared")
-        case .invalidated(let what): changes.record("\(what)")
+        case .invalidated(let invalidation): changes.record("\(invalidation)")
         }
       }
       func newest() async -> [String] {

@@ -55,7 +55,7 @@ struct ObservedInvalidationTests {
         case .updated(let key, let value): heard.record("\(key)=\(value)")
         case .removed(let key, let cause): heard.record("-\(key) \(cause)")
         case .cleared: heard.record("cleared")
-        case .invalidated(let what): heard.record("\(what)")
+        case .invalidated(let invalidation): heard.record("\(invalidation)")
         }
       }
       cache.setValue(1, forKey: "a", tags: ["news", "sport"])

@@ -26,11 +26,11 @@ import Testing
   }
 
   @Test(arguments: [Invalidation.tag("red"), .prefix([1, 2]), .tag("blue"), .prefix([2])])
-  func `A lost key that an invalidation covers is absent, and its loss is not reported`(what: Invalidation) {
+  func `A lost key that an invalidation covers is absent, and its loss is not reported`(invalidation: Invalidation) {
     let partition = Partition(name: "values")
     leave(partition)
-    let isConcerned = what == .tag("red") || what == .prefix([1, 2])
-    let number = partition.stageInvalidation(what, limit: 1000) { 1 }.invalidationVersion
+    let isConcerned = invalidation == .tag("red") || invalidation == .prefix([1, 2])
+    let number = partition.stageInvalidation(invalidation, limit: 1000) { 1 }.invalidationVersion
     #expect(isThere(in: partition) == !isConcerned)
     #expect(isToBeTold(in: partition) == !isConcerned)
     // The invalidation does not cover a record that was stored after it.

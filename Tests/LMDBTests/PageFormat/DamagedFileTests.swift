@@ -85,7 +85,7 @@ import TestDirectories
     },
   ]
 
-  static let ofWhatNodesLeadTo: [String: Change] = [
+  static let ofReferencedPages: [String: Change] = [
     "a value's page of another number": { $0[$0.overflow(of: $0.nodes(flags: 1)[0]), UInt64.self] += 1 },
     "a value's page of another kind": { $0[$0.overflow(of: $0.nodes(flags: 1)[0]) + 10, UInt16.self] = 2 },
     "a value of too few pages": { $0[$0.overflow(of: $0.nodes(flags: 1)[0]) + 12, UInt32.self] = 0 },
@@ -147,9 +147,9 @@ import TestDirectories
     #expect(try Self.damage(.sample, #require(Self.ofNodes[name])) != nil)
   }
 
-  @Test(arguments: ofWhatNodesLeadTo.keys.sorted())
+  @Test(arguments: ofReferencedPages.keys.sorted())
   func `A value or table at a wrong position is found`(name: String) throws {
-    #expect(try Self.damage(.sample, #require(Self.ofWhatNodesLeadTo[name])) != nil)
+    #expect(try Self.damage(.sample, #require(Self.ofReferencedPages[name])) != nil)
   }
 
   @Test(arguments: ofFreePages.keys.sorted())
