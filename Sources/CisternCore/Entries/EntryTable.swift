@@ -26,7 +26,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let hasDeadlines = Atomic<Bool>(false)
   /// Whether a value whose lifetime depends on its uses was ever stored or promoted.
   @usableFromInline let hasIdleTimes = Atomic<Bool>(false)
-  /// The enumerations under way.
+  /// The enumerations in progress.
   let walks = OpenWalks()
   /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
   @usableFromInline let retryPauses = RetryPauses()

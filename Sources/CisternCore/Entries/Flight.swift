@@ -33,7 +33,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether the second tier reported the loss of the key's record since the flight began. Guarded by the shard's
   /// lock.
   @usableFromInline let lostRecord = Atomic<Bool>(false)
-  /// Whether an older fetch has changed the key's record since the flight began, and left the flight under way. Guarded by the
+  /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Guarded by the
   /// shard's lock.
   @usableFromInline let newerRecord = Atomic<Bool>(false)
   /// Whether a load can join the flight without a look-up in the second tier.

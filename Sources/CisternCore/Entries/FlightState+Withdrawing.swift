@@ -14,7 +14,7 @@ extension FlightState {
     }
     waiters.replace(waiter, by: .gone)
     remaining -= 1
-    guard remaining == 0, abandoningIfLast, isUnderWay else { return false }
+    guard remaining == 0, abandoningIfLast, isInProgress else { return false }
     phase = .abandoned
     return true
   }
@@ -25,7 +25,7 @@ extension FlightState {
   /// - Returns: The suspended waiters, in the order of joining. The others get the outcome when they suspend.
   @inlinable
   mutating func returnWaiters(with outcome: Outcome) -> [Continuation] {
-    guard isUnderWay else { return [] }
+    guard isInProgress else { return [] }
     var resumed: [Continuation] = []
     waiters.updateAllButFirst { waiter in
       switch waiter {

@@ -75,7 +75,7 @@ struct FlightState<Value: Sendable, Continuation> {
 
   /// Whether the flight has neither completed nor been abandoned.
   @inlinable
-  var isUnderWay: Bool {
+  var isInProgress: Bool {
     switch phase {
     case .running, .kept, .announced: true
     case .completed, .abandoned: false
@@ -114,7 +114,7 @@ struct FlightState<Value: Sendable, Continuation> {
   /// - Returns: The priority to which the caller must raise the flight; nil if the flight's priority is high enough.
   @inlinable
   mutating func raise(to urgency: Urgency) -> Urgency? {
-    guard urgency > self.urgency, isUnderWay else { return nil }
+    guard urgency > self.urgency, isInProgress else { return nil }
     self.urgency = urgency
     return urgency
   }
@@ -184,7 +184,7 @@ struct FlightState<Value: Sendable, Continuation> {
     switch waiters[waiter] ?? .gone {
     case .expected:
       // The flight has completed, so the waiter gets its result instead of `outcome`.
-      guard isUnderWay else { return LeaveDecision(leaves: false) }
+      guard isInProgress else { return LeaveDecision(leaves: false) }
       // The value was announced in time.
       if case (.announced, .timedOut) = (phase, outcome) { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(CompletedOutcome(outcome)))

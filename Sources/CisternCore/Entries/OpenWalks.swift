@@ -1,7 +1,7 @@
 import Locking
 import Synchronization
 
-/// The enumerations under way, and the keys in memory whose records the second tier has lost since each began.
+/// The enumerations in progress, and the keys in memory whose records the second tier has lost since each began.
 ///
 /// An enumeration finds a key in memory, or in the second tier. A key that was promoted and then evicted from the second
 /// tier is in neither part that the enumeration reads, so the enumeration visits it from here.
@@ -21,7 +21,7 @@ final class OpenWalks: Sendable {
 
   init() {}
 
-  /// Whether no enumeration is under way.
+  /// Whether no enumeration is in progress.
   var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
   /// Begins an enumeration, before it reads the keys in memory.

@@ -21,7 +21,7 @@ enum WriteCondition<Value: Sendable> {
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
   case untouched(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion = .max)
   /// The write applies if memory holds no value of the key, and the key still has this write version. A flight may be
-  /// under way. Used by removals of records.
+  /// in progress. Used by removals of records.
   case unheld(writeVersion: WriteVersion)
   /// The write applies if the entry's value is past its grace period at this time.
   case expired(at: MonotonicTime)

@@ -11,7 +11,7 @@ enum WriteIntent: Sendable, Hashable {
   case show(ShownWrite)
   /// The value of a record is put into memory.
   ///
-  /// `keepsFlight` leaves the flight of the key under way. `rewriting` tells why the record is written again; nil for no reason.
+  /// `keepsFlight` leaves the flight of the key in progress. `rewriting` tells why the record is written again; nil for no reason.
   case promote(keepsFlight: Bool, rewriting: RewriteReason?)
   /// A record that cannot be used is removed.
   ///

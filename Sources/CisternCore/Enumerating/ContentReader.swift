@@ -1,4 +1,4 @@
-/// A delivery of the contents of a scope under way: an enumeration, and then the changes. Used by one task at a time.
+/// A delivery in progress of the contents of a scope: an enumeration, and then the changes. Used by one task at a time.
 ///
 /// No read transaction and no lock is held between the calls.
 struct ContentReader<Key: CacheKey, Value: Sendable> {
@@ -15,7 +15,7 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
   /// Weak, because an observer does not keep its cache alive.
   private weak var cache: Cache<Key, Value>?
   private var state = ContentState<Key, Value>()
-  /// The enumeration; nil for a scope of keys, and when none is under way.
+  /// The enumeration; nil for a scope of keys, and when none is in progress.
   private var walk: EntryWalk<Key, Value>?
   /// The keys that the enumeration has found, and that were not read yet.
   private var keys: ArraySlice<Key> = []

@@ -1,4 +1,4 @@
-/// An enumeration under way: the merge of the second tier's records with the keys that memory, staging and unconfirmed
+/// An enumeration in progress: the merge of the second tier's records with the keys that memory, staging and unconfirmed
 /// edits had at its beginning.
 ///
 /// The second tier's records are read in chunks, so that no transaction lasts longer. Each entry is checked against

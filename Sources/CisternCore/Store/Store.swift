@@ -18,7 +18,7 @@ import Synchronization
 /// caches. A store that was released without ``close()`` does not keep the directory open when another store closes
 /// it.
 ///
-/// A fetch or an update that is under way keeps its cache, until its value is stored. Until then, the directory opens only with
+/// A fetch or an update that is in progress keeps its cache, until its value is stored. Until then, the directory opens only with
 /// the same settings. After the last release, the staged writes are committed in the background. A later opening of the
 /// directory waits for that commit, and finds these writes. ``close()`` tells whether it has succeeded.
 ///

@@ -33,7 +33,7 @@ struct UnopenedInvalidations: Sendable {
     }
   }
 
-  /// The change that the next hand-over takes. A partition that is read from the file after the commit under way must
+  /// The change that the next hand-over takes. A partition that is read from the file after the commit in progress must
   /// stage it.
   private(set) var staged = Change()
   private var committing = Change()

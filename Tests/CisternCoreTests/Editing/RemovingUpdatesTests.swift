@@ -76,7 +76,8 @@ struct RemovingUpdatesTests {
   }
 
   @Test(arguments: FieldsSubject.Kind.allCases, Form.allCases)
-  func `a fetch under way is not stored after an update that leaves nil`(kind: FieldsSubject.Kind, form: Form) throws {
+  func `a fetch in progress is not stored after an update that leaves nil`(kind: FieldsSubject.Kind, form: Form) throws
+  {
     for (isStale, merges) in [(false, false), (false, true), (true, false), (true, true)] {
       try SeededExecutor.run(seed: 0) { executor in
         let subject = try Self.subject(kind, on: executor, merges: merges)
