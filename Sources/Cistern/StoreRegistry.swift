@@ -27,7 +27,7 @@ final class StoreRegistry: Sendable {
     _ identity: DirectoryIdentity, settings: OpenSettings, location: String,
     make: () throws(CisternError) -> SharedStore
   ) throws(CisternError) -> (store: SharedStore, isNew: Bool) {
-    let forkCount = ForkCount.present
+    let forkCount = ForkCount.current
     while true {
       // The reference is returned from the lock, because releasing the last one inside it would deadlock.
       let found = places.wait { places -> SharedStore?? in

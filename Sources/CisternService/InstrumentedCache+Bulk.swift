@@ -41,7 +41,7 @@
     ) async throws -> LoadedValues<Key, Value> {
       let start = observation.startLoad()
       // A load does not wait for the refresh of a value that it has.
-      let records = observation.records.presentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
+      let records = observation.records.currentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
       do {
         let loaded = try await load()
         observation.recordJoin(key: nil, since: start, links: observer.links(to: records))

@@ -51,7 +51,7 @@
       exportStatistics()
     }
 
-    /// Exports the present statistics. Call it before a scrape of a pull-based back end, so that the numbers are current.
+    /// Exports the statistics. Call it before a scrape of a pull-based back end, so that the numbers are current.
     public func exportStatistics() {
       exporter.record(store.statistics)
     }

@@ -56,7 +56,7 @@ extension Environment {
     try withDataFile("read the fingerprint of the data file") { (descriptor) throws(LMDBError) in
       var now = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &now)
-      // The process cannot set the times of another user's file. The fingerprint then has the present times.
+      // The process cannot set the times of another user's file. The fingerprint then has the current times.
       let times = [now, now]
       _ = unsafe times.withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
       return DataFileFingerprint(try fileStatus(descriptor, operation: "read the fingerprint of the data file"))

@@ -60,9 +60,9 @@ package struct IndexTransaction: ~Copyable, ~Escapable {
   private mutating func change<Result>(
     _ key: IndexKey, _ body: (inout IndexPosition) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
-    if var present = unsafe position {
-      defer { unsafe position = unsafe present }
-      return unsafe try body(&present)
+    if var current = unsafe position {
+      defer { unsafe position = unsafe current }
+      return unsafe try body(&current)
     }
     guard let index else { preconditionFailure("the transaction has no index") }
     let handle = unsafe try openCursor(in: index.index, of: transaction.handle)

@@ -13,7 +13,7 @@ package struct MainCursor: ~Copyable, ~Escapable {
   private let transaction: OpaquePointer
   private let environment: Unmanaged<Environment>
   private let snapshot: UInt64
-  /// The walk over the mapped pages, with the bytes of the present entry. It does not move if LMDB's cursor exists.
+  /// The walk over the mapped pages, with the bytes of the current entry. It does not move if LMDB's cursor exists.
   @usableFromInline var walk: MappedWalk
   /// LMDB's cursor, if the walk gives no answer. Valid until `deinit` closes it.
   private var fallback: OpaquePointer?

@@ -27,5 +27,5 @@ package enum ForkCount {
 
   @inlinable
   @inline(__always)
-  package static var present: Int { count.value.load(ordering: .relaxed) }
+  package static var current: Int { count.value.load(ordering: .relaxed) }
 }

@@ -53,7 +53,7 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
   /// The preferred place of the calling thread. Several threads may prefer the same place.
   @inlinable
   @inline(__always)
-  var favourite: Int { Int(cistern_thread_number() & mask) }
+  var preferredPlace: Int { Int(cistern_thread_number() & mask) }
 
   /// Takes a place, and makes the calling thread visible as a reader behind a lock.
   ///
@@ -62,7 +62,7 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
   @inlinable
   @inline(__always)
   borrowing func enter(_ lock: UInt32) -> Int? {
-    let index = favourite
+    let index = preferredPlace
     return take(index, lock) ? index : enterElsewhere(lock)
   }
 
@@ -105,7 +105,7 @@ package struct VisibleReaders: ~Copyable, @unchecked Sendable {
   /// Increments the count for events outside a place. The calling thread need not have a place.
   @inlinable
   package borrowing func countOutside() {
-    unsafe place(at: favourite).pointee.countOutside.add(1, ordering: .relaxed)
+    unsafe place(at: preferredPlace).pointee.countOutside.add(1, ordering: .relaxed)
   }
 
   /// The sums of the counts inside places and of the counts outside.

@@ -35,7 +35,7 @@
       let later = records.holdNew(1)
       records.end(earlier, of: 1)
       records.release(earlier, of: 1)
-      #expect(records.presentRecords(of: [1, 2], limit: 2).map { $0 === later } == [true])
+      #expect(records.currentRecords(of: [1, 2], limit: 2).map { $0 === later } == [true])
       records.end(later, of: 1)
       #expect(records.count == 0)
     }

@@ -42,7 +42,7 @@ final class ReadValue<Value: Sendable>: Sendable {
   @usableFromInline let timing: Timing
   /// The time of the read.
   @usableFromInline let time: MonotonicTime
-  /// The record in the second tier that holds the value, in the present version of the schema; nil for none.
+  /// The record in the second tier that holds the value, in the current version of the schema; nil for none.
   @usableFromInline let record: RecordIdentity?
 
   @inlinable

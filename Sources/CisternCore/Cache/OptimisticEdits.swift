@@ -73,10 +73,10 @@ extension OptimisticEdits {
   /// Prepares the write of another confirmed value below the edits of a key; nil for none.
   @usableFromInline
   func prepare(
-    _ value: Value?, below present: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>,
+    _ value: Value?, below current: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>,
     options: ReplacementOptions
   ) -> PreparedWrite<Key, Value> {
-    var edited = present
+    var edited = current
     edited.queue.replaceBase(by: value)
     edited.shown = edited.queue.shown()
     return prepare(edited, replacing: snapshot, of: key, options: options, after: .confirms)

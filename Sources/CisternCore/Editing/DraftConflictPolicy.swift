@@ -48,7 +48,7 @@ public struct DraftConflict<Key: Hashable & Sendable, Value: Sendable>: Sendable
   /// The value that the draft first read. It is nil if the key was absent, or if the draft wrote the key without
   /// reading it.
   public let original: Value?
-  /// The present value below the draft, or nil if the key was removed.
+  /// The current value below the draft, or nil if the key was removed.
   public let theirs: Value?
   /// The draft's value, or nil if the draft removed the key.
   public let mine: Value?

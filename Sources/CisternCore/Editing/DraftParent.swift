@@ -15,7 +15,7 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   ///   - isByUser: Whether the value is returned to the user.
   /// - Returns: The value and its tags.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
-  /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the present count.
+  /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the current count.
   func watch(_ key: Key) -> VersionBelow
   func unwatch(_ key: Key)
   /// Notifies the parent that the draft saved a key and continues to watch it. A later removal of the saved value by

@@ -79,19 +79,19 @@ extension KeyWrite {
   /// Returns the value after the write, or nil if the write removes the key. Calls the user's merge closure.
   ///
   /// - Parameters:
-  ///   - present: The value to merge with, or nil for none.
+  ///   - current: The value to merge with, or nil for none.
   ///   - merged: A closure that merges a value with an earlier one.
   /// - Returns: The value after the write; nil if the write removes the key.
   /// - Throws: The error of `merged`.
   @inlinable
   func value<Failure: Error>(
-    over present: Value?, _ merged: (_ incoming: Value, _ earlier: Value?) throws(Failure) -> Value
+    over current: Value?, _ merged: (_ incoming: Value, _ earlier: Value?) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
     switch self {
     case .remove: return nil
-    case .store(let value, _): return try merged(value, present)
+    case .store(let value, _): return try merged(value, current)
     case .merge(let writes):
-      var result = writes.replaces ? nil : present
+      var result = writes.replaces ? nil : current
       for value in writes.values { result = try merged(value, result) }
       return result
     }

@@ -122,7 +122,7 @@ enum WriteEffect: Sendable, Hashable {
   case replacement
   /// The write adds a value that other values are merged with. A value whose fetch began before is merged under it.
   case addition
-  /// As ``addition``, by a fetch that began before the key's present value. The flight that began after that value stays in progress.
+  /// As ``addition``, by a fetch that began before the key's current value. The flight that began after that value stays in progress.
   case olderAddition
   /// The value stays the same, or it ended by itself: it was promoted, expired or damaged.
   case maintenance

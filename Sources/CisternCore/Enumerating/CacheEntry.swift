@@ -36,7 +36,7 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
     self.records = records
   }
 
-  /// Returns the key's present value, fresh or in grace, or nil if it has none any more.
+  /// Returns the key's current value, fresh or in grace, or nil if it has none any more.
   ///
   /// Reads and decodes a value that only the second tier holds. Memory does not keep it, so that an enumeration evicts
   /// no value. The call is no use of a value in memory.

@@ -47,9 +47,9 @@ package struct OpenSettings: Sendable {
       guard let value = mine.value, let other = theirs.value, AnyHashable(value) != AnyHashable(other) else {
         return nil
       }
-      let (present, wanted) = ("\(value)", "\(other)")
-      return present == wanted
-        ? "\(mine.name) is another instance of \(present)" : "\(mine.name) is \(present), not \(wanted)"
+      let (current, wanted) = ("\(value)", "\(other)")
+      return current == wanted
+        ? "\(mine.name) is another instance of \(current)" : "\(mine.name) is \(current), not \(wanted)"
     }
   }
 

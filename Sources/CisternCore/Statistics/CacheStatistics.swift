@@ -1,4 +1,4 @@
-/// The counts of one cache since it was opened, and its present contents.
+/// The counts of one cache since it was opened, and its current contents.
 ///
 /// All values are from one instant, except for ``misses``, ``disk``, ``waiterCount`` and ``cancellations``, which are
 /// read shortly before or after it.

@@ -1,4 +1,4 @@
-/// The present contents and the limits of memory.
+/// The current contents and the limits of memory.
 public struct MemoryStatistics: Sendable, Equatable {
   /// The number of entries that hold a value.
   public var entryCount: Int

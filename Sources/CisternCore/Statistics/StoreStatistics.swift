@@ -1,4 +1,4 @@
-/// The present contents of a store and its caches, and their counts since they were opened.
+/// The current contents of a store and its caches, and their counts since they were opened.
 ///
 /// The numbers of the caches are read one after the other.
 public struct StoreStatistics: Sendable, Equatable {

@@ -24,8 +24,8 @@ final class PartsByCache<Part: Sendable>: Sendable {
   /// - Returns: The part.
   func part<Own>(of cache: AnyObject, erasedBy erase: (Own) -> Part, _ make: () -> Own) -> Own {
     let identity = ObjectIdentifier(cache)
-    let present = state.withLock { state in state.positions[identity].map { state.parts[$0] } }
-    if let present = present as? Own { return present }
+    let known = state.withLock { state in state.positions[identity].map { state.parts[$0] } }
+    if let known = known as? Own { return known }
     let made = make()
     let erased = erase(made)
     let first = state.withLock { state -> Part? in

@@ -4,7 +4,7 @@ protocol StoreDraftLayer: AnyObject, Sendable {
   func discard()
   func waitForRoom()
   nonisolated(nonsending) func prepareToCommit() async
-  /// Returns the save of the present writes; nil for no writes.
+  /// Returns the save of the current writes; nil for no writes.
   func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> (any StoreDraftSave)?
 }
 

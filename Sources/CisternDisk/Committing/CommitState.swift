@@ -161,7 +161,7 @@ struct CommitState {
     }
     var byGeneration: [Generation: (partition: Partition, clearCount: ClearCount)] = [:]
     for partition in partitions {
-      let (clearCount, generation) = partition.present
+      let (clearCount, generation) = partition.clearCountAndGeneration
       if generation != .zero { byGeneration[generation] = (partition, clearCount) }
     }
     // Apart from `committed`, because the transaction can fail.

@@ -145,9 +145,9 @@ extension RecordStep {
 
   /// Adds to the counts of a live generation. The generation's counts must have been read with `liveCounts(_:in:)`.
   mutating func change(_ generation: Generation, records: Int, bytes: Int) {
-    guard var present = counts[generation] ?? nil else { return }
-    present.records += records
-    present.bytes += bytes
-    counts[generation] = present
+    guard var current = counts[generation] ?? nil else { return }
+    current.records += records
+    current.bytes += bytes
+    counts[generation] = current
   }
 }

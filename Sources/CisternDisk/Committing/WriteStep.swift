@@ -134,9 +134,9 @@ struct WriteStep: ~Copyable {
     let identity = ObjectIdentifier(partition)
     if let known = generations[identity], known != .zero || !creating { return known }
     let name = MetaTable.partition(partition.name)
-    let present = try transaction.generation(forKey: name, in: file.meta) ?? .zero
-    generations[identity] = present
-    if present != .zero || !creating { return present }
+    let current = try transaction.generation(forKey: name, in: file.meta) ?? .zero
+    generations[identity] = current
+    if current != .zero || !creating { return current }
     let generation = try transaction.generation(forKey: MetaTable.next, in: file.meta) ?? .first
     guard generation < DiskKey.generationLimit else {
       throw LMDBError(

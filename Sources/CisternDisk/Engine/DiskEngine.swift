@@ -18,7 +18,7 @@ final class DiskEngine: Sendable {
   let limits: DiskLimits
   let recency: RecencyBitmap
   let counters = EngineCounters()
-  private let forkCount = ForkCount.present
+  private let forkCount = ForkCount.current
 
   /// The phase of the last commit before the process exits. See ``ExitCommit``.
   let exitPhaseByte = Atomic<UInt8>(ExitCommit.Phase.running.rawValue)
@@ -90,7 +90,7 @@ final class DiskEngine: Sendable {
 
   /// Whether this process was forked from the one that created the engine. The locks may then never be released.
   @inline(__always)
-  var isInherited: Bool { ForkCount.present != forkCount }
+  var isInherited: Bool { ForkCount.current != forkCount }
 
   /// The open file, or nil.
   @inline(__always)

@@ -56,7 +56,7 @@ struct ExtentTable: Sendable, Equatable {
     body(&entries[index].extent)
   }
 
-  /// Notes that the row of an extent states its present contents, and returns these. Nil if the table does not have it.
+  /// Notes that the row of an extent states its current contents, and returns these. Nil if the table does not have it.
   mutating func noteWritten(_ number: ExtentNumber) -> Extent? {
     let index = index(of: number)
     guard has(number, at: index) else { return nil }

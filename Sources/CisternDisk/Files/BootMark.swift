@@ -72,10 +72,10 @@ package struct BootMark: Equatable, Sendable {
   }
 
   /// Returns whether LMDB can open the data file of this mark in the current boot session.
-  func isTrustworthy(boot present: @autoclosure () -> String) -> Bool {
+  func isTrustworthy(boot current: @autoclosure () -> String) -> Bool {
     switch state {
     case .sound: true
-    case .unsynchronized: !boot.isEmpty && boot == present()
+    case .unsynchronized: !boot.isEmpty && boot == current()
     case .unreadable: false
     }
   }
@@ -86,15 +86,15 @@ extension BootMark {
   ///
   /// The device then has the mark, and an opening does not wait for it. The boot session does not matter for a
   /// sound file.
-  func isValid(for present: DataFileFingerprint?, limit: Int) -> Bool {
-    state == .sound && file.fingerprint != nil && file.fingerprint == present && self.limit == limit
+  func isValid(for current: DataFileFingerprint?, limit: Int) -> Bool {
+    state == .sound && file.fingerprint != nil && file.fingerprint == current && self.limit == limit
   }
 }
 
 /// Returns the identifier of the current boot session, or an empty string if it is not known.
 ///
 /// The identifier changes with each boot of the system.
-func presentBoot() -> String {
+func currentBoot() -> String {
   #if canImport(Darwin)
     var size = 0
     guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0 else { return "" }

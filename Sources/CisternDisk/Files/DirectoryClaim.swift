@@ -65,9 +65,9 @@ final class DirectoryClaim: Sendable {
 
   private static func isOpen(_ descriptor: Int32, at path: String) -> Bool {
     var own = stat()
-    var present = stat()
-    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(path, &present) == 0 else { return false }
-    return own.st_dev == present.st_dev && own.st_ino == present.st_ino
+    var current = stat()
+    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(path, &current) == 0 else { return false }
+    return own.st_dev == current.st_dev && own.st_ino == current.st_ino
   }
 
   /// Releases the lock on the mark before the claim ends. Another process may then be alone.
@@ -116,7 +116,7 @@ final class DirectoryClaim: Sendable {
     put(BootMark.fingerprintBytes(fingerprint) + (history == nil ? [] : BootMark.historyBytes(history)))
   }
 
-  /// Removes the fingerprint and the history from the mark, because another data file replaces the present one.
+  /// Removes the fingerprint and the history from the mark, because another data file replaces the current one.
   func forgetDataFile() {
     put(BootMark.fingerprintBytes(nil) + BootMark.historyBytes(nil))
   }

@@ -57,10 +57,10 @@ final class DiskFile: Sendable {
       try requireOurs(environment)
       let meta = try environment.openDatabase(named: metaName)
       // The other tables are created only after this. A file of another format stays as it is.
-      let present = try requireFormat(of: environment, meta, layout)
+      let known = try requireFormat(of: environment, meta, layout)
       let file = try DiskFile(
-        environment: environment, meta: meta, layout: Layout(present ?? layout.ofNewFile, of: environment, meta))
-      if present == nil, !options.isReadOnly { try file.begin(newIdentity) }
+        environment: environment, meta: meta, layout: Layout(known ?? layout.ofNewFile, of: environment, meta))
+      if known == nil, !options.isReadOnly { try file.begin(newIdentity) }
       try file.readIdentity()
       if checkingRows { try file.requireSoundRows() }
       return file

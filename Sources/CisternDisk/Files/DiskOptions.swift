@@ -41,8 +41,8 @@ package struct DiskOptions: Sendable {
   package var layoutOfNewFile: DiskLayout { layout(replacing: .ofNewFiles) }
 
   /// Returns the layout for a file that has one.
-  func layout(replacing present: DiskLayout) -> DiskLayout {
-    layout ?? (limit < DiskLayout.smallestDenseLimit ? .ordered : present)
+  func layout(replacing current: DiskLayout) -> DiskLayout {
+    layout ?? (limit < DiskLayout.smallestDenseLimit ? .ordered : current)
   }
 
   /// The settings in which all openings of a directory in one process must agree.

@@ -40,12 +40,12 @@ final class FileNote: Sendable {
   func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
     try state.withLock { (state) throws(LMDBError) in
       guard case .left(let known) = state else { return }
-      let present = try? environment.dataFileFingerprint()
-      if let present, present.size < known.size {
+      let current = try? environment.dataFileFingerprint()
+      if let current, current.size < known.size {
         throw LMDBError(
           .truncated, operation: "commit", message: "another program truncated the data file while it was open")
       }
-      let isOurs = present != nil && (present == known || present == claim.notedFingerprint())
+      let isOurs = current != nil && (current == known || current == claim.notedFingerprint())
       state = isOurs ? .changing : .foreign
       if !isOurs { claim.note(nil) }
     }

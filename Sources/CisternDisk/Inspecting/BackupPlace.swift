@@ -109,9 +109,9 @@ struct BackupPlace: Sendable {
   /// Returns whether the descriptor is the directory at the path. A backup that has ended since has renamed it.
   private func isOpen(_ descriptor: Int32) -> Bool {
     var own = stat()
-    var present = stat()
-    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(work, &present) == 0 else { return false }
-    return own.st_dev == present.st_dev && own.st_ino == present.st_ino
+    var current = stat()
+    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(work, &current) == 0 else { return false }
+    return own.st_dev == current.st_dev && own.st_ino == current.st_ino
   }
 
   private func removeFiles() {
@@ -135,7 +135,7 @@ struct BackupPlace: Sendable {
     let claim = try DirectoryClaim(directory: work, isReadOnly: false)
     try claim.write(
       BootMark(
-        state: .sound, boot: presentBoot(), limit: limit.bytes,
+        state: .sound, boot: currentBoot(), limit: limit.bytes,
         file: MarkedFile(at: opening.path, identity: identity)))
   }
 
@@ -143,7 +143,7 @@ struct BackupPlace: Sendable {
   private func assignIdentity(_ opening: DiskOpening) throws(LMDBError) -> StoreIdentity? {
     let room = BackupPlace.pagesForIdentity * DiskLimits.pageSize
     let copy = try DiskFile.open(
-      directory: work, options: opening.environmentOptions(mapSize: opening.presentMapSize + room),
+      directory: work, options: opening.environmentOptions(mapSize: opening.currentMapSize + room),
       layout: .only(opening.options.layoutOfNewFile))
     do throws(LMDBError) {
       try copy.assignIdentity()

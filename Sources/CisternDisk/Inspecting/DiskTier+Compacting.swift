@@ -48,7 +48,7 @@ extension DiskTier {
     try checkStructure(opening.path, directory)
     let file = try DiskFile.open(
       directory: directory,
-      options: opening.environmentOptions(mapSize: opening.presentMapSize + purgeRoom * DiskLimits.pageSize),
+      options: opening.environmentOptions(mapSize: opening.currentMapSize + purgeRoom * DiskLimits.pageSize),
       layout: .any(beginning: options.layoutOfNewFile))
     guard opening.isReadable(file, mark?.file.identity) else {
       try file.close()
@@ -69,7 +69,7 @@ extension DiskTier {
     // The copy is synchronized.
     try claim.write(
       BootMark(
-        state: .sound, boot: presentBoot(), limit: options.limit.bytes,
+        state: .sound, boot: currentBoot(), limit: options.limit.bytes,
         file: MarkedFile(at: opening.path, identity: file.identity)))
   }
 

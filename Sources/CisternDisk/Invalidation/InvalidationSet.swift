@@ -19,8 +19,8 @@ package struct InvalidationSet<Version: InvalidationOrder>: Sendable {
   package mutating func add(_ invalidation: Invalidation, invalidationVersion: Version) {
     newest = max(newest, invalidationVersion)
     if case .prefix(let prefix) = invalidation { prefixes.insert(prefix, version: invalidationVersion) }
-    if let present = invalidationVersions[invalidation] {
-      invalidationVersions[invalidation] = max(present, invalidationVersion)
+    if let known = invalidationVersions[invalidation] {
+      invalidationVersions[invalidation] = max(known, invalidationVersion)
       return
     }
     invalidationVersions[invalidation] = invalidationVersion
@@ -29,7 +29,7 @@ package struct InvalidationSet<Version: InvalidationOrder>: Sendable {
 
   /// Removes the invalidation, unless the set has a newer version of it.
   package mutating func remove(_ invalidation: Invalidation, invalidationVersion: Version) {
-    guard let present = invalidationVersions[invalidation], present <= invalidationVersion else { return }
+    guard let known = invalidationVersions[invalidation], known <= invalidationVersion else { return }
     invalidationVersions[invalidation] = nil
     size -= invalidation.size
     if case .prefix(let prefix) = invalidation { prefixes.remove(prefix) }

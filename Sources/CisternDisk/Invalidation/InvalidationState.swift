@@ -14,7 +14,7 @@ struct InvalidationState: Sendable {
   private(set) var staged: [Invalidation: InvalidationVersion] = [:]
   /// The invalidations that are being committed, with local versions.
   private(set) var committing: [Invalidation: InvalidationVersion] = [:]
-  /// The file versions that the present transaction gives to the invalidations in `committing`.
+  /// The file versions that the current transaction gives to the invalidations in `committing`.
   private var assigned: [Invalidation: FileInvalidationVersion] = [:]
   /// The invalidations in the file, with file versions.
   private(set) var committed = InvalidationSet<FileInvalidationVersion>()
@@ -124,7 +124,7 @@ struct InvalidationState: Sendable {
     return (committing, newest)
   }
 
-  /// Sets the file versions that the present transaction gives to the invalidations.
+  /// Sets the file versions that the current transaction gives to the invalidations.
   ///
   /// A reader can see the transaction's commit before the call of ``publish(_:row:transaction:)``.
   mutating func assign(_ rows: [Invalidation: FileInvalidationVersion]) { assigned = rows }
@@ -221,9 +221,9 @@ struct InvalidationState: Sendable {
     rowTransaction = max(rowTransaction, transaction)
     purgedTransaction = max(purgedTransaction, transaction)
     for (invalidation, invalidationVersion) in targets {
-      guard let present = committed.invalidationVersions[invalidation], present <= invalidationVersion else { continue }
+      guard let current = committed.invalidationVersions[invalidation], current <= invalidationVersion else { continue }
       committed.remove(invalidation, invalidationVersion: invalidationVersion)
-      let own = noticed.removeValue(forKey: invalidation) ?? InvalidationVersion(sameNumberAs: present)
+      let own = noticed.removeValue(forKey: invalidation) ?? InvalidationVersion(sameNumberAs: current)
       end(invalidation, own: own, inFile: invalidationVersion)
     }
   }

@@ -135,7 +135,7 @@ final class InvalidationTable: Sendable {
     state.withLock { $0.beginCommitting() }
   }
 
-  /// Sets the file versions that the present transaction gives to the invalidations.
+  /// Sets the file versions that the current transaction gives to the invalidations.
   func assign(_ rows: [Invalidation: FileInvalidationVersion]) { state.withLock { $0.assign(rows) } }
 
   /// Stages the invalidations again, because they were not committed. Returns the number of added ones.

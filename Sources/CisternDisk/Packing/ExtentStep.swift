@@ -235,10 +235,10 @@ struct ExtentStep: ~Copyable {
   /// Adds to the counts of a live generation, which must have been read.
   mutating func change(_ generation: Generation, records: Int, bytes: Int) {
     if records != 0 { changedItems.insert(generation) }
-    guard var present = counts[generation] ?? nil else { return }
-    present.records += records
-    present.bytes += bytes
-    counts[generation] = present
+    guard var current = counts[generation] ?? nil else { return }
+    current.records += records
+    current.bytes += bytes
+    counts[generation] = current
   }
 
   /// Notes that the generation begins in this transaction, without records.

@@ -11,7 +11,7 @@ extension DiskOpening {
   /// pages of any other file are checked, because LMDB trusts the contents of its map.
   mutating func markUntrusted(_ mark: BootMark?) -> String? {
     guard let fingerprint = DataFileFingerprint(of: path) else { return nil }
-    if let mark, !mark.isTrustworthy(boot: presentBoot()) {
+    if let mark, !mark.isTrustworthy(boot: currentBoot()) {
       return mark.state == .unreadable
         ? "its mark cannot be read, so a power cut may have damaged it"
         : "the system stopped before the store was closed, and the store did not synchronize its commits"
@@ -28,7 +28,7 @@ extension DiskOpening {
   /// Returns the mark of a data file that is about to begin.
   private func freshMark(_ identity: StoreIdentity) -> BootMark {
     BootMark(
-      state: options.durability == .processCrash ? .unsynchronized : .sound, boot: presentBoot(), limit: limits.limit,
+      state: options.durability == .processCrash ? .unsynchronized : .sound, boot: currentBoot(), limit: limits.limit,
       file: MarkedFile(identity: identity))
   }
 
@@ -78,16 +78,16 @@ extension DiskOpening {
           opening.compareHistory(mark)
         }
         // The mark is written before a file begins, because a power cut could tear the file.
-        var present = mark ?? opening.freshMark(newIdentity)
-        if mark == nil { try claim.write(present) }
+        var current = mark ?? opening.freshMark(newIdentity)
+        if mark == nil { try claim.write(current) }
         var file = try DiskFile.open(
           directory: directory, options: environmentOptions, layout: .any(beginning: opening.options.layoutOfNewFile),
           checkingRows: opening.pagesChecked > 0, newIdentity: newIdentity)
         file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
-        if present.file.identity != file.identity {
-          present.file = MarkedFile(identity: file.identity)
+        if current.file.identity != file.identity {
+          current.file = MarkedFile(identity: file.identity)
           do {
-            try claim.write(present)
+            try claim.write(current)
           } catch {
             try file.close()
             throw error

@@ -77,7 +77,7 @@ struct DiskOpening {
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
     let newIdentity = StoreIdentity()
     var newMark = BootMark(
-      state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: presentBoot(),
+      state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: currentBoot(),
       limit: limits.limit,
       file: MarkedFile(
         identity: begins ? newIdentity : mark?.file.identity, fingerprint: fingerprint,
@@ -149,7 +149,7 @@ struct DiskOpening {
   private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize),
+        directory: directory, options: environmentOptions(mapSize: currentMapSize),
         layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0, newIdentity: newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
@@ -161,10 +161,10 @@ struct DiskOpening {
     }
   }
 
-  /// The map size for the present file, in bytes.
+  /// The map size for the current file, in bytes.
   ///
   /// This is the limit's map size. A larger file gets a larger map, with room for the changes that shrink the file.
-  var presentMapSize: Int {
+  var currentMapSize: Int {
     let size = DiskDirectory.fileSize(path) ?? 0
     guard size > limits.mapSize else { return limits.mapSize }
     let whole = size + DiskLimits.pageSize - 1
@@ -197,7 +197,7 @@ struct DiskOpening {
     guard (DiskDirectory.fileSize(path) ?? 0) > 0 else { return nil }
     do {
       let file = try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: presentMapSize),
+        directory: directory, options: environmentOptions(mapSize: currentMapSize),
         layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0)
       if isReadable(file, mark?.file.identity) { return file }
       try file.close()

@@ -64,7 +64,7 @@ final class Partition: Sendable {
   var generation: Generation { Partition.generation(of: visible.load(ordering: .acquiring)) }
 
   /// The clear count, and the generation that belongs to it, from one load.
-  var present: (clearCount: ClearCount, generation: Generation) {
+  var clearCountAndGeneration: (clearCount: ClearCount, generation: Generation) {
     let word = visible.load(ordering: .acquiring)
     return (Partition.clearCount(of: word), Partition.generation(of: word))
   }

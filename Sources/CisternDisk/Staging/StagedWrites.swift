@@ -53,7 +53,7 @@ struct StagedWrites: Sendable, Sequence {
 
   /// Stores the entry, and returns the entry of the same key that it replaces.
   mutating func set(_ entry: StagedEntry, hash: UInt64) -> StagedEntry? {
-    if let present = byHash[hash], present.write.key != entry.write.key {
+    if let known = byHash[hash], known.write.key != entry.write.key {
       return others.updateValue(entry, forKey: entry.write.key)
     }
     return byHash.updateValue(entry, forKey: hash)

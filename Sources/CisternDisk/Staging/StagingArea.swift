@@ -109,9 +109,9 @@ final class StagingArea: Sendable {
     count.add(1, ordering: .sequentiallyConsistent)
     let (change, void) = shard(of: hash).state.withLock { shard -> (StagingChange?, StagedWrites?) in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
-      let present = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
-      if let present, present.clearCount == shard.clearCount, !condition.permitsWrite(after: present) {
-        exclude(present)
+      let earlier = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
+      if let earlier, earlier.clearCount == shard.clearCount, !condition.permitsWrite(after: earlier) {
+        exclude(earlier)
         return (nil, nil)
       }
       guard let (ticket, clearCount) = make() else { return (nil, nil) }
@@ -267,13 +267,13 @@ extension RecordCondition {
   /// Whether a write with this condition may follow a staged write of its key.
   ///
   /// A staged write with a condition does not show which record is on disk.
-  fileprivate func permitsWrite(after present: StagedEntry) -> Bool {
-    if holds(for: present.write) { return true }
-    guard present.condition != nil else { return false }
+  fileprivate func permitsWrite(after earlier: StagedEntry) -> Bool {
+    if holds(for: earlier.write) { return true }
+    guard earlier.condition != nil else { return false }
     switch self {
     case .identity: return true
     // The rewrite has not ended, and neither has the record that has this use.
-    case .ended: return !present.isRewrite
+    case .ended: return !earlier.isRewrite
     }
   }
 }

@@ -3,7 +3,7 @@
   public import Logging
 
   extension Store.Configuration {
-    /// Logs each report of the store, in addition to the present ``reportHandler``.
+    /// Logs each report of the store, in addition to the current ``reportHandler``.
     ///
     /// A record has the metadata `cistern.code`, `cistern.location`, `cistern.cache.name` if the report concerns a cache, and
     /// `cistern.cause` and `error.type` if the report has a cause. The location may contain a key. The store limits repeated reports.

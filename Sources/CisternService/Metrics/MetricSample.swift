@@ -12,7 +12,7 @@
       var dimensions: [(String, String)] { labels.sorted { $0.key < $1.key } }
     }
 
-    /// A total since the cache was opened, or a present number.
+    /// A total since the cache was opened, or a current number.
     enum Kind: Sendable {
       case total
       case gauge

@@ -27,7 +27,7 @@
     func record(_ statistics: StoreStatistics) {
       state.withLock { state in
         var gauges: [MetricSample.Series: Int] = [:]
-        // Gauges without a present sample are those of caches that no longer exist.
+        // Gauges without a current sample are those of caches that no longer exist.
         for series in state.meters.keys { gauges[series] = 0 }
         var totals: [String?: [MetricSample.Series: Int]] = [:]
         totals[nil] = record(statistics.samples, ofCache: nil, in: &state, gauges: &gauges)

@@ -47,9 +47,9 @@
     /// The caller must call ``release(_:of:)`` or ``end(_:of:)``.
     func hold(_ key: Key) -> FetchRecord {
       held.withLock { held in
-        if let present = held[key] {
+        if let known = held[key] {
           held[key]?.holderCount += 1
-          return present.record
+          return known.record
         }
         return Self.insert(key, into: &held)
       }
@@ -60,13 +60,13 @@
       held.withLock { Self.insert(key, into: &$0) }
     }
 
-    /// Returns the present records of several keys.
-    func presentRecords(of keys: Set<Key>, limit: Int) -> [FetchRecord] {
+    /// Returns the current records of several keys.
+    func currentRecords(of keys: Set<Key>, limit: Int) -> [FetchRecord] {
       held.withLock { held in
         var records: [FetchRecord] = []
         guard !held.isEmpty else { return records }
         for key in keys where records.count < limit {
-          if let present = held[key] { records.append(present.record) }
+          if let known = held[key] { records.append(known.record) }
         }
         return records
       }
@@ -75,8 +75,8 @@
     /// Notes that a load no longer holds a record. A record that has ended is not affected.
     func release(_ record: FetchRecord, of key: Key) {
       held.withLock { held in
-        guard let present = held[key], present.record === record else { return }
-        if present.holderCount == 1 { held[key] = nil } else { held[key]?.holderCount -= 1 }
+        guard let known = held[key], known.record === record else { return }
+        if known.holderCount == 1 { held[key] = nil } else { held[key]?.holderCount -= 1 }
       }
     }
 

@@ -31,8 +31,8 @@ import Locking
       let (number, needsThread) = state.withLock { state in
         state.newest += 1
         state.budgets[state.newest] = Reference(budget: budget)
-        defer { state.threadForkCount = ForkCount.present }
-        return (state.newest, state.threadForkCount != ForkCount.present)
+        defer { state.threadForkCount = ForkCount.current }
+        return (state.newest, state.threadForkCount != ForkCount.current)
       }
       if needsThread, !start() { state.withLock { $0.threadForkCount = nil } }
       return number

@@ -1,7 +1,7 @@
 /// The items with one digest in the mapped pages, in their order.
 @unsafe
 struct MappedItems {
-  /// The items after those of the present page.
+  /// The items after those of the current page.
   @unsafe
   enum Rest {
     /// No item with the digest follows.
@@ -74,7 +74,7 @@ struct MappedItems {
 /// A digest to search for, between two others. Digests are distributed evenly, which tells where the search begins.
 struct SoughtDigest {
   let digest: UInt64
-  /// The bounds of the digests in the present subtree. Either can be equal to a digest there, or to the sought one.
+  /// The bounds of the digests in the current subtree. Either can be equal to a digest there, or to the sought one.
   var low: UInt64 = 0
   var high = IndexItem.greatestDigest
 

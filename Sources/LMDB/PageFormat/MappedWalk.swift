@@ -27,7 +27,7 @@ struct MappedWalk {
     var count: Int
   }
 
-  /// The number of nodes between the present one and the one to prefetch.
+  /// The number of nodes between the current one and the one to prefetch.
   private static let nodesPrefetched = 8
 
   private let pages: MappedPages
@@ -35,13 +35,13 @@ struct MappedWalk {
   private let isKnown: Bool
   private let root: UInt64
   private let lastPage: UInt64
-  /// The leaf of the present entry. Before the first move, the place after it is the first one.
+  /// The leaf of the current entry. Before the first move, the place after it is the first one.
   private var leaf: Place
   /// The branch above the leaf, with the index of the leaf's node. Nil if the root is a leaf.
   private var branch: Place?
   /// The node whose key begins the entries after those below ``branch``. Nil if no entries follow.
   private var bound: UnsafeRawPointer?
-  // The bytes of the present entry are within the map while the snapshot is open. LMDB's cursor can set them too.
+  // The bytes of the current entry are within the map while the snapshot is open. LMDB's cursor can set them too.
   @usableFromInline var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   @usableFromInline var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 

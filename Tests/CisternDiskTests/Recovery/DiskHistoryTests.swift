@@ -240,7 +240,7 @@ import Testing
     try file.close()
     // The state that the older version leaves: the fingerprint matches, and the mark is shorter.
     let old = BootMark(
-      state: .sound, boot: presentBoot(), limit: 16 << 20,
+      state: .sound, boot: currentBoot(), limit: 16 << 20,
       file: MarkedFile(fingerprint: DataFileFingerprint(of: scratch.dataFile.path)))
     try Data(old.bytes.prefix(256)).write(to: scratch.url("store/cistern.mark"))
     if !hasMark { try FileManager.default.removeItem(at: scratch.url("store/cistern.mark")) }

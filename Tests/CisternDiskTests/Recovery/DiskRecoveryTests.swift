@@ -191,9 +191,9 @@ import Testing
     }
     let scratch = TemporaryDirectory()
     let fast = try openTier(scratch, durability: .processCrash)
-    let present = try mark(scratch)
-    #expect(present.state == .unsynchronized && present.boot == presentBoot() && present.limit == 16 << 20)
-    #expect(!presentBoot().isEmpty)
+    let found = try mark(scratch)
+    #expect(found.state == .unsynchronized && found.boot == currentBoot() && found.limit == 16 << 20)
+    #expect(!currentBoot().isEmpty)
     try await fast.close()
     #expect(try mark(scratch).state == .sound)
     let safe = try openTier(scratch, durability: .powerCut)

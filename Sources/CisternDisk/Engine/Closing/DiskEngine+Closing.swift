@@ -54,7 +54,7 @@ extension DiskEngine {
         if !options.isReadOnly, failure == nil, claim.isAlone() {
           try claim.write(
             BootMark(
-              state: .sound, boot: presentBoot(), limit: limits.limit,
+              state: .sound, boot: currentBoot(), limit: limits.limit,
               file: MarkedFile(identity: file.identity, fingerprint: fingerprint, history: history)))
         }
       }

@@ -4,7 +4,7 @@ import LMDB
 // Looks at records that are no uses of them. They count neither hits nor misses, and verify no checksum.
 
 extension DiskEngine {
-  /// Returns whether the key has a record, or nil if the file cannot be read at present.
+  /// Returns whether the key has a record, or nil if the file cannot be read now.
   ///
   /// Reads only the header of the record.
   func presence(of key: RawSpan, in partition: Partition) -> Bool? {
@@ -43,7 +43,7 @@ extension DiskEngine {
   private enum Inspection<Result> {
     case found(Result)
     case absent
-    /// The file cannot be read at present.
+    /// The file cannot be read now.
     case unreadable
   }
 

@@ -242,7 +242,7 @@ extension DiskEngine {
     }
   }
 
-  /// Reads the generation of a partition from the present file.
+  /// Reads the generation of a partition from the current file.
   func learnGeneration(of partition: Partition) {
     guard let file else { return }
     let environment = file.environment

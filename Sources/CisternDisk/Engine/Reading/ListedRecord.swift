@@ -38,8 +38,8 @@ struct ListedRecord {
       return nil
     }
     self.init(position: bytes.copiedBytes())
-    guard let present = DiskKey(bytes), let header = RecordHeader(record, under: bytes) else { return }
-    key = present.isDigest ? record.extracting(header.key).copiedBytes() : present.directKey
+    guard let fileKey = DiskKey(bytes), let header = RecordHeader(record, under: bytes) else { return }
+    key = fileKey.isDigest ? record.extracting(header.key).copiedBytes() : fileKey.directKey
     metadata = header.metadata(of: record)
     size = header.value.count
   }

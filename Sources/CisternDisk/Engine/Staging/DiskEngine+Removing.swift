@@ -1,7 +1,7 @@
 import CisternCore
 import Synchronization
 
-// Removals that are bounded: invalidations, clears, and removals that cannot be committed at present.
+// Removals that are bounded: invalidations, clears, and removals that cannot be committed now.
 
 extension DiskEngine {
   /// Stages the invalidation.
@@ -65,7 +65,7 @@ extension DiskEngine {
     noteLoss(error)
   }
 
-  /// Stages a removal that cannot be committed at present.
+  /// Stages a removal that cannot be committed now.
   ///
   /// Above the limit, all records of the partition must be removed instead. The cache does that after its critical section.
   func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {

@@ -46,7 +46,7 @@ extension Writer {
     var records: [(partition: Partition, key: [UInt8])] = []
     for reportDefect in reportedDefects {
       switch reportDefect {
-      // An error of a file that was replaced since does not concern the present file.
+      // An error of a file that was replaced since does not concern the current file.
       case .file(let error, let environment): if environment === engine.file?.environment { throw error }
       case .record(let partition, let key): records.append((partition, key))
       }

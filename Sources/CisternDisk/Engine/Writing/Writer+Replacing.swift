@@ -33,7 +33,7 @@ extension Writer {
     try openFreshFile()
   }
 
-  /// Continues with the present files of the directory, if another process or program has replaced or removed the
+  /// Continues with the current files of the directory, if another process or program has replaced or removed the
   /// open ones.
   func followFiles() throws(LMDBError) {
     guard let file = engine.file else { return }
