@@ -1,0 +1,140 @@
+import CisternCore
+import Locking
+
+extension DiskEngine {
+  /// Whether more is staged than the limits allow. False unless the disk works, because a wait would not end.
+  private var isCrowded: Bool {
+    mode == .active
+      && (stagedBytes.load(ordering: .relaxed) > limits.stagedBytes
+        || stagedCount.load(ordering: .relaxed) > DiskLimits.stagedCount)
+  }
+
+  /// Blocks the thread while more is staged than the limits allow.
+  func waitForRoom() {
+    guard !isInherited, isCrowded else { return }
+    monitor.change { $0.isFull = true }
+    monitor.wait { state in isCrowded && state.life != .stopped ? nil : () }
+  }
+
+  /// Suspends the task while more is staged than the limits allow.
+  func waitForRoom() async {
+    guard !isInherited, isCrowded else { return }
+    await withCheckedContinuation { continuation in
+      let isWaiting = monitor.change { state in
+        guard isCrowded, state.life != .stopped else { return false }
+        state.isFull = true
+        state.roomWaiters.append(continuation)
+        return true
+      }
+      if !isWaiting { continuation.resume() }
+    }
+  }
+
+  /// Waits for room before a write whose commit the caller waits for. Retries a failing disk first.
+  func prepareToCommit() async {
+    if !isInherited, mode == .degraded {
+      // The write itself reports a disk that still fails.
+      try? await waitForCommit(nextTicket(), includingEarlier: true)
+    }
+    await waitForRoom()
+  }
+
+  /// Resumes the callers that wait for room, if there is room.
+  func announceRoom() {
+    guard !isCrowded else { return }
+    let waiters = monitor.change { state in
+      let waiters = state.roomWaiters
+      state.roomWaiters = []
+      return waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Suspends until a write is committed and as durable as the store promises.
+  ///
+  /// - Parameters:
+  ///   - ticket: The ticket of the write.
+  ///   - includesEarlier: Whether to wait for every write up to the ticket.
+  /// - Throws: The error of a write that failed, or an error if the store is closed or read-only.
+  func waitForCommit(_ ticket: CommitTicket, includingEarlier includesEarlier: Bool) async throws(CisternError) {
+    if isInherited { throw inheritedError("wait for a commit") }
+    if ticket == .zero || mode == .closed { throw closedError("wait for a commit") }
+    if mode == .readOnly {
+      throw CisternError(.readOnly, "the store is read-only", location: "wait for a commit, \(directory)")
+    }
+    let error = await withCheckedContinuation { continuation in
+      let waiter = CommitProgress.Waiter(ticket: ticket, includesEarlier: includesEarlier, continuation: continuation)
+      if let known = progress.withLock({ $0.wait(waiter) }) {
+        known.resume()
+      } else if monitor.change({
+        $0.isAsked = true; return $0.life == .stopped
+      }) {
+        // The writer thread has ended since, and no longer resumes waiters.
+        failWaiters(closedError("wait for a commit"))
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// Suspends until everything staged so far is committed and as durable as the store promises.
+  ///
+  /// Throws once for the writes that were lost since the last flush, even if the disk works again.
+  func flush() async throws(CisternError) {
+    if isInherited { throw inheritedError("flush") }
+    do throws(CisternError) {
+      try await waitForAll()
+    } catch {
+      unreportedLoss.withLock { $0 = nil }
+      throw error
+    }
+    if let loss = unreportedLoss.withLock({ $0.take() }) { throw loss }
+  }
+
+  /// Notes a lost write, which the next flush reports.
+  func noteLoss(_ error: @autoclosure () -> CisternError) {
+    unreportedLoss.withLock { if $0 == nil { $0 = error() } }
+  }
+
+  /// The error for writes that a failing disk did not take.
+  var outageLoss: CisternError {
+    CisternError(
+      .diskFailed, "the disk took no writes for some time and works again; values written then are in memory only",
+      location: "flush, \(directory)", remedy: "Write these values again if the disk must have them")
+  }
+
+  private func waitForAll() async throws(CisternError) {
+    switch mode {
+    case .closed: throw closedError("flush")
+    case .readOnly: return
+    // A new ticket makes the writer thread retry the disk before the flush succeeds.
+    case .degraded: try await waitForCommit(nextTicket(), includingEarlier: true)
+    case .active:
+      let newest = newestTicket
+      if newest > .zero { try await waitForCommit(newest, includingEarlier: true) }
+    }
+  }
+
+  /// Makes the next flush detect files that were replaced or removed, even if no write is staged.
+  ///
+  /// A new ticket makes the flush wait for the writer thread, which follows the files.
+  func followFiles() {
+    guard !isInherited, mode == .active, let file else { return }
+    // A file that cannot be examined is left to the next commit.
+    if !claim.isInPlace() || (try? file.isInPlace()) == false { _ = nextTicket() }
+  }
+
+  /// Resumes every caller that waits for a commit with the error.
+  func failWaiters(_ error: CisternError) {
+    for waiter in progress.withLock({ $0.fail(error) }) { waiter.resume() }
+  }
+
+  func closedError(_ operation: String) -> CisternError {
+    .storeClosed("\(operation), \(directory)")
+  }
+
+  private func inheritedError(_ operation: String) -> CisternError {
+    CisternError(
+      .storeClosed, "the store belongs to the parent of this forked process; open it in this process",
+      location: "\(operation), \(directory)")
+  }
+}
