@@ -25,6 +25,14 @@ extension Cache {
     if let ticket = clear(context: context) { try await secondTier?.partition.waitForCommit(ticket) }
   }
 
+  /// Evicts from memory until no more than this total cost is left. Records on disk stay.
+  ///
+  /// - Parameter target: The total cost to keep.
+  /// - Complexity: O(*n*) for *n* evicted entries.
+  public func trim(toCost target: Int) {
+    table.trim(toCost: target)
+  }
+
   /// Removes every key in one critical section of all shards.
   ///
   /// - Parameters:

@@ -1,0 +1,47 @@
+extension EntryTable {
+  /// Returns the counters and the contents of all shards at one instant, because it holds all locks at once.
+  ///
+  /// Only the count of misses can change during the call, because it is counted without a lock.
+  func snapshot() -> Snapshot {
+    var snapshot = Snapshot()
+    shards.withAllShards { shard in
+      snapshot.counters += shard.counters
+      let total = shard.policy.total
+      snapshot.cost += total.cost
+      snapshot.count += total.count
+      snapshot.inProgressCount += shard.slots.count - total.count
+      snapshot.inProgressCount += shard.refreshingCount
+    } _: {
+      let totals = shards.readers.totals
+      snapshot.counters.memoryHits &+= totals.inside
+      snapshot.counters.misses &+= totals.outside
+    }
+    return snapshot
+  }
+
+  /// Returns the keys whose values memory holds, one shard after another.
+  ///
+  /// - Parameter includesInProgress: Whether the result includes keys that have a flight and no value.
+  func keys(includingInProgress includesInProgress: Bool = false) -> [Key] {
+    var keys: [Key] = []
+    for index in 0..<shards.count {
+      shards.withShard(at: index) { shard in
+        shard.slots.forEach { number, slot, _ in
+          if slot.entry.isReady || includesInProgress { keys.append(shard.slots.key(of: number)) }
+        }
+      }
+    }
+    return keys
+  }
+
+  /// The counters and the contents of a table at one instant.
+  struct Snapshot {
+    var counters = ShardCounters()
+    /// The total cost of the values in memory.
+    var cost = 0
+    /// The number of values in memory.
+    var count = 0
+    /// The number of entries that have a flight, including entries that hold a value.
+    var inProgressCount = 0
+  }
+}
