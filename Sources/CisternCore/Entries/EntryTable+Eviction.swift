@@ -23,6 +23,15 @@ extension EntryTable {
     }
   }
 
+  /// Frees room in another shard or another cache. Takes their locks, so the caller must hold no shard's lock.
+  @inlinable
+  func findRoom(_ short: Shard<Key, Value>.Shortage) {
+    switch short {
+    case .elsewhere(let budget): budget.evictSomewhere()
+    case .shard(let index): evictAnywhere(from: index)
+    }
+  }
+
   /// Evicts one entry from any shard that holds one.
   ///
   /// - Parameter first: The index of the shard to try first; nil for a random one.

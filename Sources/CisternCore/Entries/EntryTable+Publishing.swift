@@ -27,7 +27,7 @@ extension EntryTable {
         withExtendedLifetime(replaced) {}
         withExtendedLifetime(gone) {}
       }
-      let result = shards.withShard(at: index) { shard -> SetResult in
+      let result = shards.withShard(at: index) { shard -> PlainWriteResult in
         guard shard.versions.isEmpty else { return .declined }
         guard !isObserved() else { return .declined }
         guard flight.invalidationVersion >= shard.invalidations.newest else { return .declined }

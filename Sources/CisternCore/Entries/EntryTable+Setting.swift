@@ -33,7 +33,7 @@ extension EntryTable {
         withExtendedLifetime(replaced) {}
         withExtendedLifetime(gone) {}
       }
-      let setting = shards.withShard(at: index) { shard -> SetResult in
+      let setting = shards.withShard(at: index) { shard -> PlainWriteResult in
         guard shard.versions.isEmpty else { return .declined }
         // Checked inside the critical section: an observer that registers after this check can read the new value.
         guard !isObserved() else { return .declined }
@@ -61,9 +61,9 @@ extension EntryTable {
     }
   }
 
-  /// The result of a set on the fast path.
+  /// The result of a set or a publication on its fast path.
   @usableFromInline
-  enum SetResult {
+  enum PlainWriteResult {
     case done
     /// The write needs a decision that the fast path does not make.
     case declined
@@ -86,14 +86,5 @@ extension EntryTable {
     shard.insertValue(value, cost: cost, forKey: key)
     if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
     return nil
-  }
-
-  /// Frees room in another shard or another cache. Takes their locks, so the caller must hold no shard's lock.
-  @inlinable
-  func findRoom(_ short: Shard<Key, Value>.Shortage) {
-    switch short {
-    case .elsewhere(let budget): budget.evictSomewhere()
-    case .shard(let index): evictAnywhere(from: index)
-    }
   }
 }

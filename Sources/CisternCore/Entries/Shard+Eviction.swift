@@ -58,6 +58,15 @@ extension Shard {
   /// Called with the key and the value of an entry that is evicted, inside the critical section.
   @usableFromInline typealias EvictionHandler = @Sendable (Key, CachedValue<Value>) -> Void
 
+  /// The source of room that does not come from the shard that needs it.
+  @usableFromInline
+  enum Shortage {
+    /// Another memory consumer of this budget.
+    case elsewhere(MemoryBudget)
+    /// Another shard of the table.
+    case shard(Int)
+  }
+
   /// Reserves room for an entry of this cost, and evicts other entries of this shard if needed.
   ///
   /// - Parameters:
@@ -165,14 +174,5 @@ extension Shard {
     guard budget.isLarge(cost), !(number.map { isLinked($0) } ?? false) else { return true }
     guard condition.isFetched || condition.isSet && budget.isLargerThanOthers(cost) else { return true }
     return policy.admits(fingerprint, cost: cost)
-  }
-
-  /// The source of room that does not come from the shard that needs it.
-  @usableFromInline
-  enum Shortage {
-    /// Another memory consumer of this budget.
-    case elsewhere(MemoryBudget)
-    /// Another shard of the table.
-    case shard(Int)
   }
 }
