@@ -5,12 +5,17 @@ import Locking
 final class CacheReports: Sendable {
   /// The name of the cache.
   @usableFromInline let name: String
+  /// Sends a report of this cache.
   @usableFromInline let send: @Sendable (StoreReport) -> Void
   private let refreshThrottle = ReportThrottle()
 
   init(name: String, send: @escaping @Sendable (StoreReport) -> Void) {
     self.name = name
-    self.send = send
+    self.send = { report in
+      var report = report
+      if !name.isEmpty { report.cacheName = name }
+      send(report)
+    }
   }
 
   /// The cache, as reports and errors name it.

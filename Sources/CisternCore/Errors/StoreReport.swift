@@ -45,6 +45,8 @@ public struct StoreReport: Sendable {
   public let location: String
   /// The underlying error, if any.
   public let cause: (any Error)?
+  /// The name of the cache that the report concerns; nil for a report about the directory.
+  package var cacheName: String?
 
   /// Creates a report. Custom second tiers create reports, too.
   ///

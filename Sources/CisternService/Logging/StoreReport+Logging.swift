@@ -40,13 +40,5 @@
       }
       return metadata
     }
-
-    /// The name of the cache that the report concerns; nil for a report about the directory.
-    ///
-    /// A location names a cache as `cache "name"`, with its key after a comma.
-    private var cacheName: String? {
-      let parts = location.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
-      return parts.count == 3 && parts[0].hasSuffix("cache ") ? String(parts[1]) : nil
-    }
   }
 #endif
