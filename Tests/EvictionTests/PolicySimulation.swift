@@ -163,3 +163,8 @@ func skewedTrace(_ count: Int, keys: Int, seed: UInt64) -> [Int] {
     return low
   }
 }
+
+extension EvictionPolicyKind {
+  /// Makes the policy of a cache with one shard.
+  func makePolicy() -> any EvictionPolicy { makePolicies(count: 1)[0] }
+}

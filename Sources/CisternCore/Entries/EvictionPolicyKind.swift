@@ -28,7 +28,4 @@ public enum EvictionPolicyKind: String, Sendable, Hashable, CaseIterable {
     let lifetimes = CacheLifetimes(shardCount: count)
     return (0..<count).map { _ in LeastHitDensity(lifetimes, weight: weight) }
   }
-
-  /// Makes the policy of a cache with one shard.
-  package func makePolicy() -> any EvictionPolicy { makePolicies(count: 1)[0] }
 }

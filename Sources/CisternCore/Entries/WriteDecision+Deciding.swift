@@ -38,14 +38,14 @@ extension WriteDecision {
       event: situation.isObserved ? event : nil, counter: isKept ? .stored : .refused)
   }
 
-  /// Decides on every other write.
+  /// Decides on every write except a store.
   @usableFromInline
   static func decideOther(
     _ intent: WriteIntent, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
   ) -> WriteDecision {
     switch intent {
     case .store:
-      return decide(intent, in: situation, ask: ask, stage: stage)
+      preconditionFailure("a store has its own decision")
     case .remove(let stagesAlways):
       return removal(in: situation, stagesAlways: stagesAlways, ask: ask, stage: stage)
     case .show(let write):

@@ -27,13 +27,6 @@ struct ExtentTransaction: ExtentTarget, ~Copyable, ~Escapable {
   @_lifetime(copy self)
   consuming func endIndexed() -> IndexTransaction { indexed }
 
-  /// Calls `body` with the transaction, to read and change the store's own rows.
-  mutating func withRows<Result>(
-    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
-  ) throws(LMDBError) -> Result {
-    try body(&indexed.transaction)
-  }
-
   /// Returns the numbers by which the transaction knows which extents it can use again.
   borrowing func horizon() throws(LMDBError) -> TransactionHorizon {
     TransactionHorizon(
