@@ -31,11 +31,11 @@ public protocol SecondTierPartition: Sendable {
   /// Acknowledges the loss of the key's record, after the tier has reported it (``RecordLoss``).
   ///
   /// The cache calls the method in its critical section of the key. It notifies its observers of the removal if the result is true.
-  /// The result is false if the key was written, removed, cleared or invalidated since the loss: that operation saw the key as present,
+  /// The result is false if the key was written, removed, cleared or invalidated since the loss. That operation saw the key as present,
   /// and has notified the observers.
   ///
   /// The default implementation returns true if the key has no record. That is right for a tier that loses records only between
-  /// two writes of a key. A tier that loses them at any time, for example in a thread of its own, implements the method:
+  /// two writes of a key. A tier that loses them at any time, for example in a separate thread, implements the method:
   ///
   /// - From the loss on, ``contains(_:)`` returns true for the key, and reads find no record.
   /// - Each method that stages a write or removal of the key ends this state.

@@ -174,7 +174,7 @@ struct CommitState {
       }
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
       // A newer write of the key is staged, or this step puts it after the eviction. The key is not lost. If that write was given
-      // up, it has a removal or a loss of its own.
+      // up, its own removal or loss follows.
       if let entry = partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) {
         let isCommitted = committed.contains(entry.ticket) || put.contains(entry.ticket)
         if !isCommitted || unwritten.contains(entry.ticket) { return nil }

@@ -99,7 +99,7 @@ final class DiskEngine: Sendable {
   /// The layout of the open file, or else of the next one.
   var layout: DiskLayout { file?.layout.kind ?? firstLayout }
 
-  /// The settings of the open directory. Its layout is that of the file, whatever layout the first opening named.
+  /// The settings of the open directory. Its layout is that of the file.
   var settings: OpenSettings {
     var options = options
     options.layout = layout
