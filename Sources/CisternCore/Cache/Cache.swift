@@ -83,7 +83,6 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     clock = storeParts.clock
     loadPolicy = configuration.loadPolicy
     weigher = configuration.weigher
-    dependsOnCached = configuration.merge != nil || configuration.isEqual != nil
     edits = EditedKeys()
     observers = ObserverRegistry(taskExecutor: storeParts.taskExecutor)
     table = Self.makeTable(
@@ -102,6 +101,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       parts, records: records,
       edits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),
       keptTags: keptTags, configuration)
+    dependsOnCached = conditional.dependsOnCached
     loader = Loader(
       parts, conditional: conditional, settings: LoadSettings(configuration, events: parts.events),
       flightOptions: EntryTable.FlightOptions(

@@ -14,6 +14,9 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   @usableFromInline let merge: (@Sendable (Value, Value) throws -> Value)?
   @usableFromInline let isEqual: (@Sendable (Value, Value) -> Bool)?
 
+  /// Whether a stored value depends on the cached one.
+  var dependsOnCached: Bool { merge != nil || isEqual != nil }
+
   init(
     _ parts: CacheParts<Key, Value>, records: RecordPromoter<Key, Value>, edits: OptimisticEdits<Key, Value>,
     keptTags: KeptTags<Value>, _ configuration: CacheConfiguration<Value>

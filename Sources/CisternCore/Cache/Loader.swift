@@ -45,7 +45,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     events = parts.events
     self.settings = settings
     self.flightOptions = flightOptions
-    dependsOnCached = conditional.merge != nil || conditional.isEqual != nil
+    dependsOnCached = conditional.dependsOnCached
   }
 }
 

@@ -8,10 +8,7 @@ extension WritePipeline {
   nonisolated(nonsending) func waitForCommit(_ written: AppliedWrite<Value>, of key: Key) async throws(CisternError) {
     if let error = written.encodingError {
       throw CisternError(
-        .notEncodable,
-        weigher == nil
-          ? "the value could not be encoded; its size is not known, and it is not stored"
-          : "the value could not be encoded; it is in memory only",
+        .notEncodable, "the value \(encodingFailure)",
         location: reports.location(of: key), cause: error)
     }
     try await waitForCommit(written.outcome, location: reports.location(of: key))

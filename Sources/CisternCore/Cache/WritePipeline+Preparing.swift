@@ -139,13 +139,17 @@ extension WritePipeline {
       table.count(key.hash) { $0.notEncodable += 1 }
       reports.send(
         StoreReport(
-          .notEncodable,
-          weigher == nil
-            ? "a value could not be encoded; its size is not known, and it is not stored"
-            : "a value could not be encoded; it is in memory only",
+          .notEncodable, "a value \(encodingFailure)",
           location: reports.location(of: key.key), cause: error))
       return (nil, 1, error)
     }
+  }
+
+  /// The effect of a value that cannot be encoded, for a message about it.
+  var encodingFailure: String {
+    weigher == nil
+      ? "could not be encoded; its size is not known, and it is not stored"
+      : "could not be encoded; it is in memory only"
   }
 
   /// Returns the cost of a value in memory, by the weigher or from its size. The cost is at least 1.

@@ -88,10 +88,7 @@ public struct ContentUpdates<Key: CacheKey, Value: Sendable>: AsyncSequence, Sen
           await Task.yield()
           if Task.isCancelled { reader.subscription?.end() }
         case .following:
-          guard let change = await reader.subscription?.mailbox.next(isolation: actor) else {
-            reader.subscription?.end()
-            return nil
-          }
+          guard let change = await reader.subscription?.next(isolation: actor) else { return nil }
           let updates = reader.take(change)
           if !updates.isEmpty { return updates }
         case .ended:

@@ -83,12 +83,7 @@ public struct ChangeSets<Key: Hashable & Sendable, Value: Sendable>: AsyncSequen
     /// - Parameter actor: The actor of the caller.
     /// - Returns: The change set; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> ChangeSet<Key, Value>? {
-      guard let subscription else { return nil }
-      guard let change = await subscription.mailbox.next(isolation: actor) else {
-        subscription.end()
-        return nil
-      }
-      return change.changeSet()
+      await subscription?.next(isolation: actor)?.changeSet()
     }
   }
 }

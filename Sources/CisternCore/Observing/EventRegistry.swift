@@ -131,11 +131,7 @@ public struct CacheEvents<Key: Hashable & Sendable>: AsyncSequence, Sendable {
     /// - Parameter actor: The actor of the caller.
     /// - Returns: The event; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> CacheEvent<Key>? {
-      guard let subscription else { return nil }
-      guard let erased = await subscription.subscription.mailbox.next(isolation: actor) else {
-        subscription.subscription.end()
-        return nil
-      }
+      guard let subscription, let erased = await subscription.subscription.next(isolation: actor) else { return nil }
       var event = erased.event(of: CacheEvent<Key>.self)
       event.droppedCount = event.number.events(since: subscription.last)
       self.subscription?.last = event.number

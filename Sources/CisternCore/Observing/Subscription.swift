@@ -42,3 +42,14 @@ final class Subscription<Box: Mailbox>: EndableSubscription {
     }
   }
 }
+
+extension Subscription where Box == IteratorMailbox {
+  /// Waits for the next change and returns it. Ends the subscription if no change follows, and returns nil.
+  func next(isolation actor: isolated (any Actor)?) async -> ErasedChange? {
+    guard let change = await mailbox.next(isolation: actor) else {
+      end()
+      return nil
+    }
+    return change
+  }
+}

@@ -41,12 +41,7 @@ public struct Updates<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence,
     /// - Parameter actor: The actor of the caller.
     /// - Returns: The change; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change<Key, Value>? {
-      guard let subscription else { return nil }
-      guard let change = await subscription.mailbox.next(isolation: actor) else {
-        subscription.end()
-        return nil
-      }
-      return change.change()
+      await subscription?.next(isolation: actor)?.change()
     }
   }
 }
