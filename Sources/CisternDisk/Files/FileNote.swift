@@ -40,6 +40,7 @@ final class FileNote: Sendable {
   func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
     try state.withLock { (state) throws(LMDBError) in
       guard case .left(let known) = state else { return }
+      // A file whose state is unknown counts as foreign.
       let current = try? environment.dataFileFingerprint()
       if let current, current.size < known.size {
         throw LMDBError(

@@ -43,7 +43,7 @@ extension DiskTier {
     StagedWrite.record(key: key, metadata, bytes: bytes).stagedSize
   }
 
-  /// The number of LMDB's reader slots that are in use by all processes. Zero without a file.
+  /// The number of LMDB's reader slots that are in use by all processes. Zero if they cannot be read.
   package var readerSlotCount: Int { (try? engine.file?.environment.readers().count) ?? 0 }
 
   /// Returns the names of all caches in the store, in byte order. The result is empty without a readable file.

@@ -24,6 +24,7 @@ final class OutputFile {
       (partial, handle) = (nil, nil)
       return
     }
+    // A path that cannot be examined counts as absent. The guard below throws if its folder is unusable.
     switch try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType {
     case .typeDirectory?:
       throw CommandFailure("cannot write \(path): it is a folder; choose a file in it", status: .badInput)

@@ -25,7 +25,7 @@ struct IndexImage {
       for _ in 0..<5 { try insert(1_000, manyLeaves, index, fixture, &random) }
       return IndexImage(image: DataFileImage(bytes: contents(of: fixture.directory.path + "/data.mdb")))
     } catch {
-      return IndexImage(image: DataFileImage(bytes: []))
+      fatalError("the image cannot be made: \(error)")
     }
   }()
 

@@ -13,7 +13,7 @@ struct DataFileImage {
       for _ in 0..<12 { try tables.change(upTo: 100, removals: 6) }
       return DataFileImage(bytes: contents(of: tables.dataFile))
     } catch {
-      return DataFileImage(bytes: [])
+      fatalError("the image cannot be made: \(error)")
     }
   }()
 
