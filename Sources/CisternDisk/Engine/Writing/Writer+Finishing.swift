@@ -11,32 +11,10 @@ extension Writer {
     var keptBytes = 0
     var keptCount = 0
     for batch in commit.group.batches {
-      let unwritten = commit.unwritten
-      batch.partition.staging.finishCommitting { entry in
-        unwritten.contains(entry.ticket) && entry.clearCount == batch.clearCount
-      } replacing: { entry in
-        if entry.isRewrite { return nil }
-        if case .record(let key, let metadata, _) = entry.write {
-          let record = LostRecord(
-            clearCount: entry.clearCount, invalidationVersion: metadata.localVersion, tags: metadata.tags,
-            schemaVersion: metadata.schemaVersion)
-          batch.partition.lostKeys.insert(key, record)
-        }
-        let removal = StagedEntry(
-          write: .removal(key: entry.write.key), ticket: entry.ticket, clearCount: entry.clearCount,
-          size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
-        keptBytes += removal.size
-        keptCount += 1
-        return removal
-      }
-      if !commit.unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
-      if !commit.hasPreliminaries, let (invalidations, _) = batch.invalidated {
-        if !invalidations.isEmpty { keptCount += batch.partition.invalidations.restore() }
-        batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
-      }
-      if batch.removesAll, !commit.hasPreliminaries {
-        if batch.partition.restoreRemoval(commit.group.through) { keptCount += 1 }
-      }
+      let removals = restoreUnwritten(of: batch, commit)
+      keptBytes += removals.bytes
+      keptCount += removals.count
+      if !commit.hasPreliminaries { keptCount += restorePreliminaries(of: batch, through: commit.group.through) }
     }
     if commit.group.unopened != nil {
       keptCount += engine.unopened.withLock { unopened in
@@ -50,6 +28,50 @@ extension Writer {
     if keptCount > 0 { _ = engine.nextTicket() }
     engine.stagedBytes.subtract(commit.group.takenBytes - keptBytes, ordering: .relaxed)
     engine.stagedCount.subtract(commit.group.takenCount - keptCount, ordering: .sequentiallyConsistent)
+    announce(commit)
+  }
+
+  /// Ends the commit of a partition's staged writes. Stages a removal for each record that could not be committed.
+  ///
+  /// - Returns: The size in bytes and the number of these removals.
+  private func restoreUnwritten(of batch: PartitionBatch, _ commit: CommitState) -> (bytes: Int, count: Int) {
+    let unwritten = commit.unwritten
+    var bytes = 0
+    var count = 0
+    batch.partition.staging.finishCommitting { entry in
+      unwritten.contains(entry.ticket) && entry.clearCount == batch.clearCount
+    } replacing: { entry in
+      if entry.isRewrite { return nil }
+      if case .record(let key, let metadata, _) = entry.write {
+        let record = LostRecord(
+          clearCount: entry.clearCount, invalidationVersion: metadata.localVersion, tags: metadata.tags,
+          schemaVersion: metadata.schemaVersion)
+        batch.partition.lostKeys.insert(key, record)
+      }
+      let removal = StagedEntry(
+        write: .removal(key: entry.write.key), ticket: entry.ticket, clearCount: entry.clearCount,
+        size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
+      bytes += removal.size
+      count += 1
+      return removal
+    }
+    if !unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
+    return (bytes, count)
+  }
+
+  /// Stages the removal of all records, and the invalidations, of a partition again. Returns their number.
+  private func restorePreliminaries(of batch: PartitionBatch, through ticket: CommitTicket) -> Int {
+    var count = 0
+    if let (invalidations, _) = batch.invalidated {
+      if !invalidations.isEmpty { count += batch.partition.invalidations.restore() }
+      batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
+    }
+    if batch.removesAll, batch.partition.restoreRemoval(ticket) { count += 1 }
+    return count
+  }
+
+  /// Reports the losses and errors of the commit group, and then resumes its waiters.
+  private func announce(_ commit: CommitState) {
     // Losses are reported before waiters resume, so that after a flush all record losses are reported.
     for (partition, losses) in commit.losses { partition.report(losses) }
     for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
