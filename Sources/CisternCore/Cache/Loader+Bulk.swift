@@ -162,7 +162,7 @@ extension Loader {
       return .loaded(Loaded(value: value, source: .memory))
     }
     var demand = request.policy.demand
-    var secondTierValue: Fallback<Value>?
+    var secondTierFallback: Fallback<Value>?
     while true {
       let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
@@ -180,19 +180,19 @@ extension Loader {
       case .lookInSecondTier(let flight):
         switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
         case .loaded(let loaded): return .loaded(loaded)
-        case .nothing(let instead): secondTierValue = instead
+        case .nothing(let fallback): secondTierFallback = fallback
         }
         demand.hasLookedInSecondTier = true
       case .notCached:
         if let loaded = records.find(key, accepting: demand) { return .loaded(loaded) }
         table.countMiss()
         return .missing
-      case .join(let flight, let waiter, _, let instead):
+      case .join(let flight, let waiter, _, let fallback):
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue,
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
           lendsPermit: false)
         return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: false, waitLimits: waitLimits))
-      case .lead(let flight, let waiter, let instead, let looksInSecondTier):
+      case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
         if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
           case .completed(let loaded):
@@ -204,13 +204,13 @@ extension Loader {
           case .lookAgain:
             work.leaveOne()
             continue
-          case .nothing(let instead):
-            secondTierValue = instead
+          case .nothing(let fallback):
+            secondTierFallback = fallback
           }
         }
         table.countMiss()
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue,
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
           lendsPermit: false)
         return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: true, waitLimits: waitLimits))
       }

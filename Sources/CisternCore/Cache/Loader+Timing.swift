@@ -65,10 +65,10 @@ extension Loader {
   /// - Parameter wait: The wait.
   /// - Returns: The outcome of the wait; nil after the end of the older value's grace. The wait then continues.
   private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
-    guard case .some = wait.waitLimits.softDeadline, let instead = wait.waitLimits.instead,
-      instead.canReplaceFetch(at: lifetimes.now())
+    guard case .some = wait.waitLimits.softDeadline, let fallback = wait.waitLimits.fallback,
+      fallback.canReplaceFetch(at: lifetimes.now())
     else { return nil }
-    let outcome = FlightOutcome<Value>.timedOut(stale: instead.value)
+    let outcome = FlightOutcome<Value>.timedOut(stale: fallback.value)
     wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
     return outcome
   }

@@ -6,34 +6,35 @@ extension Loader {
   /// - Parameters:
   ///   - options: The options of the load.
   ///   - invalidationVersion: The invalidation version when the load began.
-  ///   - instead: The older value that memory has.
-  ///   - secondTierValue: The older value that the second tier alone has.
+  ///   - fallback: The older value that memory has.
+  ///   - secondTierFallback: The older value that the second tier alone has.
   ///   - lendsPermit: Whether the wait must lend the permit of a fetch that encloses it. Asked last, because it costs
   ///     most.
   /// - Returns: The limits; nil for a load that waits until its flight completes and gets the outcome.
   @inlinable
   func waitLimits(
-    _ options: LoadOptions?, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
-    secondTierValue: Fallback<Value>?, lendsPermit: @autoclosure () -> Bool = WorkIdentity.enclosing != nil
+    _ options: LoadOptions?, invalidationVersion: InvalidationVersion, fallback: Fallback<Value>?,
+    secondTierFallback: Fallback<Value>?, lendsPermit: @autoclosure () -> Bool = WorkIdentity.enclosing != nil
   ) -> WaitLimits<Value>? {
     let policy = options?.policy ?? settings.policy
     guard
-      policy.timeout != .max || policy.softTimeout != .max || instead != nil || secondTierValue != nil || lendsPermit()
+      policy.timeout != .max || policy.softTimeout != .max || fallback != nil || secondTierFallback != nil
+        || lendsPermit()
     else { return nil }
     return makeWaitLimits(
-      options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+      options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback)
   }
 
   @usableFromInline
   @inline(never)
   func makeWaitLimits(
-    _ options: LoadOptions?, invalidationVersion: InvalidationVersion, instead: Fallback<Value>?,
-    secondTierValue: Fallback<Value>?
+    _ options: LoadOptions?, invalidationVersion: InvalidationVersion, fallback: Fallback<Value>?,
+    secondTierFallback: Fallback<Value>?
   ) -> WaitLimits<Value> {
     WaitLimits(
       policy: options?.policy ?? settings.policy, start: options?.start ?? lifetimes.clock.now(),
       invalidationVersion: invalidationVersion,
-      instead: (secondTierValue ?? instead)?.held, source: secondTierValue == nil ? .memory : .secondTier)
+      fallback: (secondTierFallback ?? fallback)?.held, source: secondTierFallback == nil ? .memory : .secondTier)
   }
 
   /// Waits for a flight, and for further ones if the first brings no result that this caller may have.
@@ -105,12 +106,12 @@ extension Loader {
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
       events.send(CacheEvent(.timedOut, key.key))
-      if let value = stale ?? usable(waitLimits.instead) { return olderValue(value, of: wait, key) }
+      if let value = stale ?? usable(waitLimits.fallback) { return olderValue(value, of: wait, key) }
       throw timedOut(key)
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
-      guard let value = usable(waitLimits.instead), fallsBack(after: error) else { throw error }
+      guard let value = usable(waitLimits.fallback), fallsBack(after: error) else { throw error }
       noteFailedRefresh(of: key.key, error)
       return olderValue(value, of: wait, key)
     case .value, .early, .absent, .lookAgain:
@@ -121,9 +122,9 @@ extension Loader {
   }
 
   /// Returns the older value while it is in grace; nil for a cancelled caller.
-  private func usable(_ instead: CachedValue<Value>?) -> Value? {
-    guard let instead, !Task.isCancelled, instead.canReplaceFetch(at: lifetimes.now()) else { return nil }
-    return instead.value
+  private func usable(_ fallback: CachedValue<Value>?) -> Value? {
+    guard let fallback, !Task.isCancelled, fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
+    return fallback.value
   }
 
   /// Whether a caller with an older value gets it instead of this error.
@@ -139,7 +140,7 @@ extension Loader {
       counters.staleHits += 1
       if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
     }
-    guard let timing = wait.waitLimits.instead?.timing else {
+    guard let timing = wait.waitLimits.fallback?.timing else {
       return Loaded(value: value, source: source, isStale: true)
     }
     return records.described(value, timing, from: source, isStale: true)

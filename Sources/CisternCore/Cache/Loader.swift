@@ -130,7 +130,7 @@ extension Loader {
     let priority = Task.currentPriority
     var demand = policy.demand
     /// The older value, if the second tier alone has it.
-    var secondTierValue: Fallback<Value>?
+    var secondTierFallback: Fallback<Value>?
     while true {
       let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
@@ -151,14 +151,14 @@ extension Loader {
       case .lookInSecondTier(let flight):
         switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
         case .loaded(let loaded): return .loaded(loaded)
-        case .nothing(let instead): secondTierValue = instead
+        case .nothing(let fallback): secondTierFallback = fallback
         }
         demand.hasLookedInSecondTier = true
-      case .join(let flight, let waiter, _, let instead):
+      case .join(let flight, let waiter, _, let fallback):
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback)
         return wait(for: flight, as: waiter, .joined, waitLimits, request())
-      case .lead(let flight, let waiter, let instead, let looksInSecondTier):
+      case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
         if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
           case .completed(let loaded): return .loaded(loaded)
@@ -166,13 +166,13 @@ extension Loader {
           case .refreshing(let loaded):
             start(flight, for: request(), priority: priority)
             return .loaded(loaded)
-          case .nothing(let instead): secondTierValue = instead
+          case .nothing(let fallback): secondTierFallback = fallback
           }
         }
         table.countMiss()
         start(flight, for: request(), priority: priority)
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, instead: instead, secondTierValue: secondTierValue)
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback)
         return wait(for: flight, as: waiter, .fetched, waitLimits, request())
       }
     }

@@ -11,7 +11,7 @@ enum SecondTierLookup<Value: Sendable> {
   /// The key was written concurrently. The flight has ended.
   case lookAgain
   /// No value to return: the flight must be started. With an older value, in case the fetch fails.
-  case nothing(instead: Fallback<Value>?)
+  case nothing(fallback: Fallback<Value>?)
 }
 
 /// The answer of the second tier to a load beside a flight.
@@ -20,7 +20,7 @@ enum LookupBesideFlight<Value: Sendable> {
   /// A value to return.
   case loaded(Loaded<Value>)
   /// No value to return. With an older value, in case the flight fails.
-  case nothing(instead: Fallback<Value>?)
+  case nothing(fallback: Fallback<Value>?)
 }
 
 extension RecordPromoter {
@@ -34,17 +34,17 @@ extension RecordPromoter {
     for flight: Flight<Value>, of key: HashedKey<Key>, accepting demand: Demand
   ) -> SecondTierLookup<Value> {
     if let shown = shownByEdits(key.key) {
-      guard demand.acceptsFresh, let shown else { return .nothing(instead: nil) }
+      guard demand.acceptsFresh, let shown else { return .nothing(fallback: nil) }
       flight.noteSecondTier()
       table.complete(flight, .value(shown), of: key)
       return .completed(Loaded(value: shown, source: .secondTier))
     }
     guard demand.acceptsFresh, let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
-      return .nothing(instead: nil)
+      return .nothing(fallback: nil)
     }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: .leading(flight))
-      return .nothing(instead: nil)
+      return .nothing(fallback: nil)
     }
     let verdict = demand.verdict(on: found.timing.freshness(at: lifetimes.now()))
     guard verdict == .use(isStale: false, refreshes: false) else {
@@ -71,7 +71,7 @@ extension RecordPromoter {
   ) -> SecondTierLookup<Value> {
     switch verdict {
     case .gone:
-      return .nothing(instead: nil)
+      return .nothing(fallback: nil)
     case .use(let isStale, refreshes: false):
       promote(found, of: key, if: .leading(flight), isNeeded: true, hit: isStale ? .stale : .fresh)
       table.complete(flight, .lookAgain, of: key)
@@ -89,7 +89,7 @@ extension RecordPromoter {
     case .fetch(let fallsBack):
       guard keep(found, beside: flight, of: key) else { return .lookAgain }
       flight.returnWaiters()
-      return .nothing(instead: fallsBack ? fallback(found) : nil)
+      return .nothing(fallback: fallsBack ? fallback(found) : nil)
     }
   }
 
@@ -131,21 +131,21 @@ extension RecordPromoter {
     accepting demand: Demand
   ) -> LookupBesideFlight<Value> {
     if let shown = shownByEdits(key.key) {
-      guard let shown else { return .nothing(instead: nil) }
+      guard let shown else { return .nothing(fallback: nil) }
       table.count(key.hash) { $0.memoryHits += 1 }
       return .loaded(Loaded(value: shown, source: .memory))
     }
     guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
-      return .nothing(instead: nil)
+      return .nothing(fallback: nil)
     }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: .leading(flight))
-      return .nothing(instead: nil)
+      return .nothing(fallback: nil)
     }
     let verdict = demand.verdict(on: found.timing.freshness(at: lifetimes.now()))
     switch verdict {
     case .gone:
-      return .nothing(instead: nil)
+      return .nothing(fallback: nil)
     case .use(let isStale, _):
       promote(
         found, of: key, if: .beside(flight, invalidationVersion: invalidationVersion), isNeeded: isStale,
@@ -153,7 +153,7 @@ extension RecordPromoter {
       return .loaded(loaded(found, isStale: isStale))
     case .fetch(let fallsBack):
       promote(found, of: key, if: .beside(flight, invalidationVersion: invalidationVersion), isNeeded: true)
-      return .nothing(instead: fallsBack ? fallback(found) : nil)
+      return .nothing(fallback: fallsBack ? fallback(found) : nil)
     }
   }
 }

@@ -9,7 +9,7 @@ final class WaitLimits<Value: Sendable>: Sendable {
   /// invalidation up to this version concerns.
   let invalidationVersion: InvalidationVersion
   /// The older value; nil if none may be returned.
-  let instead: CachedValue<Value>?
+  let fallback: CachedValue<Value>?
   /// The tier that holds the older value.
   let source: Loaded<Value>.Source
   /// The fetch that this load is a part of; nil outside of fetches.
@@ -17,20 +17,20 @@ final class WaitLimits<Value: Sendable>: Sendable {
 
   init(
     policy: LoadPolicy, start: MonotonicTime, invalidationVersion: InvalidationVersion,
-    instead: CachedValue<Value>? = nil,
+    fallback: CachedValue<Value>? = nil,
     source: Loaded<Value>.Source = .memory
   ) {
     self.policy = policy
     self.start = start
     self.invalidationVersion = invalidationVersion
-    self.instead = instead
+    self.fallback = fallback
     self.source = source
     fetch = WorkIdentity.enclosing
   }
 
   /// The end of the soft timeout; nil if no older value may be returned at that time.
   var softDeadline: MonotonicTime? {
-    guard case .some = instead, policy.softTimeout != .max, policy.softTimeout <= policy.timeout else { return nil }
+    guard case .some = fallback, policy.softTimeout != .max, policy.softTimeout <= policy.timeout else { return nil }
     return start.advanced(by: policy.softTimeout)
   }
 

@@ -99,14 +99,14 @@ extension Entry {
     case refresh(CachedValue<Value>, Flight<Value>, isStale: Bool)
     /// The load waits for this flight, as the waiter with this number.
     ///
-    /// The caller raises the priority of the flight's work if `raiseTo` is given. The load returns `instead` if the
+    /// The caller raises the priority of the flight's work if `raiseTo` is given. The load returns `fallback` if the
     /// flight fails or takes too long.
-    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, instead: Fallback<Value>?)
+    case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, fallback: Fallback<Value>?)
     /// The load leads a new flight, as its first waiter.
     ///
     /// `looksInSecondTier` says whether the leader first looks in the second tier. It is true only if memory had no value:
     /// otherwise the second tier has no better one.
-    case lead(Flight<Value>, waiter: Int, instead: Fallback<Value>?, looksInSecondTier: Bool)
+    case lead(Flight<Value>, waiter: Int, fallback: Fallback<Value>?, looksInSecondTier: Bool)
     /// The load must look in the second tier before it joins this flight, because the flight's leader does not look
     /// there.
     case lookInSecondTier(Flight<Value>)
@@ -130,7 +130,7 @@ extension Entry {
     _ entry: inout Entry?, at now: MonotonicTime, accepting demand: Demand = .standard, priority: TaskPriority,
     makeFlight: () -> Flight<Value>
   ) -> LoadDecision {
-    var instead: Fallback<Value>?
+    var fallback: Fallback<Value>?
     if let held = entry?.held {
       switch demand.verdict(on: held.freshness(at: now)) {
       case .gone: return .expired
@@ -141,7 +141,7 @@ extension Entry {
         entry = .refreshing(Refreshing(held: held, flight: flight))
         return .refresh(held, flight, isStale: isStale)
       case .fetch(let fallsBack):
-        if fallsBack { instead = Fallback(held) }
+        if fallsBack { fallback = Fallback(held) }
       }
     }
     guard demand.fetches else { return .notCached }
@@ -151,7 +151,7 @@ extension Entry {
     // An abandoned flight takes no waiters, and its entry is about to be removed. A new flight need not wait for
     // that.
     if demand.joins, let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
-      return .join(flight, waiter: waiter, raiseTo: raised, instead: instead)
+      return .join(flight, waiter: waiter, raiseTo: raised, fallback: fallback)
     }
     let flight = makeFlight()
     let isFirst: Bool
@@ -166,7 +166,7 @@ extension Entry {
     guard case .joined(let waiter, _) = flight.join(Urgency(priority)) else {
       preconditionFailure("a new flight must accept waiters")
     }
-    return .lead(flight, waiter: waiter, instead: instead, looksInSecondTier: isFirst)
+    return .lead(flight, waiter: waiter, fallback: fallback, looksInSecondTier: isFirst)
   }
 }
 

@@ -113,7 +113,7 @@ extension EntryTable {
       {
         // Joining does not change the entry's state either.
         shard.counters.joins += 1
-        return .join(flight, waiter: waiter, raiseTo: raised, instead: nil)
+        return .join(flight, waiter: waiter, raiseTo: raised, fallback: nil)
       }
       let decision: Entry<Value>.LoadDecision
       (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in

@@ -138,8 +138,8 @@ struct EntryTests {
     switch decision {
     case .hit(_, let isStale): isStale ? "hit stale" : "hit"
     case .refresh(_, _, let isStale): isStale ? "refresh stale" : "refresh"
-    case .join(_, _, _, let instead): instead == nil ? "join" : "join instead"
-    case .lead(_, _, let instead, _): instead == nil ? "lead" : "lead instead"
+    case .join(_, _, _, let fallback): fallback == nil ? "join" : "join instead"
+    case .lead(_, _, let fallback, _): fallback == nil ? "lead" : "lead instead"
     case .lookInSecondTier: "look behind"
     case .notCached: "not cached"
     case .expired: "expired"
