@@ -35,7 +35,7 @@ extension RecordPromoter {
   ) -> SecondTierLookup<Value> {
     if let shown = shownByEdits(key.key) {
       guard demand.acceptsFresh, let shown else { return .nothing(fallback: nil) }
-      flight.noteSecondTier()
+      flight.noteFromSecondTier()
       table.complete(flight, .value(shown), of: key)
       return .completed(Loaded(value: shown, source: .secondTier))
     }
@@ -51,7 +51,7 @@ extension RecordPromoter {
       return useOlder(found, verdict, for: flight, of: key)
     }
     let promotion = promote(found, of: key, if: .leading(flight), hit: .fresh)
-    flight.noteSecondTier()
+    flight.noteFromSecondTier()
     flight.noteStored(found.timing)
     // Waiters may have joined after other readers found no record, or another one: they look again.
     let isOutdated = promotion == .recordLost || flight.hasNewerRecord

@@ -145,7 +145,7 @@ extension Entry {
       }
     }
     guard demand.fetches else { return .notCached }
-    if case .inProgress(let flight) = entry, demand.looksInSecondTier, !flight.isAheadOfSecondTier {
+    if case .inProgress(let flight) = entry, demand.looksInSecondTier, !flight.coversSecondTier {
       return .lookInSecondTier(flight)
     }
     // An abandoned flight takes no waiters, and its entry is about to be removed. A new flight need not wait for

@@ -108,7 +108,7 @@ extension EntryTable {
         return .hit(held, isStale: false)
       }
       if let number, demand.fetches, demand.joins, case .inProgress(let flight) = shard.slots[number].entry,
-        flight.isAheadOfSecondTier || !demand.looksInSecondTier,
+        flight.coversSecondTier || !demand.looksInSecondTier,
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
         // Joining does not change the entry's state either.
@@ -153,7 +153,7 @@ extension EntryTable {
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
       // Memory keeps the pause with a value, and the key of a requested refresh may have none.
-      if isOwn, let pause, !flight.isAheadOfSecondTier || !flight.isAwaited { retryPauses.add(pause, for: hash) }
+      if isOwn, let pause, !flight.coversSecondTier || !flight.isAwaited { retryPauses.add(pause, for: hash) }
       return isOwn
     }
   }
@@ -171,7 +171,7 @@ extension EntryTable {
       (isOwn, replaced, _) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
         Entry.postponeRefresh(by: flight, &entry, retryFrom: pause.end)
       }
-      if isOwn, !flight.isAheadOfSecondTier { retryPauses.add(pause, for: hash) }
+      if isOwn, !flight.coversSecondTier { retryPauses.add(pause, for: hash) }
     }
   }
 }

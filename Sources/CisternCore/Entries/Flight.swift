@@ -26,7 +26,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The table's invalidation version when the flight began.
   @usableFromInline let invalidationVersion: InvalidationVersion
   /// The second tier's invalidation version when the fetch began. It includes invalidations by other processes.
-  @usableFromInline let fetchedSince = Atomic<InvalidationVersion>(.zero)
+  @usableFromInline let tierVersionAtFetch = Atomic<InvalidationVersion>(.zero)
   /// Whether an invalidation since the flight began concerns its value, which was not stored. Set before the flight
   /// completes.
   @usableFromInline let invalidated = Atomic<Bool>(false)
@@ -39,9 +39,9 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether a load can join the flight without a look-up in the second tier.
   ///
   /// It is true if the leader looks there, or if the cache has no second tier. Changed under the shard's lock.
-  @usableFromInline let coversSecondTier: Atomic<Bool>
+  @usableFromInline let secondTierCover: Atomic<Bool>
   /// Whether the flight completed with a value from the second tier. Set before the flight completes.
-  @usableFromInline let completedFromSecondTier = Atomic<Bool>(false)
+  @usableFromInline let fromSecondTier = Atomic<Bool>(false)
 
   /// The lifetime and the tags with which the result was stored; nil for a result that was not stored.
   ///
@@ -72,7 +72,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     kind: Kind = Kind()
   ) {
     sharedWork = work
-    coversSecondTier = Atomic(kind.coversSecondTier)
+    secondTierCover = Atomic(kind.coversSecondTier)
     self.counts = counts
     self.invalidationVersion = invalidationVersion
     isAbandonable = kind.isAbandonable
@@ -107,14 +107,6 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     withState { $0.join(urgency) }
   }
 
-  /// Notes the second tier's invalidation version when the fetch begins.
-  @inlinable
-  final func noteFetch(tierVersion: InvalidationVersion) { fetchedSince.store(tierVersion, ordering: .relaxed) }
-
-  /// The second tier's invalidation version when the fetch began.
-  @inlinable
-  final var tierVersion: InvalidationVersion { fetchedSince.load(ordering: .relaxed) }
-
   /// Notes the lifetime and the tags with which the result was stored. Call it before the flight completes.
   @inlinable
   final func noteStored(_ timing: Timing?) { unsafe self.timing = timing }
@@ -122,13 +114,6 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The lifetime and the tags with which the result was stored. Read it after the flight has completed.
   @inlinable
   final var storedTiming: Timing? { unsafe timing }
-
-  /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
-  final func noteLostRecord() { lostRecord.store(true, ordering: .relaxed) }
-
-  /// Whether the second tier may have lost the record since the flight's leader read it.
-  @inlinable
-  final var hasLostRecord: Bool { lostRecord.load(ordering: .relaxed) }
 
   /// Keeps the flight running even if all waiters leave, because the cache itself needs the result.
   @inlinable

@@ -111,7 +111,7 @@ struct EntryTests {
 
   /// Returns the expected decision of a load. This is an independent second implementation of the decision.
   private static func expected(_ state: State, _ demand: Demand) -> String {
-    let isBehind = state.entry?.held == nil && state.flight?.isAheadOfSecondTier == false
+    let isBehind = state.entry?.held == nil && state.flight?.coversSecondTier == false
     if isBehind, demand.fetches, demand.acceptsFresh, !demand.hasLookedInSecondTier { return "look behind" }
     let fetching =
       !demand.fetches ? "not cached" : state.flight != nil && !state.isAbandoned && demand.joins ? "join" : "lead"
@@ -160,7 +160,7 @@ struct EntryTests {
         switch decision {
         case .lead(let flight, let waiter, _, let looksInSecondTier):
           #expect(looksInSecondTier == (state.entry?.held == nil))
-          #expect(flight.isAheadOfSecondTier == (looksInSecondTier && demand.acceptsFresh))
+          #expect(flight.coversSecondTier == (looksInSecondTier && demand.acceptsFresh))
           #expect(flight === made && waiter == 0 && flight.waiterCount == 1)
           #expect(Entry.isOwn(flight, entry) && entry?.held?.value == state.entry?.held?.value)
         case .refresh(let held, let flight, _):
