@@ -17,13 +17,6 @@ import Testing
     }
   }
 
-  private func randomKeys(_ count: Int, using generator: inout SeededGenerator) -> [[UInt8]] {
-    (0..<count).map { _ in
-      // Few distinct bytes, so that many keys have common prefixes and some are prefixes of others.
-      (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) }
-    }
-  }
-
   /// The entries from a key on, by LMDB's cursor.
   private func expected(
     from key: [UInt8], _ limit: Int, in transaction: borrowing ReadTransaction
@@ -66,24 +59,12 @@ import Testing
   @Test func `A cursor over mapped pages visits the entries of LMDB's, for any size of keys, values and trees`() throws
   {
     let fixture = try Fixture()
-    let table = fixture.environment.mainDatabase
     // The record of a database is an entry too.
     _ = try fixture.environment.openDatabase(named: "\u{1}\u{7f}")
-    var generator = SeededGenerator(seed: 1)
-    let keys = randomKeys(3_000, using: &generator)
-    for part in 0..<6 {
-      let sizes = [0...20, 90...200, 900...1_100, 2_000...2_100, 3_000...20_000][part % 5]
-      try fixture.environment.withWrite { (transaction) throws(LMDBError) in
-        for key in keys[part * 500..<part * 500 + 500] {
-          let value = [UInt8](repeating: UInt8(part), count: Int.random(in: sizes, using: &generator))
-          try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
-          if part > 2, Bool.random(using: &generator) {
-            let removed = keys[Int.random(in: 0..<part * 500, using: &generator)]
-            try transaction.removeValue(forKey: removed.rawSpan, in: table)
-          }
-        }
-      }
-      let starts = randomKeys(100, using: &generator) + keys.prefix(100) + [[255]]
+    var records = RandomRecords(seed: 1)
+    for part in RandomRecords.parts {
+      try records.put(part, in: fixture.environment)
+      let starts = records.otherKeys(100) + records.keys.prefix(100) + [[255]]
       let differences = try fixture.environment.withRead { (transaction) throws(LMDBError) in
         // The first of these cursors learns the place of the map.
         try self.differences(from: [[]], .max, in: transaction) + self.differences(from: starts, 30, in: transaction)
@@ -133,7 +114,7 @@ import Testing
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var generator = SeededGenerator(seed: 2)
-    let keys = randomKeys(1_000, using: &generator)
+    let keys = RandomRecords.keys(1_000, using: &generator)
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in
       for key in keys {
         let value = [UInt8](repeating: 1, count: Int.random(in: 0...5_000, using: &generator))

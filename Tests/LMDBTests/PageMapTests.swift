@@ -14,13 +14,6 @@ import Testing
     }
   }
 
-  private func randomKeys(_ count: Int, using generator: inout SeededGenerator) -> [[UInt8]] {
-    (0..<count).map { _ in
-      // Few distinct bytes, so that many keys have common prefixes and some are prefixes of others.
-      (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) }
-    }
-  }
-
   /// Returns a description of the difference between a lookup in the pages and LMDB's, or nil if both agree.
   private func difference(_ key: [UInt8], in transaction: borrowing ReadTransaction, _ table: Database) throws
     -> String?
@@ -33,24 +26,13 @@ import Testing
   @Test func `A lookup in the pages finds the same as LMDB, for any size of keys, values and trees`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
-    var generator = SeededGenerator(seed: 1)
-    let keys = randomKeys(3_000, using: &generator)
-    for part in 0..<6 {
-      let sizes = [0...20, 90...200, 900...1_100, 2_000...2_100, 3_000...20_000][part % 5]
-      try fixture.environment.withWrite { (transaction) throws(LMDBError) in
-        for key in keys[part * 500..<part * 500 + 500] {
-          let value = [UInt8](repeating: UInt8(part), count: Int.random(in: sizes, using: &generator))
-          try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
-          if part > 2, Bool.random(using: &generator) {
-            let removed = keys[Int.random(in: 0..<part * 500, using: &generator)]
-            try transaction.removeValue(forKey: removed.rawSpan, in: table)
-          }
-        }
-      }
+    var records = RandomRecords(seed: 1)
+    for part in RandomRecords.parts {
+      try records.put(part, in: fixture.environment)
       let environment = fixture.environment
       let transaction = try environment.beginRead()
       var differences: [String] = []
-      for key in keys + randomKeys(1_000, using: &generator) {
+      for key in records.keys + records.otherKeys(1_000) {
         if let difference = try difference(key, in: transaction, table) { differences.append(difference) }
       }
       #expect(differences == [])
@@ -91,7 +73,7 @@ import Testing
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var generator = SeededGenerator(seed: 2)
-    let keys = randomKeys(600, using: &generator).filter { $0.count >= 8 }
+    let keys = RandomRecords.keys(600, using: &generator).filter { $0.count >= 8 }
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in
       for key in keys {
         let value = [UInt8](repeating: 1, count: Int.random(in: 0...5_000, using: &generator))

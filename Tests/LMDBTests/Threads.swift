@@ -1,5 +1,3 @@
-import Locking
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -50,14 +48,4 @@ private func start(_ work: UnsafeMutableRawPointer) -> UInt {
 private func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
   return nil
-}
-
-/// Lines that several threads append.
-final class Log: Sendable {
-  // Guarded by its own lock.
-  private let lines = Guarded<[String]>([])
-
-  func append(_ line: String) { lines.withLock { $0.append(line) } }
-
-  var all: [String] { lines.withLock { $0 } }
 }
