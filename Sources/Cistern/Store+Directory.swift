@@ -38,8 +38,8 @@ extension Store {
     else {
       throw CisternError(
         .invalidArgument,
-        "diskLayout is dense, which needs a diskLimit of at least \(DiskLayout.smallestDenseLimit); it is \(diskLimit)",
-        location: "opening a store")
+        "diskLayout is dense, which needs a diskLimit of at least \(DiskLayout.smallestDenseLimit); it is \(diskLimit.bytes) bytes",
+        location: "opening a store", remedy: "Raise diskLimit, or leave diskLayout nil")
     }
     let options = DiskOptions(
       limit: diskLimit, layout: configuration.diskLayout, durability: configuration.durability,
@@ -75,7 +75,10 @@ extension Store {
 extension Store.Configuration {
   /// The settings that must be equal in all stores of a directory.
   ///
-  /// - Parameter disk: The settings of the disk tier.
+  /// - Parameters:
+  ///   - memoryLimit: The limit of memory.
+  ///   - disk: The settings of the disk tier.
+  /// - Returns: The settings.
   fileprivate func settings(memoryLimit: ByteCount, disk: OpenSettings) -> OpenSettings {
     var settings = disk
     settings.add("memoryLimit", memoryLimit)

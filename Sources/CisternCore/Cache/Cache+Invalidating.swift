@@ -227,7 +227,7 @@ extension Cache {
   /// The function runs no user code except a key's.
   ///
   /// - Parameters:
-  ///   - what: The invalidation.
+  ///   - invalidation: The invalidation.
   ///   - context: The writer, for ``Change/context``.
   ///   - batch: The invalidation of several partitions that this is a part of; nil for none.
   ///   - concerns: Returns whether the invalidation concerns a key whose value has these tags. Called under locks.

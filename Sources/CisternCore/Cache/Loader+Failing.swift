@@ -32,7 +32,10 @@ extension Loader {
   ) -> any Error {
     let rejection = error as? CircuitRejection
     let error = rejection?.error(location: reports.location(of: key.key)) ?? error
-    guard isOwn else { return error }
+    guard isOwn else {
+      flight.noteDisowned()
+      return error
+    }
     table.count(key.hash) { counters in
       if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
     }

@@ -1,33 +1,41 @@
 // The older values that loads return if their fetch fails or takes too long.
+//
+// A load returns such a value only if it could still find it: not if the key was written or removed since the look-up.
 
 extension Loader {
-  /// Returns the older value of a wait while it is in grace and no invalidation since the look-up concerns it.
+  /// Returns the older value of a wait whose flight has failed.
   ///
   /// - Parameters:
   ///   - wait: The wait.
   ///   - key: The key.
-  /// - Returns: The older value; nil if no caller may get one.
-  func fallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
-    let waitLimits = wait.waitLimits
-    guard let older = waitLimits.instead, older.canReplaceFetch(at: lifetimes.now()),
-      !table.isInvalidated(older, of: key, since: waitLimits.invalidationVersion)
-    else { return nil }
-    return older.value
+  /// - Returns: The older value; nil if the caller must not get one, or is cancelled.
+  func fallbackAfterFailure(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
+    guard !Task.isCancelled, !wait.flight.isDisowned else { return nil }
+    return usableFallback(of: wait, key)
   }
 
-  /// Returns the older value of a wait whose time is up, if the key was not written or removed since the look-up.
+  /// Returns the older value of a wait whose time is up.
   ///
-  /// A write, a removal or a clear takes the entry from the flight, so the entry shows it. A flight that has stored its own
-  /// value meanwhile does not take the older one from a caller whose time is up.
+  /// A write, a removal or a clear takes the entry from the flight. A flight that has stored its own value has left its
+  /// entry, too: its speed must not decide about the older value.
   ///
   /// - Parameters:
   ///   - wait: The wait.
   ///   - key: The key.
-  /// - Returns: The older value; nil if no caller may get one.
-  func currentFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
-    guard let value = fallback(of: wait, key) else { return nil }
+  /// - Returns: The older value; nil if the caller must not get one.
+  func fallbackAfterTimeout(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
+    guard let value = usableFallback(of: wait, key) else { return nil }
     if table.isOwn(wait.flight, of: key) { return value }
     return wait.flight.isCompleted && !wait.flight.isDisowned ? value : nil
+  }
+
+  /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.
+  private func usableFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
+    let waitLimits = wait.waitLimits
+    guard let fallback = waitLimits.fallback, fallback.canReplaceFetch(at: lifetimes.now()),
+      !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion)
+    else { return nil }
+    return fallback.value
   }
 }
 

@@ -31,7 +31,7 @@ extension Loader {
       // A sleep throws if the task is cancelled, because no wait is left.
       if let softDeadline {
         guard (try? await clock.sleep(until: softDeadline)) != nil else { return }
-        left.removeAll { endSoftly($0.wait) != nil }
+        left.removeAll { endSoftly($0.wait, for: $0.key) != nil }
       }
       guard !left.isEmpty, let deadline,
         (try? await clock.sleep(until: deadline)) != nil
@@ -52,7 +52,7 @@ extension Loader {
     if case (nil, nil) = (softDeadline, deadline) { return nil }
     let now = lifetimes.clock.now()
     var outcome: FlightOutcome<Value>?
-    if let softDeadline, softDeadline <= now { outcome = endSoftly(wait) }
+    if let softDeadline, softDeadline <= now { outcome = endSoftly(wait, for: key) }
     if case nil = outcome, let deadline, deadline <= now { outcome = end(wait, for: key) }
     if case .some = outcome { wait.flight.withdraw(wait.waiter) }
     return outcome
@@ -62,13 +62,13 @@ extension Loader {
   ///
   /// The flight continues, so that its value is stored.
   ///
-  /// - Parameter wait: The wait.
-  /// - Returns: The outcome of the wait; nil after the end of the older value's grace. The wait then continues.
-  private func endSoftly(_ wait: Wait<Value>) -> FlightOutcome<Value>? {
-    guard case .some = wait.waitLimits.softDeadline, let fallback = wait.waitLimits.fallback,
-      fallback.canReplaceFetch(at: lifetimes.now())
-    else { return nil }
-    let outcome = FlightOutcome<Value>.timedOut(stale: fallback.value)
+  /// - Parameters:
+  ///   - wait: The wait.
+  ///   - key: The key.
+  /// - Returns: The outcome of the wait; nil if no older value can be returned any more. The wait then continues.
+  private func endSoftly(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
+    guard case .some = wait.waitLimits.softDeadline, let value = fallbackAfterTimeout(of: wait, key) else { return nil }
+    let outcome = FlightOutcome<Value>.timedOut(stale: value)
     wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
     return outcome
   }
@@ -77,7 +77,7 @@ extension Loader {
   private func end(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value> {
     // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
     table.postponeRefresh(by: wait.flight, forKey: key.key, hash: key.hash, pause: retryPause())
-    let outcome = FlightOutcome<Value>.timedOut(stale: nil)
+    let outcome = FlightOutcome<Value>.timedOut(stale: fallbackAfterTimeout(of: wait, key))
     // A caller without an older value leaves the flight as a cancelled one does.
     wait.flight.leave(wait.waiter, with: outcome)
     return outcome

@@ -106,12 +106,12 @@ extension Loader {
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
       events.send(CacheEvent(.timedOut, key.key))
-      if let value = stale ?? usable(waitLimits.fallback) { return olderValue(value, of: wait, key) }
+      if let stale { return olderValue(stale, of: wait, key) }
       throw timedOut(key)
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
-      guard let value = usable(waitLimits.fallback), fallsBack(after: error) else { throw error }
+      guard let value = fallbackAfterFailure(of: wait, key), fallsBack(after: error) else { throw error }
       noteFailedRefresh(of: key.key, error)
       return olderValue(value, of: wait, key)
     case .value, .early, .absent, .lookAgain:
@@ -119,12 +119,6 @@ extension Loader {
         outcome, of: wait.flight, from: wait.source, since: waitLimits.invalidationVersion)
       return try use(result, of: key, for: options)
     }
-  }
-
-  /// Returns the older value while it is in grace; nil for a cancelled caller.
-  private func usable(_ fallback: CachedValue<Value>?) -> Value? {
-    guard let fallback, !Task.isCancelled, fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
-    return fallback.value
   }
 
   /// Whether a caller with an older value gets it instead of this error.

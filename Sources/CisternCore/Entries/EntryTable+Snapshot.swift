@@ -22,6 +22,7 @@ extension EntryTable {
   /// Returns the keys whose values memory holds, one shard after another.
   ///
   /// - Parameter includesInProgress: Whether the result includes keys that have a flight and no value.
+  /// - Returns: The keys, in no particular order.
   func keys(includingInProgress includesInProgress: Bool = false) -> [Key] {
     var keys: [Key] = []
     for index in 0..<shards.count {

@@ -24,3 +24,19 @@ extension Flight {
     for task in tasks { task.resume(.lookAgain) }
   }
 }
+
+// MARK: Lost entries
+
+extension Flight {
+  /// Notes that a write, a removal or a clear had taken the entry when the flight failed.
+  ///
+  /// Call it before the flight completes.
+  @usableFromInline
+  final func noteDisowned() { disowned.store(true, ordering: .releasing) }
+
+  /// Whether the flight had lost its entry when it failed.
+  final var isDisowned: Bool { disowned.load(ordering: .acquiring) }
+
+  /// Whether the flight has completed, with or without a value.
+  final var isCompleted: Bool { withState { if case .completed = $0.phase { true } else { false } } }
+}

@@ -36,6 +36,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Guarded by the
   /// shard's lock.
   @usableFromInline let newerRecord = Atomic<Bool>(false)
+  /// Whether the flight had lost its entry when it failed. Set before the flight completes.
+  @usableFromInline let disowned = Atomic<Bool>(false)
   /// Whether a load can join the flight without a look-up in the second tier.
   ///
   /// It is true if the leader looks there, or if the cache has no second tier. Changed under the shard's lock.

@@ -8,7 +8,8 @@ extension CisternError {
   ///   - location: The operation or the cache.
   /// - Returns: The error.
   static func batchTooLarge(count: Int, size: Int, largest: ByteCount?, location: String) -> CisternError {
-    let limit = largest.map { ": it may fill a quarter of the data file, here \($0)" } ?? ""
+    let limit =
+      largest.map { ": with the file's data about each write, it may fill a quarter of the file, here \($0)" } ?? ""
     return CisternError(
       .tooLarge,
       "a batch of \(count) writes and \(ByteCount.bytes(size)) is more than one commit can hold\(limit); nothing of it was stored",

@@ -42,7 +42,9 @@ struct DiskLimits: Sendable, Equatable {
     }
     guard limit <= DiskLimits.maximum else {
       throw CisternError(
-        .invalidArgument, "the disk limit must be \(DiskLimits.maximum) or less; it is \(limit)", location: location)
+        .invalidArgument,
+        "the disk limit must be \(DiskLimits.maximum) (\(DiskLimits.maximum.bytes) bytes) or less; it is \(limit.bytes) bytes",
+        location: location)
     }
     self.limit = limit.bytes
     let room = limit.bytes - DiskLimits.sideFiles

@@ -95,12 +95,16 @@ final class StagingArea: Sendable {
       addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
   }
 
-  /// Takes a write that replaces or removes only a record for which the condition holds. Returns nil if a write of the key is
-  /// staged that the condition excludes, or if `make` returns nil. Calls one of the closures with the shard's lock held.
+  /// Takes a write that replaces or removes only a record for which the condition holds.
+  ///
+  /// Calls one of the closures with the shard's lock held.
   ///
   /// - Parameters:
+  ///   - write: The write.
+  ///   - condition: The condition.
   ///   - exclude: Called with the staged write that the condition excludes.
   ///   - make: Orders the write.
+  /// - Returns: The change; nil if a write of the key is staged that the condition excludes, or if `make` returns nil.
   func stage(
     _ write: StagedWrite, if condition: RecordCondition, exclude: (StagedEntry) -> Void,
     make: () -> (ticket: CommitTicket, clearCount: ClearCount)?

@@ -49,7 +49,11 @@ import Testing
 
   /// Damages each of ten keys in turn, and counts the enumerations that fail.
   ///
-  /// - Parameter damage: Returns the bytes of a key or item in the file, and those that replace them.
+  /// - Parameters:
+  ///   - layout: The layout of the file.
+  ///   - damage: Returns the bytes of a key or item in the file, and those that replace them.
+  /// - Returns: The number of enumerations that fail.
+  /// - Throws: The error of a store that does not open.
   private func failures(
     in layout: DiskLayout, _ damage: (DiskTier, Int) throws -> (old: [UInt8], new: [UInt8])
   ) async throws -> Int {
