@@ -88,12 +88,12 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package func beginBatch() -> BatchToken {
-    owner.isClosed ? BatchToken(number: .zero) : engine.beginBatch()
+    owner.isClosed ? .withoutDisk : engine.beginBatch()
   }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {
     // A close must not divide a batch, so only its beginning asks.
-    if batch.number == .zero, owner.isClosed { return .refused }
+    if !batch.includesDisk, owner.isClosed { return .refused }
     return engine.stage(write, in: partition, batch: batch)
   }
 

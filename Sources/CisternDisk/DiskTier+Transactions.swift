@@ -4,18 +4,18 @@ import CisternCore
 
 extension DiskTier: TransactionalTier {
   package func beginInvalidating() -> BatchToken {
-    isClosed ? BatchToken(number: .zero) : engine.beginInvalidating()
+    isClosed ? .withoutDisk : engine.beginInvalidating()
   }
 
   package func stageInvalidation(_ invalidation: Invalidation, exceptIn names: Set<String>, in batch: BatchToken) {
-    if batch.number != .zero { engine.stageInvalidation(invalidation, exceptIn: names, in: batch) }
+    if batch.includesDisk { engine.stageInvalidation(invalidation, exceptIn: names, in: batch) }
   }
 
   package func endInvalidating(_ batch: BatchToken) -> CommitTicket {
-    batch.number == .zero ? .zero : engine.closeBatch(batch)
+    batch.includesDisk ? engine.closeBatch(batch) : .zero
   }
 
-  package func beginBatch() -> BatchToken { isClosed ? BatchToken(number: .zero) : engine.beginBatch() }
+  package func beginBatch() -> BatchToken { isClosed ? .withoutDisk : engine.beginBatch() }
 
   package func endBatch(_ batch: BatchToken) -> CommitTicket { engine.endBatch(batch) }
 
@@ -28,7 +28,7 @@ extension DiskPartition {
   package func stageInvalidation(
     _ invalidation: Invalidation, in batch: BatchToken
   ) -> (version: InvalidationVersion, ticket: CommitTicket) {
-    if batch.number == .zero { return (partition.invalidations.invalidationVersion.next(), .zero) }
+    if !batch.includesDisk { return (partition.invalidations.invalidationVersion.next(), .zero) }
     let staged = engine.stageInvalidation(invalidation, of: partition, hasCache: true)
     batch.note(staged.ticket)
     return staged

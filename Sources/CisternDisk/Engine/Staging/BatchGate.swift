@@ -31,10 +31,10 @@ struct BatchGate: Sendable {
 extension DiskEngine {
   /// Begins a batch.
   ///
-  /// The token's number is zero if the engine is not active. The number holds for the whole batch, so that all its
-  /// writes have the same fate even if the mode changes.
+  /// The batch does not include the disk if the engine is not active now. All its writes have the same fate, even if the
+  /// mode changes.
   func beginBatch() -> BatchToken {
-    if isInherited || mode != .active { return BatchToken(number: .zero) }
+    if isInherited || mode != .active { return .withoutDisk }
     return openBatch()
   }
 
@@ -48,13 +48,13 @@ extension DiskEngine {
   func endBatch(_ batch: BatchToken) -> CommitTicket {
     let newest = batch.newestTicket
     // Noted while the batch is open, so that the writer thread takes the ticket together with the writes.
-    if batch.number != .zero, newest > .zero { batchTickets.withLock { $0[batch.number] = newest } }
+    if batch.includesDisk, newest > .zero { batchTickets.withLock { $0[batch.number] = newest } }
     return closeBatch(batch)
   }
 
   /// Ends a batch whose failure does not depend on the writes that are left of it.
   func closeBatch(_ batch: BatchToken) -> CommitTicket {
-    if batch.number != .zero { batchGate.change { $0.close() } }
+    if batch.includesDisk { batchGate.change { $0.close() } }
     let newest = batch.newestTicket
     // An empty batch gets a new ticket, which follows every write staged before it.
     return newest > .zero || mode == .closed ? newest : nextTicket()
@@ -66,4 +66,12 @@ extension DiskEngine {
     defer { batchGate.change { $0.endTaking() } }
     return body()
   }
+}
+
+extension BatchToken {
+  /// A batch that began while the tier was closed, or while the disk took no writes. None of its writes is on disk.
+  static var withoutDisk: BatchToken { BatchToken(number: .zero) }
+
+  /// Whether the writes of the batch are committed to the file.
+  var includesDisk: Bool { number != .zero }
 }

@@ -4,7 +4,7 @@ import Synchronization
 extension DiskEngine {
   /// Begins an invalidation of several partitions. Unlike a batch of writes, it is staged as a whole in every mode.
   func beginInvalidating() -> BatchToken {
-    if isInherited { return BatchToken(number: .zero) }
+    if isInherited { return .withoutDisk }
     return openBatch()
   }
 

@@ -16,7 +16,7 @@ extension DiskEngine {
     if isInherited { return .refused }
     var mode = mode
     // The mode at the beginning of the batch holds for all of its writes.
-    if mode == .active || mode == .degraded { mode = batch.number == .zero ? .degraded : .active }
+    if mode == .active || mode == .degraded { mode = batch.includesDisk ? .active : .degraded }
     let result = stage(write, in: partition, batch: batch.number, mode: mode)
     if case .staged(let ticket) = result { batch.note(ticket) }
     return result
