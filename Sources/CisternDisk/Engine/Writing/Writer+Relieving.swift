@@ -55,7 +55,7 @@ extension Writer {
         }
         // Even this copies some pages. A reader that began a moment ago can keep them, and it ends soon.
         if try !waitForReaders(of: file, laggingMoreThan: 0) {
-          guard passes < 3, try commitTwice(in: file) else { throw error }
+          guard passes < 16, try commitTwice(in: file) else { throw error }
           passes += 1
         }
       }
