@@ -109,7 +109,7 @@ struct ExtentLog: Sendable, Equatable {
   /// - Parameters:
   ///   - size: The size of the record, at most ``ExtentLayout/largestRecord``.
   ///   - stream: The stream.
-  ///   - age: The age of an extent that this method opens. Nil for an age above those of all others.
+  ///   - age: The age of the record: that of the extent from which it is copied. Nil for an age above those of all others.
   ///   - horizon: The transaction in progress.
   /// - Returns: The address; nil if no extent has room.
   mutating func place(
@@ -117,7 +117,10 @@ struct ExtentLog: Sendable, Equatable {
   ) -> RecordAddress? {
     let room = ExtentLayout.room(for: size)
     precondition(size > 0 && size <= layout.largestRecord, "the record is empty or too large for an extent")
-    if let number = open[stream], let address = append(room, to: number, of: stream) { return address }
+    if let number = open[stream], let address = append(room, to: number, of: stream) {
+      if stream == .copies { raiseAge(of: number, to: age) }
+      return address
+    }
     guard let number = reusable(for: stream, during: horizon) else { return nil }
     if let full = open[stream] { close(full) }
     let ageOfNew = age ?? newestAge.next()
@@ -129,6 +132,18 @@ struct ExtentLog: Sendable, Equatable {
     summary.open[stream] = number
     summary.freeCount -= 1
     return append(room, to: number, of: stream)
+  }
+
+  /// Gives an extent of copies the age of its newest record.
+  ///
+  /// With the age of its first record, a record with a second chance could be evicted before it is read again.
+  private mutating func raiseAge(of number: ExtentNumber, to age: ExtentAge?) {
+    guard let extent = self[number] else { return }
+    let raised = age ?? (extent.age == newestAge ? newestAge : newestAge.next())
+    guard raised > extent.age else { return }
+    summary.newestAge = max(newestAge, raised)
+    table.change(number) { $0.age = raised }
+    summary.changed.insert(number)
   }
 
   /// Returns whether a record of a stream has a place in this transaction.

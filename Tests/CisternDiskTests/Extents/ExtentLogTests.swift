@@ -75,6 +75,24 @@ struct ExtentLogTests {
     #expect(log[ExtentNumber(number: 2)]?.age == age)
   }
 
+  @Test func `an extent of copies has the age of its newest record`() throws {
+    var log = log(count: 4)
+    for _ in 0..<5 { _ = try place(layout.largestRecord, in: .writes, of: &log) }
+    let ages = try (0..<2).map { try #require(log[ExtentNumber(number: UInt32($0))]?.age) }
+    let newest = log.newestAge
+    _ = try place(8, in: .copies, from: ages[1], of: &log)
+    let copies = try #require(log.open[.copies])
+    #expect(log[copies]?.age == ages[1])
+    _ = try place(8, in: .copies, from: ages[0], of: &log)
+    #expect(log[copies]?.age == ages[1])
+    // A second chance.
+    _ = try place(8, in: .copies, of: &log)
+    let raised = try #require(log[copies]?.age)
+    #expect(raised > newest)
+    _ = try place(8, in: .copies, of: &log)
+    #expect(log[copies]?.age == raised)
+  }
+
   @Test func `an emptied extent is written after another commit, when no older reader is left`() throws {
     var log = log(count: 2)
     _ = try place(100, in: .writes, of: &log)

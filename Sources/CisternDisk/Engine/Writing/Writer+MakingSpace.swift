@@ -28,7 +28,7 @@ extension Writer {
       case .records:
         try evict(
           bytes: limits.pagesPerTransaction * min(attempts, 8) * DiskLimits.pageSize,
-          keeping: attempts <= 3, in: file, during: &commit)
+          keeping: attempts <= 8, in: file, during: &commit)
       case .extents: try relieve(file, times: min(attempts, 8), during: &commit)
       }
     // The smaller limits bound the number of extents then.
@@ -107,9 +107,10 @@ extension Writer {
         if atOnce == 1, try !waitForReaders(of: file, laggingMoreThan: 0) {
           guard passes < 16, try commitTwice(in: file) else { throw error }
           passes += 1
+          // A second chance copies more pages than an eviction does. A reader is no reason to end them.
+          if passes > 1 { keeping = false }
         }
         atOnce = 1
-        keeping = false
       }
       // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
       if rounds > 10_000 { break }
