@@ -76,15 +76,19 @@ struct ExtentLogTests {
   }
 
   @Test func `an extent of copies has the age of its newest record`() throws {
-    var log = log(count: 4)
-    for _ in 0..<5 { _ = try place(layout.largestRecord, in: .writes, of: &log) }
+    var log = log(count: 6)
+    for _ in 0..<4 { _ = try place(layout.largestRecord, in: .writes, of: &log) }
     let ages = try (0..<2).map { try #require(log[ExtentNumber(number: UInt32($0))]?.age) }
-    let newest = log.newestAge
-    _ = try place(8, in: .copies, from: ages[1], of: &log)
+    try #require(ages[0] < ages[1])
+    _ = try place(8, in: .copies, from: ages[0], of: &log)
     let copies = try #require(log.open[.copies])
+    #expect(log[copies]?.age == ages[0])
+    _ = try place(8, in: .copies, from: ages[1], of: &log)
     #expect(log[copies]?.age == ages[1])
     _ = try place(8, in: .copies, from: ages[0], of: &log)
     #expect(log[copies]?.age == ages[1])
+    for _ in 0..<4 { _ = try place(layout.largestRecord, in: .writes, of: &log) }
+    let newest = log.newestAge
     // A second chance.
     _ = try place(8, in: .copies, of: &log)
     let raised = try #require(log[copies]?.age)

@@ -150,7 +150,7 @@ struct EditingOnDiskTests {
       try cache.batch { batch in for number in 0..<10_000 { batch.setValue([2], forKey: "\(number)") } }
     }
     #expect(many?.code == .tooLarge)
-    #expect(many?.message.contains("a quarter of the data file, here 1012 KiB") == true)
+    #expect(many?.message.contains("a quarter of the file, here 1012 KiB") == true)
     // A small value and a large one in one batch: the batch is stored either completely or not at all.
     for megabytes in [1, 2, 3, 4, 5] {
       let outcome = Result {
