@@ -244,17 +244,6 @@ extension Loader {
     }
   }
 
-  /// Returns the state of the key before the fetch; nil if publishing depends on the entry alone.
-  @inlinable
-  func mergeBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value>? {
-    dependsOnCached ? makeMergeBase(of: flight, for: key) : nil
-  }
-
-  @inlinable
-  func makeMergeBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value> {
-    MergeBase(of: flight, hash: key.hash, in: table)
-  }
-
   // MARK: 4. Publish
 
   /// Stores a fetched value, if the entry is still the flight's.

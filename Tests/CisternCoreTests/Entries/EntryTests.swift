@@ -5,105 +5,9 @@ import Testing
 
 /// Tests of the life cycle of an entry, with every event in every state.
 struct EntryTests {
-  private typealias Value = Int
+  typealias Value = Int
 
-  private static let now = MonotonicTime(nanoseconds: 100)
-
-  private static func flight(coversSecondTier: Bool = true) -> Flight<Value> {
-    Flight(priority: .medium, kind: .init(isAbandonable: true, coversSecondTier: coversSecondTier))
-  }
-
-  private static func held(
-    until deadline: UInt64, grace: UInt64 = 0, refreshSpan: UInt64 = 0, windows: StaleWindows = StaleWindows()
-  ) -> CachedValue<Value> {
-    CachedValue(
-      value: Int(truncatingIfNeeded: deadline),
-      timing: Timing(
-        Deadlines(
-          freshUntil: MonotonicTime(nanoseconds: deadline), refreshSpan: refreshSpan,
-          goneFrom: MonotonicTime(nanoseconds: deadline).advanced(by: grace), windows: windows),
-        now: now),
-      isPersisted: false)
-  }
-
-  /// Returns a flight whose last waiter has left and whose entry still exists.
-  private static func abandonedFlight() async -> Flight<Value> {
-    let flight = flight()
-    guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
-    let wait = Task {
-      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
-      return await flight.wait(as: waiter)
-    }
-    _ = await wait.value
-    return flight
-  }
-
-  /// Returns a flight that has announced a value, and that loads can join.
-  private static func announcedFlight() -> Flight<Value> {
-    let flight = flight()
-    #expect(flight.announce(1))
-    return flight
-  }
-
-  private struct State {
-    let name: String
-    let entry: Entry<Value>?
-    var isAbandoned = false
-
-    var flight: Flight<Value>? { entry?.flight }
-    var freshness: Freshness? { entry?.held?.freshness(at: EntryTests.now) }
-  }
-
-  private static func states() async -> [State] {
-    let abandoned = await abandonedFlight()
-    let values: [(String, CachedValue<Value>)] = [
-      ("fresh", held(until: 101)), ("without expiry", held(until: .max)), ("expired now", held(until: 100)),
-      ("long expired", held(until: 1)), ("due for a refresh", held(until: 110, refreshSpan: 20)),
-      ("stale", held(until: 90, grace: 20)),
-      ("stale, and postponed", held(until: 90, grace: 20).postponed(until: 105)),
-      ("stale, only for errors", held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 10, ifError: 20))),
-      (
-        "stale, only while a refresh runs",
-        held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 20, ifError: 10))
-      ),
-      (
-        "stale, outside of both windows",
-        held(until: 90, grace: 20, windows: StaleWindows(whileRevalidate: 5, ifError: 5))
-      ),
-      ("past its grace", held(until: 80, grace: 20)),
-    ]
-    var states = [
-      State(name: "absent", entry: nil),
-      State(name: "in progress", entry: .inProgress(flight())),
-      State(
-        name: "in progress, without a second-tier lookup", entry: .inProgress(flight(coversSecondTier: false))),
-      State(name: "abandoned", entry: .inProgress(abandoned), isAbandoned: true),
-      State(name: "announced", entry: .inProgress(announcedFlight())),
-    ]
-    for (name, held) in values {
-      states.append(State(name: name, entry: .ready(held)))
-      states.append(State(name: "\(name), refreshing", entry: .refreshing(Refreshing(held: held, flight: flight()))))
-      states.append(
-        State(
-          name: "\(name), refresh abandoned", entry: .refreshing(Refreshing(held: held, flight: abandoned)),
-          isAbandoned: true))
-    }
-    return states
-  }
-
-  private static let demands: [(String, Demand)] = [
-    ("standard", .standard), ("fresh only", Demand(stale: .never)), ("fresh else stale", Demand(stale: .instead)),
-    ("cached only", Demand(fetches: false)), ("reload", Demand(acceptsFresh: false, stale: .never)),
-    ("standard, after the second-tier lookup", Self.lookedBehind), ("stale up to 5", Demand(stale: .upTo(5))),
-    ("stale up to 10", Demand(stale: .upTo(10))),
-    ("anew", Demand(acceptsFresh: false, stale: .never, joins: false)),
-  ]
-
-  private static var lookedBehind: Demand {
-    var demand = Demand.standard
-    demand.hasLookedInSecondTier = true
-    return demand
-  }
+  static let now = MonotonicTime(nanoseconds: 100)
 
   private static func isSame(_ left: Entry<Value>?, _ right: Entry<Value>?) -> Bool {
     left?.flight === right?.flight && left?.held?.value == right?.held?.value && (left == nil) == (right == nil)
@@ -308,13 +212,5 @@ struct EntryTests {
         #expect(found == (expected.hasPrefix("hit") ? expected : "nothing"), "\(name) in state \(state.name)")
       }
     }
-  }
-}
-
-extension CachedValue {
-  fileprivate func postponed(until nanoseconds: UInt64) -> CachedValue {
-    CachedValue(
-      value: value, timing: timing.postponingRefresh(until: MonotonicTime(nanoseconds: nanoseconds)),
-      isPersisted: isPersisted)
   }
 }

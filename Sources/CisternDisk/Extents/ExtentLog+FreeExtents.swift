@@ -1,0 +1,67 @@
+// The free extents that a transaction can write to, and those that wait for commits or readers.
+
+extension ExtentLog {
+  /// Returns whether records of these sizes have places in this transaction, in this order.
+  func hasRoom(for sizes: some Sequence<Int>, in stream: Extent.Stream, during horizon: TransactionHorizon) -> Bool {
+    var rest = openRoom(in: stream)
+    var left = reusableExtents(for: stream, during: horizon).count
+    for size in sizes {
+      let room = ExtentLayout.room(for: size)
+      if room > rest {
+        guard left > 0 else { return false }
+        left -= 1
+        rest = layout.capacity
+      }
+      rest -= room
+    }
+    return true
+  }
+
+  /// Returns whether a free extent waits only for commits, and not for a reader.
+  func hasPending(during horizon: TransactionHorizon) -> Bool {
+    let later = TransactionHorizon(
+      current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
+    return all.contains { number, extent in
+      guard case .free(let emptiedBy) = extent.state else { return false }
+      return !isReusable(number, emptiedBy, during: horizon) && later.allowsReuse(of: emptiedBy)
+    }
+  }
+
+  private func isReusable(
+    _ number: ExtentNumber, _ emptiedBy: TransactionNumber, during horizon: TransactionHorizon
+  ) -> Bool {
+    horizon.allowsReuse(of: emptiedBy) && !summary.added.contains(number)
+  }
+
+  /// Returns the free extent that was emptied first, if this transaction may write to it.
+  func reusable(for stream: Extent.Stream, during horizon: TransactionHorizon) -> ExtentNumber? {
+    let reusable = reusableExtents(for: stream, during: horizon)
+    return reusable.count > 0 ? reusable.first : nil
+  }
+
+  /// Returns the number of free extents that this transaction may write to, and the one that was emptied first.
+  private func reusableExtents(
+    for stream: Extent.Stream, during horizon: TransactionHorizon
+  ) -> (count: Int, first: ExtentNumber?) {
+    var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
+    var count = 0
+    for (number, extent) in all {
+      guard case .free(let emptiedBy) = extent.state, isReusable(number, emptiedBy, during: horizon) else { continue }
+      count += 1
+      if found.map({ emptiedBy < $0.emptiedBy }) ?? true { found = (number, emptiedBy) }
+    }
+    // Copies need the last extent: without it, no extent could be emptied without eviction.
+    let kept = stream == .writes && self.count > 2 ? 1 : 0
+    return (max(count - kept, 0), found?.number)
+  }
+
+  /// The free extent that later transactions wait for least: the one that was emptied last.
+  var newestFree: ExtentNumber? {
+    var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
+    for (number, extent) in all {
+      guard case .free(let emptiedBy) = extent.state else { continue }
+      if found.map({ $0.emptiedBy <= emptiedBy }) ?? true { found = (number, emptiedBy) }
+    }
+    return found?.number
+  }
+}
