@@ -23,7 +23,7 @@ struct Reclaim: Sendable, Equatable {
 
   /// The age that copies have. Nil for an age above those of all extents.
   ///
-  /// The first copy in an extent decides its age. Cleaning keeps the age of its extent. A second chance does not: otherwise the copies
+  /// The newest copy in an extent decides its age. Cleaning keeps the age of its extent. A second chance does not: otherwise the copies
   /// would be evicted next.
   var ageOfCopies: ExtentAge? {
     switch method {

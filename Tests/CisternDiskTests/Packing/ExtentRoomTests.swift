@@ -27,6 +27,27 @@ struct ExtentRoomTests: PackingFixture {
     try model.check()
   }
 
+  @Test func `a reader of the free extents costs no record that was read`() throws {
+    var model = try model()
+    try fill(&model)
+    let present = (0..<20_000).map { key($0) }.filter { model.contents[$0] != nil }
+    let used = present.indices.filter { $0 % 10 == 0 }.map { present[$0] }
+    for key in used { model.recency.mark(try address(of: key, in: model).mark) }
+    try #require(used.count > 20)
+    model.beginReading()
+    var number = 20_000
+    while try put(key(number), newValue(number, size: 900), in: &model) {
+      number += 1
+      try #require(number < 21_000)
+    }
+    for _ in 0..<5 { #expect(try !put(key(number), newValue(number, size: 900), in: &model)) }
+    #expect(used.allSatisfy { model.contents[$0] != nil })
+    model.readers = []
+    #expect(try put(key(number), newValue(number, size: 900), in: &model))
+    #expect(used.allSatisfy { model.contents[$0] != nil })
+    try model.check()
+  }
+
   @Test func `a transaction does not evict its own records`() throws {
     var model = try model()
     model.states[0]?.experience.ceiling.lower(to: 3)
